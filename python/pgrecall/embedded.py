@@ -24,7 +24,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, TypedDict
 
 import psycopg
 from psycopg import sql
@@ -39,7 +39,14 @@ DATABASE = "recall"
 SUPERUSER = "postgres"
 SYSTEM_USER = "pgrecall"
 _START_SECONDS = 60
+_NO_PROCESS = 2**22 + 1  # beyond the largest process number of Linux
 _SOCKET_PATH_LIMIT = 100  # bytes; kernels end a socket's path at 107 (Linux) or 103 (macOS)
+
+
+class _ProcessOptions(TypedDict, total=False):
+    user: str
+    group: int
+    extra_groups: list[str]
 
 
 class EmbeddedServerError(RuntimeError):
@@ -185,6 +192,7 @@ class _Cluster:
     def start(self, settings: Mapping[str, str]) -> None:
         if self.is_running():
             return
+        self._bury()
         socket_dir = self._socket_dir()
         options = {
             "listen_addresses": "",
@@ -204,12 +212,38 @@ class _Cluster:
             self._run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "stop", log=self.log)
 
     def is_running(self) -> bool:
-        if not (self.data / "postmaster.pid").exists():
+        pid = self._postmaster()
+        if pid is None or _is_zombie(pid):
             return False
-        command = [str(self._bin() / "pg_ctl"), "-D", str(self.data), "status"]
-        return subprocess.run(  # noqa: S603
-            command, check=False, capture_output=True, user=_server_user(), cwd="/"
-        ).returncode == 0  # fmt: skip
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # alive, of another user
+            return True
+        return True
+
+    def _postmaster(self) -> int | None:
+        """Return the process that the cluster's lock file names."""
+        try:
+            return int((self.data / "postmaster.pid").read_text().split("\n")[0])
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def _bury(self) -> None:
+        """Let a server that was killed be followed by another.
+
+        In a container whose first process reaps no orphans, a killed server stays as a zombie;
+        PostgreSQL takes it for alive and refuses to start. Only the number of the process is
+        replaced: the rest of the file keeps guarding against a backend that outlived its server.
+        """
+        pid = self._postmaster()
+        if pid is None or not _is_zombie(pid):
+            return
+        for lock in (self.data / "postmaster.pid", self._socket_dir() / ".s.PGSQL.5432.lock"):
+            if lock.exists():
+                _, _, rest = lock.read_text().partition("\n")
+                lock.write_text(f"{_NO_PROCESS}\n{rest}")
 
     def dsn(self, database: str) -> str:
         return psycopg.conninfo.make_conninfo(
@@ -244,8 +278,8 @@ class _Cluster:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                user=_server_user(),
                 cwd="/",
+                **_as_server_user(),
                 # a locale of the caller that the wheel does not carry must not stop the server
                 env={**os.environ, "LC_ALL": "C"},
             )
@@ -312,8 +346,20 @@ def _is_root() -> bool:
     return sys.platform != "win32" and os.geteuid() == 0
 
 
-def _server_user() -> str | None:
-    return SYSTEM_USER if _is_root() else None
+def _as_server_user() -> _ProcessOptions:
+    """Return how a program of the server is run: as root, without any of root's groups."""
+    if not _is_root():
+        return {}
+    group = pwd.getpwnam(SYSTEM_USER).pw_gid
+    return {"user": SYSTEM_USER, "group": group, "extra_groups": []}
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        # the state follows the name, which stands in parentheses and may hold any character
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _ensure_system_user() -> None:

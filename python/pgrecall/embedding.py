@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import openai
@@ -51,7 +51,6 @@ class EmbeddingError(RuntimeError):
     """An embedding model is missing, is not what it should be, or answered nonsense."""
 
 
-@runtime_checkable
 class Embedder(Protocol):
     """What the driver needs of an embedding model.
 

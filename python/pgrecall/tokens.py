@@ -163,7 +163,7 @@ def _encoding(model: str) -> tiktoken.Encoding | None:
 # tiktoken's pattern overflows its stack, with a panic, in a run of half a million white space
 # characters: such runs are cut, which may cost a token more at each cut
 _SAFE_RUN = 100_000
-_LONG_RUN = re.compile(r"\s{%d}" % _SAFE_RUN)
+_LONG_RUN = re.compile(rf"\s{{{_SAFE_RUN}}}")
 
 
 def _encode(encoding: tiktoken.Encoding, text: str) -> list[int]:
@@ -252,8 +252,8 @@ def _estimate(text: str) -> int:
     """Return a count that is seldom below the real one of any tokenizer in common use.
 
     Words of Latin letters at 3.5 characters a token; of anything else (digits, hex, code, CJK,
-    emoji) one token per ASCII character, and per other character one less than its UTF-8 bytes.
-    Only words that no language has (random letters) cost more than that.
+    emoji) one token per ASCII character, two per Chinese, Japanese or Korean one, and for others
+    as many as their UTF-8 bytes. Only words of random letters cost more than that.
     """
     words = 0
     rest: list[str] = []
@@ -266,11 +266,12 @@ def _estimate(text: str) -> int:
         words += math.ceil(len(match[0].lstrip()) / 3.5)
         end = match.end()
     rest.append(text[end:])
-    others = "".join(rest)
-    ascii_count = sum(character.isascii() for character in others)
-    wide = sum(
-        len(character.encode("utf-8", "surrogatepass")) - 1
-        for character in others
-        if not character.isascii()
-    )
-    return max(1, words + ascii_count + wide)
+    return max(1, words + sum(map(_most_tokens, "".join(rest))))
+
+
+def _most_tokens(character: str) -> int:
+    if character.isascii():
+        return 1
+    if "\u3000" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3":
+        return 2
+    return len(character.encode("utf-8", "surrogatepass"))

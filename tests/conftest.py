@@ -1,0 +1,86 @@
+"""Fixtures for tests against a real server; `tests/servers.py` says which."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from servers import TestServer, running_server
+
+_SERVER_LINE = pytest.StashKey[str]()
+
+
+@pytest.fixture(scope="session")
+def server(pytestconfig: pytest.Config) -> Iterator[TestServer]:
+    """The server of this run."""
+    with running_server(os.environ.get("PGRECALL_TEST_SERVER") or "embedded") as running:
+        pytestconfig.stash[_SERVER_LINE] = running.describe()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def dsn(server: TestServer, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A superuser's DSN of a database of this test module: schema installed, no data at first."""
+    label = re.sub(r"\W+", "_", request.module.__name__).removeprefix("test_")
+    name = server.cloned_database(label)
+    yield server.dsn(name)
+    server.drop_database(name)
+
+
+@pytest.fixture
+def connect(dsn: str) -> Iterator[Callable[..., psycopg.Connection]]:
+    """Open more connections to the module's database: `connect(autocommit=True, user=…)`.
+
+    They are in autocommit mode unless told otherwise, and closed at the end of the test.
+    """
+    opened: list[psycopg.Connection] = []
+
+    def open_one(*, autocommit: bool = True, **parameters: str) -> psycopg.Connection:
+        conn = psycopg.connect(dsn, autocommit=autocommit, **parameters)
+        opened.append(conn)
+        return conn
+
+    yield open_one
+    for conn in opened:
+        conn.close()
+
+
+@pytest.fixture
+def db(connect: Callable[..., psycopg.Connection]) -> psycopg.Connection:
+    """A superuser's connection in autocommit mode."""
+    return connect()
+
+
+@pytest.fixture
+def user() -> uuid.UUID:
+    """A user nobody has used before."""
+    return uuid.uuid4()
+
+
+@pytest.fixture
+def empty_dsn(server: TestServer) -> Iterator[str]:
+    """A superuser's DSN of an empty database, for tests of installation."""
+    name = server.create_database()
+    yield server.dsn(name)
+    server.drop_database(name)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say which server ran the tests, and what was skipped, so that nothing is skipped silently."""
+    reasons = Counter(
+        report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        for report in terminalreporter.stats.get("skipped", [])
+    )
+    terminalreporter.section("server")
+    terminalreporter.line(config.stash.get(_SERVER_LINE, "no test needed a server"))
+    terminalreporter.line(f"skipped: {sum(reasons.values()) or 'nothing'}")
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.line(f"  {count} × {reason.removeprefix('Skipped: ')}")

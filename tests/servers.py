@@ -1,0 +1,136 @@
+"""The servers that the tests run on, and the databases on them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+from psycopg import conninfo, sql
+
+from pgrecall import schema
+from pgrecall.embedded import EmbeddedServer
+
+DIMENSIONS = 384
+HASH_PARTITIONS = 8
+
+# Nothing of a test survives a crash, so nothing has to reach the disk.
+_FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "100",
+}
+_OPTIONAL = ("pg_cron", "pg_stat_statements", "pgtap", "plpgsql_check")
+
+
+@dataclass
+class TestServer:
+    """A running server, with one template database that has the schema installed.
+
+    Attributes:
+        kind: embedded, docker or dsn.
+        admin_dsn: a superuser's DSN of some database other than the template.
+    """
+
+    __test__ = False
+
+    kind: str
+    admin_dsn: str
+    _run: str = field(default_factory=lambda: secrets.token_hex(4))
+    _template: str | None = None
+    _databases: list[str] = field(default_factory=list)
+
+    def dsn(self, database: str, **changes: str) -> str:
+        """Return the DSN of a database, `changes` being parameters such as user."""
+        return conninfo.make_conninfo(self.admin_dsn, dbname=database, **changes)
+
+    def admin(self) -> psycopg.Connection:
+        return psycopg.connect(self.admin_dsn, autocommit=True)
+
+    def create_database(self, label: str = "empty", *, template: str = "template0") -> str:
+        """Create a database and return its name; it is dropped at the end of the run."""
+        # the run's own part keeps apart what several runs on one server make
+        name = f"recall_test_{self._run}_{len(self._databases)}_{label}"[:63]
+        with self.admin() as conn:
+            conn.execute(
+                sql.SQL("create database {} template {} strategy file_copy").format(
+                    sql.Identifier(name), sql.Identifier(template)
+                )
+            )
+        self._databases.append(name)
+        return name
+
+    def drop_database(self, name: str) -> None:
+        with self.admin() as conn:
+            conn.execute(
+                sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
+            )
+        if name in self._databases:
+            self._databases.remove(name)
+
+    def template(self) -> str:
+        """Return the name of the database with the schema installed; made once."""
+        if self._template is None:
+            name = self.create_database("template")
+            with psycopg.connect(self.dsn(name), autocommit=True) as conn:
+                schema.install(
+                    conn, embedding_dimensions=DIMENSIONS, hash_partitions=HASH_PARTITIONS
+                )
+            self._template = name
+        return self._template
+
+    def cloned_database(self, label: str) -> str:
+        """Create a database with the schema installed and no data, and return its name."""
+        return self.create_database(label, template=self.template())
+
+    def drop_all(self) -> None:
+        for name in list(self._databases):
+            self.drop_database(name)
+
+    def describe(self) -> str:
+        """Return one line: which server this is, and what it offers."""
+        with self.admin() as conn:
+            version = conn.execute("show server_version").fetchone()
+            found = dict(
+                conn.execute(
+                    "select name, default_version from pg_catalog.pg_available_extensions"
+                    " where name = any(%s)",
+                    (["vector", "pg_trgm", *_OPTIONAL],),
+                ).fetchall()
+            )
+        assert version is not None
+        there = ", ".join(f"{name} {found[name]}" for name in sorted(found))
+        lacking = ", ".join(name for name in _OPTIONAL if name not in found) or "nothing"
+        return f"{self.kind} PostgreSQL {version[0]} with {there}; without {lacking}"
+
+
+@contextmanager
+def running_server(choice: str) -> Iterator[TestServer]:
+    """Yield the server that PGRECALL_TEST_SERVER names: embedded, docker, or the DSN of one."""
+    if choice == "embedded":
+        # not in pytest's tmp_path: the path of a socket is bounded, and root's server is not root
+        home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
+        try:
+            with EmbeddedServer(home, settings=_FAST) as embedded:
+                yield TestServer("embedded", embedded.dsn)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+    elif choice == "docker":
+        from testcontainers.postgres import PostgresContainer
+
+        image = os.environ.get("PGRECALL_TEST_IMAGE", "pgvector/pgvector:pg17")
+        with PostgresContainer(image, driver=None) as container:
+            yield TestServer("docker", container.get_connection_url())
+    else:
+        server = TestServer("dsn", choice)
+        try:
+            yield server
+        finally:
+            server.drop_all()
