@@ -79,11 +79,10 @@ class _Step:
 def _root() -> Traversable:
     """Return the folder that holds sql/, functions/ and migrations/."""
     packaged = resources.files("pgrecall").joinpath("_database")
-    if packaged.joinpath("sql", "install.sql").is_file():
-        return packaged
     checkout = Path(__file__).resolve().parents[2]
-    if (checkout / "sql" / "install.sql").is_file():
-        return checkout
+    for folder in (packaged, checkout):
+        if folder.joinpath("sql", "install.sql").is_file():
+            return folder
     raise FileNotFoundError("the SQL files of pgrecall are missing from this installation")
 
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# debian_pg.sh setup|start|stop|dsn: PostgreSQL 17 as Debian 13 packages it, with pg_cron, vector,
+# pgTAP and plpgsql_check, in a chroot: a second server to test on, without containers.
+#
+#   PGRECALL_CHROOT   the folder of the chroot (default /var/tmp/pgrecall-debian); reused if complete
+#   PGRECALL_PORT     the port on 127.0.0.1 (default 54217)
+#   PGRECALL_CRON_DB  the database pg_cron works in (default recall_cron)
+#
+# Needs root. The superuser `postgres` is trusted on 127.0.0.1: for tests only.
+set -euo pipefail
+
+root=${PGRECALL_CHROOT:-/var/tmp/pgrecall-debian}
+port=${PGRECALL_PORT:-54217}
+cron_db=${PGRECALL_CRON_DB:-recall_cron}
+bin=/usr/lib/postgresql/17/bin
+data=/srv/pgrecall-$port
+packages=postgresql-17,postgresql-17-cron,postgresql-17-pgvector,postgresql-17-pgtap
+packages+=,postgresql-17-plpgsql-check
+
+say() { printf '%s\n' "$*" >&2; }
+
+as_postgres() { chroot "$root" /usr/sbin/runuser -u postgres -- "$@"; }
+
+complete() {
+    [ -x "$root$bin/postgres" ] &&
+        [ -e "$root/usr/share/postgresql/17/extension/plpgsql_check.control" ] &&
+        [ -e "$root/usr/share/postgresql/17/extension/pg_cron.control" ]
+}
+
+setup() {
+    if complete; then
+        say "chroot $root is complete"
+        return
+    fi
+    if ! command -v debootstrap >/dev/null; then
+        apt-get update -q >&2
+        DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends debootstrap >&2
+    fi
+    local mirror
+    # the Debian mirror of this machine, whichever it is
+    # shellcheck disable=SC2016
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep '/debian/\?$' | sort -u | head -n 1)
+    say "installing Debian 13 with PostgreSQL 17 into $root"
+    rm -rf "$root"
+    mkdir -p "$root"
+    debootstrap --variant=minbase --include="$packages" trixie "$root" "$mirror" >&2
+    complete || { say "debootstrap left $root incomplete"; exit 1; }
+}
+
+mount_what_it_needs() {
+    # A machine that forbids mounts may have them already, or a server that does without: the
+    # shared memory of PostgreSQL then goes to the folder of the chroot.
+    if ! mountpoint -q "$root/proc"; then
+        mount -t proc proc "$root/proc" 2>/dev/null || say "no /proc in the chroot"
+    fi
+    mkdir -p "$root/dev/shm"
+    if ! mountpoint -q "$root/dev/shm"; then
+        mount -t tmpfs -o size=1g tmpfs "$root/dev/shm" 2>/dev/null ||
+            { chmod 1777 "$root/dev/shm"; say "no tmpfs in the chroot"; }
+    fi
+    [ -c "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null || true
+}
+
+start() {
+    complete || { say "run '$0 setup' first"; exit 1; }
+    mount_what_it_needs
+    chroot "$root" install -d -o postgres -g postgres /run/postgresql
+    if [ ! -s "$root$data/PG_VERSION" ]; then
+        chroot "$root" install -d -o postgres -g postgres -m 700 "$data"
+        as_postgres $bin/initdb -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
+            --no-sync >/dev/null
+        cat >>"$root$data/postgresql.conf" <<CONF
+port = $port
+listen_addresses = '127.0.0.1'
+unix_socket_directories = '/run/postgresql'
+shared_preload_libraries = 'pg_cron,pg_stat_statements'
+cron.database_name = '$cron_db'
+cron.use_background_workers = on
+cron.timezone = 'UTC'
+max_worker_processes = 16
+timezone = 'UTC'
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+CONF
+    fi
+    if as_postgres $bin/pg_ctl -D "$data" status >/dev/null; then
+        say "the server runs already"
+    elif ! as_postgres $bin/pg_ctl -D "$data" -l "$data/server.log" -w -t 60 start >/dev/null; then
+        tail -n 20 "$root$data/server.log" >&2
+        exit 1
+    fi
+    as_postgres psql -qX -p "$port" -d postgres -v ON_ERROR_STOP=1 <<SQL >&2
+select format('create database %I', '$cron_db')
+ where not exists (select from pg_database where datname = '$cron_db') \gexec
+SQL
+}
+
+stop() {
+    if [ -s "$root$data/PG_VERSION" ]; then
+        as_postgres $bin/pg_ctl -D "$data" -m fast -w stop >/dev/null || true
+    fi
+    if ! pgrep -f "^/usr/lib/postgresql/17/bin/postgres" >/dev/null; then
+        umount "$root/dev/shm" "$root/proc" 2>/dev/null || true
+    fi
+}
+
+case ${1:-} in
+    setup) setup ;;
+    start) start ;;
+    stop) stop ;;
+    dsn) echo "postgresql://postgres@127.0.0.1:$port/postgres" ;;
+    *) say "usage: $0 setup|start|stop|dsn"; exit 2 ;;
+esac

@@ -1,0 +1,94 @@
+"""Make the blocking client out of the asynchronous one: python/pgrecall/_async → _sync.
+
+`--check` changes nothing and fails when the result is not what stands there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import unasync
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python" / "pgrecall"
+BIN = Path(sys.executable).parent
+
+# What is not the same name without `async` or `await`. A name that begins with `Async` and is not
+# here would become `Sync…`.
+NAMES = {
+    "AsyncAgentMemory": "AgentMemory",
+    "AsyncChatSession": "ChatSession",
+    "AsyncClient": "Client",
+    "AsyncConnection": "Connection",
+    "AsyncConnectionPool": "ConnectionPool",
+    "AsyncContextManager": "ContextManager",
+    "AsyncCopy": "Copy",
+    "AsyncCursor": "Cursor",
+    "AsyncExitStack": "ExitStack",
+    "AsyncNullConnectionPool": "NullConnectionPool",
+    "AsyncOpenAI": "OpenAI",
+    "AsyncSession": "Session",
+    "AsyncStream": "Stream",
+    "AsyncTransaction": "Transaction",
+    "AsyncWorker": "Worker",
+    "_async": "_sync",
+    "aclose": "close",
+    "aclosing": "closing",
+    "enter_async_context": "enter_context",
+    "push_async_callback": "callback",
+}
+
+
+def generate(target: Path) -> None:
+    """Write the blocking modules into the folder `target`."""
+    source = PACKAGE / "_async"
+    rule = unasync.Rule("/_async/", "/_sync/", additional_replacements=NAMES)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "_async"
+        shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        files = sorted(copy.rglob("*.py"))
+        unasync.unasync_files([str(file) for file in files], [rule])
+        made = Path(scratch) / "_sync"
+        for file in sorted(made.rglob("*.py")):
+            name = file.relative_to(made)
+            header = f"# Made from _async/{name} by `make generate`; change that file, not this.\n"
+            file.write_text(header + file.read_text(encoding="utf-8"), encoding="utf-8")
+            target_file = target / name
+            target_file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target_file)
+    for arguments in (["check", "--fix-only", "--quiet"], ["format", "--quiet"]):
+        subprocess.run(
+            [str(BIN / "ruff"), *arguments, "--config", str(ROOT / "pyproject.toml"), str(target)],
+            check=True,
+        )
+
+
+def main() -> int:
+    """Generate, or with `--check` compare."""
+    target = PACKAGE / "_sync"
+    if "--check" not in sys.argv[1:]:
+        shutil.rmtree(target, ignore_errors=True)
+        generate(target)
+        return 0
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh = Path(scratch) / "_sync"
+        generate(fresh)
+        names = {file.relative_to(fresh) for file in fresh.rglob("*.py")}
+        names |= {file.relative_to(target) for file in target.rglob("*.py")}
+        stale = [name for name in sorted(names) if read(fresh / name) != read(target / name)]
+    for name in stale:
+        print(f"_sync/{name} is not what `make generate` makes")
+    return 1 if stale else 0
+
+
+def read(path: Path) -> str | None:
+    """Return a file's text, None when there is none."""
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
