@@ -1,0 +1,42 @@
+-- recall._check_embedding(embedding, what)
+-- The cosine of a zero vector is NaN, and NaN > 0.92 is true in PostgreSQL: it would be a
+-- duplicate of everything. (A halfvec cannot hold NaN or infinity.) NULL passes: not embedded.
+-- Raises  RC004.
+create or replace function recall._check_embedding(
+    p_embedding halfvec,
+    p_what      text default 'embedding'
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_dimensions integer;
+begin
+    if p_embedding is null then
+        return;
+    end if;
+
+    select s.embedding_dimensions into v_dimensions from recall.settings as s;
+
+    if vector_dims(p_embedding) <> v_dimensions then
+        raise exception using
+            errcode = 'RC004',
+            message = format('%s has %s dimensions, this database is installed for %s',
+                             p_what, vector_dims(p_embedding), v_dimensions),
+            hint    = 'Use the model in settings.embedding_model, or install with its dimensions.';
+    end if;
+
+    if l2_norm(p_embedding) = 0 then
+        raise exception using
+            errcode = 'RC004',
+            message = format('%s is a zero vector', p_what),
+            hint    = 'It has no direction, so no similarity; leave it out when there is none.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_embedding(halfvec, text) is
+    'Refuse a vector of the wrong size or of length zero (RC004); NULL passes.';

@@ -1,0 +1,24 @@
+-- recall._check_job_kind(kind)
+-- Raises  RC003.
+create or replace function recall._check_job_kind(
+    p_kind text
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_kinds constant text[] := '{extract,embed,summarize,compact,merge,pattern}';
+begin
+    if p_kind is null or p_kind <> all (v_kinds) then
+        raise exception using
+            errcode = 'RC003',
+            message = format('unknown job kind %s', coalesce(quote_literal(p_kind), 'null')),
+            hint    = 'Known kinds: ' || array_to_string(v_kinds, ', ');
+    end if;
+end;
+$function$;
+
+comment on function recall._check_job_kind(text) is 'Refuse a job kind that does not exist (RC003).';

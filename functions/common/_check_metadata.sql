@@ -1,0 +1,23 @@
+-- recall._check_metadata(metadata)
+-- Raises  RC003.
+create or replace function recall._check_metadata(
+    p_metadata jsonb
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if p_metadata is null or jsonb_typeof(p_metadata) <> 'object' then
+        raise exception using
+            errcode = 'RC003',
+            message = format('metadata is %s, not a JSON object',
+                             coalesce(jsonb_typeof(p_metadata), 'null')),
+            hint    = 'Pass an object such as ''{}''.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_metadata(jsonb) is 'Refuse metadata that is no JSON object (RC003).';

@@ -1,0 +1,34 @@
+-- recall._check_user(user)
+-- The identity check that every function on user data begins with. An application that wants a
+-- second wall sets recall.user_id for its transaction: set_config('recall.user_id', …, true).
+-- Raises  RC003 no user given, RC006 another user than the transaction's.
+create or replace function recall._check_user(
+    p_user_id uuid
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_identity text := nullif(current_setting('recall.user_id', true), '');
+begin
+    if p_user_id is null then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_user_id is null',
+            hint    = 'Pass the user''s UUID; recall.user_id(text) derives it from any text.';
+    end if;
+
+    if v_identity is not null and v_identity <> p_user_id::text then
+        raise exception using
+            errcode = 'RC006',
+            message = format('user %s is not the user of this transaction', p_user_id),
+            hint    = 'recall.user_id is set to another user (or is no UUID in lower case).';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_user(uuid) is
+    'Refuse a missing user (RC003) and any but the one in recall.user_id, when that is set (RC006).';

@@ -1,0 +1,36 @@
+-- recall._embedding_from_json(value, what) -> halfvec, checked
+-- In JSON a vector is an array of numbers, or text '[…]'. Give many vectors as halfvec[] instead:
+-- parsing 1,536 numbers out of JSON costs 0.5 ms.
+-- Raises  RC004.
+create or replace function recall._embedding_from_json(
+    p_value jsonb,
+    p_what  text default 'embedding'
+)
+returns halfvec
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_embedding halfvec;
+begin
+    if p_value is null or p_value = 'null' then
+        return null;
+    end if;
+
+    begin
+        v_embedding := (p_value #>> '{}')::halfvec;
+    exception when others then
+        raise exception using
+            errcode = 'RC004',
+            message = format('%s is not a vector: %s', p_what, sqlerrm),
+            hint    = 'Pass an array of finite numbers, each within ±65504.';
+    end;
+    perform recall._check_embedding(v_embedding, p_what);
+    return v_embedding;
+end;
+$function$;
+
+comment on function recall._embedding_from_json(jsonb, text) is
+    'Vector out of JSON, checked for size, zero and NaN (RC004); null gives NULL.';

@@ -1,0 +1,46 @@
+-- recall._ensure_month(parent, at) -> was it missing?
+-- The month (UTC) that holds a time, below one range-partitioned table.
+-- Locks   the parent against other partition changes, when the month is missing.
+create or replace function recall._ensure_month(
+    p_parent regclass,
+    p_at     timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $function$
+declare
+    v_from timestamptz := date_trunc('month', p_at, 'UTC');
+    v_to   timestamptz := date_add(v_from, interval '1 month', 'UTC');
+begin
+    if exists (
+        select from recall._month_leaves(p_parent) as l
+         where l.lower_bound <= p_at and p_at < l.upper_bound
+    ) then
+        return false;
+    end if;
+
+    -- Waits for whoever is making it, then looks again.
+    execute format('lock table only %s in share update exclusive mode', p_parent);
+    if exists (
+        select from recall._month_leaves(p_parent) as l
+         where l.lower_bound <= p_at and p_at < l.upper_bound
+    ) then
+        return false;
+    end if;
+
+    perform recall._create_leaf(
+        p_parent,
+        (select c.relname from pg_catalog.pg_class as c where c.oid = p_parent)
+            || to_char(v_from, '"_y"YYYY"m"MM'),
+        format('for values from (%L) to (%L)', v_from, v_to));
+    return true;
+end;
+$function$;
+
+comment on function recall._ensure_month(regclass, timestamptz) is
+    'Make the monthly partition (UTC) for a time when it is missing.';

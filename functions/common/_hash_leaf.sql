@@ -1,0 +1,23 @@
+-- recall._hash_leaf(parent, user) -> the hash partition that holds a user's rows
+create or replace function recall._hash_leaf(
+    p_parent  regclass,
+    p_user_id uuid
+)
+returns regclass
+language sql
+stable
+parallel safe
+return (
+    select i.inhrelid::regclass
+      from pg_catalog.pg_inherits as i
+      join pg_catalog.pg_class as c on c.oid = i.inhrelid
+     cross join lateral (select pg_catalog.pg_get_expr(c.relpartbound, c.oid)) as b (bound)
+     where i.inhparent = p_parent
+       and satisfies_hash_partition(
+               p_parent,
+               substring(b.bound from 'modulus (\d+)')::integer,
+               substring(b.bound from 'remainder (\d+)')::integer,
+               p_user_id)
+);
+
+comment on function recall._hash_leaf(regclass, uuid) is 'The hash partition that holds a user''s rows.';

@@ -1,0 +1,31 @@
+-- recall._lock_user(user) -> the user's new memory_revision
+-- Every writer of a user's memories calls this first, in a statement of its own, before it reads
+-- anything: two writers with the same text leave one active row, and opposite supersessions
+-- cannot retire both. Makes the user's row when there is none.
+-- Locks   the user.
+create or replace function recall._lock_user(
+    p_user_id uuid
+)
+returns bigint
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_revision bigint;
+begin
+    loop
+        update recall.users as u
+           set memory_revision = u.memory_revision + 1
+         where u.user_id = p_user_id
+        returning u.memory_revision into v_revision;
+        exit when found;
+        perform recall._ensure_user(p_user_id);
+    end loop;
+    return v_revision;
+end;
+$function$;
+
+comment on function recall._lock_user(uuid) is
+    'Take the user''s row for a change of memories; returns the new memory_revision.';

@@ -1,0 +1,21 @@
+-- recall._unknown_session(session)
+-- One wording for a session that does not exist for this user; another user's is just as unknown.
+-- Raises  RC001, always.
+create or replace function recall._unknown_session(
+    p_session_id uuid
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    raise exception using
+        errcode = 'RC001',
+        message = format('this user has no session %s', coalesce(p_session_id::text, 'null')),
+        hint    = 'recall.open_session makes one, recall.list_sessions lists them.';
+end;
+$function$;
+
+comment on function recall._unknown_session(uuid) is 'Raise RC001: the user has no such session.';

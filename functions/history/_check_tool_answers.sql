@@ -1,0 +1,52 @@
+-- recall._check_tool_answers(session, rows)
+-- A tool message answers a call of an earlier assistant message, of this batch or of the session.
+-- Raises  RC003.
+create or replace function recall._check_tool_answers(
+    p_session recall.sessions,
+    p_rows    recall.conversation_history[]
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_answer record;
+begin
+    for v_answer in
+        select t.tool_call_id, t.turn_index
+          from unnest(p_rows) as t
+         where t.role = 'tool'
+           and not exists (
+                   select from unnest(p_rows) as a
+                    where a.turn_index < t.turn_index
+                      and a.tool_calls @> jsonb_build_array(
+                              jsonb_build_object('id', t.tool_call_id)))
+         order by t.turn_index
+    loop
+        perform
+           from recall.conversation_history as h
+          where h.user_id    = p_session.user_id
+            and h.session_id = p_session.session_id
+            and h.created_at between p_session.created_at and p_session.last_message_at
+            and not h.turn_index <@ p_session.retracted_turns
+            and h.tool_calls @> jsonb_build_array(
+                    jsonb_build_object('id', v_answer.tool_call_id))
+          order by h.turn_index desc
+          limit 1;
+        if not found then
+            raise exception using
+                errcode = 'RC003',
+                message = format('messages[%s].tool_call_id %s answers no earlier call',
+                                 v_answer.turn_index - p_session.turn_count - 1,
+                                 quote_literal(v_answer.tool_call_id)),
+                hint    = 'Append the assistant message with that tool call first.';
+        end if;
+    end loop;
+end;
+$function$;
+
+comment on function recall._check_tool_answers(recall.sessions, recall.conversation_history[]) is
+    'Refuse a tool message that answers no earlier call (RC003).';

@@ -1,0 +1,53 @@
+-- recall._enqueue_turn_work(session, settings, now, waiting user turns)
+-- What an append leaves behind: one extraction and one embedding job of the session, however many
+-- turns wait. The extraction is due when enough user turns wait, else after an idle pause;
+-- claim_jobs postpones it while the conversation goes on, which spares the append an update.
+create or replace function recall._enqueue_turn_work(
+    p_session  recall.sessions,
+    p_settings recall.settings,
+    p_now      timestamptz,
+    p_waiting  integer
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_ids        uuid[]  := recall._uuids(2);
+    v_key        text    := p_session.session_id::text;
+    v_is_due     boolean := p_waiting >= p_settings.extract_after_turns;
+    v_extraction text    := p_settings.extraction;
+begin
+    if p_session.metadata ->> 'extraction' in ('llm', 'verbatim', 'none') then
+        v_extraction := p_session.metadata ->> 'extraction';
+    end if;
+
+    insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, run_at, max_attempts,
+                             created_at)
+    select p_session.user_id, w.job_id, w.kind, p_session.session_id, v_key, w.run_at,
+           p_settings.job_max_attempts, p_now
+      from (values
+               (v_ids[1], 'extract',
+                case when v_is_due then p_now else p_now + p_settings.extract_after_idle end,
+                v_extraction <> 'none' and p_waiting > 0),
+               (v_ids[2], 'embed', p_now, p_settings.embed_messages)
+           ) as w (job_id, kind, run_at, is_wanted)
+     where w.is_wanted
+    on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
+
+    if v_is_due then
+        update recall.jobs as j
+           set run_at = p_now
+         where j.user_id    = p_session.user_id
+           and j.kind       = 'extract'
+           and j.dedupe_key = v_key
+           and j.state      = 'ready'
+           and j.run_at     > p_now;
+    end if;
+end;
+$function$;
+
+comment on function recall._enqueue_turn_work(recall.sessions, recall.settings, timestamptz,
+    integer) is 'Leave the extraction and the embedding of new turns to a worker.';

@@ -1,0 +1,30 @@
+-- recall._ensure_history_months(user, rows)
+-- Off the hot path: an import from the past, or a month that maintenance has missed. Touches the
+-- user's leaf alone.
+create or replace function recall._ensure_history_months(
+    p_user_id uuid,
+    p_rows    recall.conversation_history[]
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_leaf regclass := recall._hash_leaf('recall.conversation_history', p_user_id);
+    v_at   timestamptz;
+begin
+    for v_at in
+        select min(r.created_at)
+          from unnest(p_rows) as r
+         group by date_trunc('month', r.created_at, 'UTC')
+         order by 1
+    loop
+        perform recall._ensure_month(v_leaf, v_at);
+    end loop;
+end;
+$function$;
+
+comment on function recall._ensure_history_months(uuid, recall.conversation_history[]) is
+    'Make the months that rows of one user fall into, where they are missing.';

@@ -1,0 +1,53 @@
+-- recall._judge_tool_calls(calls) -> the first problem, or NULL
+create or replace function recall._judge_tool_calls(
+    p_calls jsonb
+)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_problem text;
+begin
+    if jsonb_typeof(p_calls) <> 'array' then
+        return '.tool_calls is not a list';
+    end if;
+
+    select format('.tool_calls[%s]%s', e.ordinal - 1, p.problem)
+      into v_problem
+      from (
+            select t.call, t.ordinal,
+                   count(*) over (partition by t.call ->> 'id' order by t.ordinal) as nth
+              from jsonb_array_elements(p_calls) with ordinality as t (call, ordinal)
+           ) as e
+     cross join lateral (
+            select case
+                when jsonb_typeof(e.call) <> 'object' then ' is not an object'
+                when jsonb_typeof(e.call -> 'id') is distinct from 'string' or e.call ->> 'id' = ''
+                    then '.id is missing'
+                when e.nth > 1 then format('.id %s stands twice', e.call ->> 'id')
+                when e.call ->> 'type' = 'custom'
+                    then case when jsonb_typeof(e.call #> '{custom,name}')
+                                   is distinct from 'string'
+                                or jsonb_typeof(e.call #> '{custom,input}')
+                                   is distinct from 'string'
+                              then '.custom needs name and input' end
+                when e.call ->> 'type' is distinct from 'function'
+                    then format('.type is %s', coalesce(e.call ->> 'type', 'missing'))
+                when jsonb_typeof(e.call #> '{function,name}') is distinct from 'string'
+                    then '.function.name is missing'
+                when jsonb_typeof(e.call #> '{function,arguments}') is distinct from 'string'
+                    then '.function.arguments is not a text'
+            end
+           ) as p (problem)
+     where p.problem is not null
+     order by e.ordinal
+     limit 1;
+    return v_problem;
+end;
+$function$;
+
+comment on function recall._judge_tool_calls(jsonb) is
+    'First thing wrong with the tool calls of a message; NULL when all is well.';

@@ -1,0 +1,45 @@
+-- recall._read_receipt(user, session, request) -> the answer of that append
+create or replace function recall._read_receipt(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_request_id uuid
+)
+returns table (
+    message_id uuid,
+    turn_index integer
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_session recall.sessions;
+    v_ids     uuid[];
+begin
+    select s.*
+      into v_session
+      from recall.sessions as s
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id;
+
+    select r.message_ids
+      into v_ids
+      from recall.append_receipts as r
+     where r.user_id    = p_user_id
+       and r.request_id = p_request_id;
+
+    return query
+    select h.message_id, h.turn_index
+      from recall.conversation_history as h
+     where h.user_id    = p_user_id
+       and h.session_id = p_session_id
+       and h.created_at between v_session.created_at and v_session.last_message_at
+       and h.message_id = any (v_ids)
+     order by h.turn_index;
+end;
+$function$;
+
+comment on function recall._read_receipt(uuid, uuid, uuid) is
+    'Message ids and turns that an earlier append with this request id gave out.';

@@ -1,0 +1,43 @@
+-- recall.annotate_message(user, session, turn, patch)
+-- Feedback, flags, client state: readers see the merged metadata, the latest patch wins, a null
+-- removes a key. History itself is never updated.
+-- Locks   the session.
+-- Raises  RC001, RC003.
+create or replace function recall.annotate_message(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_turn_index integer,
+    p_patch      jsonb
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_id      uuid := recall.uuidv7();
+    v_session recall.sessions;
+    v_now     timestamptz;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_metadata(p_patch);
+    v_session := recall._lock_session(p_user_id, p_session_id);
+    v_now     := clock_timestamp();
+
+    if p_turn_index is null or p_turn_index not between 1 and v_session.turn_count then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_turn_index is %s', coalesce(p_turn_index::text, 'null')),
+            hint    = format('The session has turns 1 to %s.', v_session.turn_count);
+    end if;
+
+    insert into recall.message_annotations (user_id, session_id, turn_index, annotation_id, patch,
+                                            created_at)
+    values (p_user_id, p_session_id, p_turn_index, v_id, p_patch, v_now);
+end;
+$function$;
+
+comment on function recall.annotate_message(uuid, uuid, integer, jsonb) is
+    'Add to a message''s metadata later: a patch of keys, the latest wins, null removes one.';

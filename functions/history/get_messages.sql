@@ -1,0 +1,75 @@
+-- recall.get_messages(user, session, limit, before_turn, include_compacted) -> newest first
+-- Retracted turns are left out; metadata is merged with what was annotated later.
+-- Raises  RC001 unknown session, RC003 bad limit.
+create or replace function recall.get_messages(
+    p_user_id           uuid,
+    p_session_id        uuid,
+    p_limit             integer default 50,
+    p_before_turn       integer default null,
+    p_include_compacted boolean default true
+)
+returns table (
+    message_id        uuid,
+    turn_index        integer,
+    role              text,
+    content           text,
+    content_parts     jsonb,
+    name              text,
+    tool_calls        jsonb,
+    tool_call_id      text,
+    token_count       integer,
+    created_at        timestamptz,
+    metadata          jsonb,
+    tokens_estimated  boolean,
+    model_id          text,
+    finish_reason     text,
+    prompt_tokens     integer,
+    completion_tokens integer,
+    cost_microcents   bigint,
+    latency_ms        integer,
+    content_hash      bytea
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_session recall.sessions;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_limit(p_limit);
+    v_session := recall._read_session(p_user_id, p_session_id);
+
+    return query
+    select h.message_id, h.turn_index, h.role::text, h.content, h.content_parts, h.name,
+           h.tool_calls, h.tool_call_id, h.token_count, h.created_at,
+           case when a.patch is null then h.metadata
+                else jsonb_strip_nulls(h.metadata || a.patch) end,
+           h.tokens_estimated, h.model_id, h.finish_reason, h.prompt_tokens,
+           h.completion_tokens, h.cost_microcents, h.latency_ms, h.content_hash
+      from recall.conversation_history as h
+      left join lateral (
+            select jsonb_object_agg(k.key, k.value order by n.created_at, n.annotation_id)
+              from recall.message_annotations as n
+             cross join lateral jsonb_each(n.patch) as k
+             where n.user_id    = p_user_id
+               and n.session_id = p_session_id
+               and n.turn_index = h.turn_index
+           ) as a (patch) on true
+     where h.user_id    = p_user_id
+       and h.session_id = p_session_id
+       and h.created_at between v_session.created_at and v_session.last_message_at
+       and h.turn_index < coalesce(p_before_turn, v_session.turn_count + 1)
+       and h.turn_index > case when coalesce(p_include_compacted, true) then 0
+                               else v_session.compacted_through_turn end
+       and not h.turn_index <@ v_session.retracted_turns
+     order by h.turn_index desc
+     limit p_limit;
+end;
+$function$;
+
+comment on function recall.get_messages(uuid, uuid, integer, integer, boolean) is
+    'Messages of a session, newest first, without retracted turns; a page goes on before p_before_turn.';

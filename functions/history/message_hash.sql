@@ -1,0 +1,20 @@
+-- recall.message_hash(message) -> SHA-256 (32 bytes)
+-- Identity of a message in a list that its holder may cut or summarize: over role, content or
+-- parts, tool calls and tool call id, in that order.
+create or replace function recall.message_hash(
+    p_message jsonb
+)
+returns bytea
+language sql
+immutable
+parallel safe
+return sha256(convert_to(
+    jsonb_build_array(
+        p_message -> 'role',
+        nullif(p_message -> 'content', 'null'),
+        nullif(nullif(p_message -> 'tool_calls', 'null'), '[]'),
+        nullif(p_message -> 'tool_call_id', 'null'))::text,
+    'UTF8'));
+
+comment on function recall.message_hash(jsonb) is
+    'SHA-256 over role, content or parts, tool calls and tool call id of a message.';

@@ -1,0 +1,41 @@
+-- recall.new_messages_since(cursor, messages) -> what follows the cursor
+-- The cursor is the hash of the last message processed. Its last occurrence counts; when there is
+-- none (no cursor yet, or the list was summarized meanwhile) all of the list is new.
+-- Raises  RC003 messages is no array.
+create or replace function recall.new_messages_since(
+    p_cursor   bytea,
+    p_messages jsonb
+)
+returns table (
+    ordinal integer,
+    message jsonb,
+    cursor  bytea
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if p_messages is null or jsonb_typeof(p_messages) <> 'array' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_messages is not a JSON array',
+            hint    = 'Pass a list of OpenAI messages.';
+    end if;
+
+    return query
+    with list as materialized (
+        select e.ordinal::integer as place, e.message as body,
+               recall.message_hash(e.message) as hash
+          from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
+    )
+    select l.place, l.body, l.hash
+      from list as l
+     where l.place > coalesce((select max(k.place) from list as k where k.hash = p_cursor), 0)
+     order by l.place;
+end;
+$function$;
+
+comment on function recall.new_messages_since(bytea, jsonb) is
+    'Messages of a caller-held list after the cursor, each with its 1-based place and its own cursor.';

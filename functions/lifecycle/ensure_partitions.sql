@@ -1,0 +1,66 @@
+-- recall.ensure_partitions(limit, as_of) -> (done, more)
+-- Months of history and spans, from the current one to settings.history_months_ahead beyond it,
+-- cut in UTC; below each parent also one leaf for everything up to twelve months before it was
+-- made, for old imports. Months between are made when something arrives in them. Repeatable.
+-- Locks   a parent against other partition changes, only when a month is missing; gives up after
+--         two seconds, the next run goes on.
+create or replace function recall.ensure_partitions(
+    p_limit integer     default 1000,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set lock_timeout = '2s'
+as $function$
+declare
+    v_months integer;
+    v_now    timestamptz := coalesce(p_as_of, clock_timestamp());
+    v_first  timestamptz := date_trunc('month', v_now, 'UTC');
+    v_parent regclass;
+    v_month  timestamptz;
+begin
+    perform recall._check_limit(p_limit);
+    done := 0;
+    more := false;
+    select s.history_months_ahead into v_months from recall.settings as s;
+
+    <<parents>>
+    for v_parent in
+        select c.oid::regclass
+          from pg_catalog.pg_class as c
+          join pg_catalog.pg_partitioned_table as p on p.partrelid = c.oid
+         where c.relnamespace = 'recall'::regnamespace
+           and p.partstrat = 'r'
+         order by c.relname
+    loop
+        if not exists (select from recall._month_leaves(v_parent)) then
+            perform recall._create_leaf(
+                v_parent,
+                (select c.relname from pg_catalog.pg_class as c where c.oid = v_parent) || '_old',
+                format('for values from (minvalue) to (%L)',
+                       date_add(v_first, interval '-12 months', 'UTC')));
+        end if;
+
+        for v_ahead in 0 .. v_months loop
+            if done >= p_limit then
+                more := true;
+                exit parents;
+            end if;
+            v_month := date_add(v_first, make_interval(months => v_ahead), 'UTC');
+            if recall._ensure_month(v_parent, v_month) then
+                done := done + 1;
+            end if;
+        end loop;
+    end loop;
+
+    perform recall._record_month_range();
+    return next;
+end;
+$function$;
+
+comment on function recall.ensure_partitions(integer, timestamptz) is
+    'Make the missing months of history and spans (UTC), from now to the months ahead.';

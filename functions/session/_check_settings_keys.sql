@@ -1,0 +1,38 @@
+-- recall._check_settings_keys(changes, what)
+-- Raises  RC003 unknown key, RC007 one that is fixed at installation.
+create or replace function recall._check_settings_keys(
+    p_changes jsonb,
+    p_what    text
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_fixed constant text[] :=
+        '{singleton,embedding_dimensions,hash_partitions,history_from,history_until}';
+    v_known text[];
+begin
+    if jsonb_typeof(p_changes) = 'object' and p_changes ?| v_fixed then
+        raise exception using
+            errcode = 'RC007',
+            message = format('%s names a setting that is fixed at installation', p_what),
+            hint    = array_to_string(v_fixed, ', ') || ' cannot be changed here.';
+    end if;
+
+    select array_agg(a.attname::text order by a.attnum)
+      into v_known
+      from pg_catalog.pg_attribute as a
+     where a.attrelid = 'recall.settings'::regclass
+       and a.attnum > 0
+       and not a.attisdropped
+       and a.attname <> all (v_fixed);
+
+    perform recall._check_keys(p_changes, v_known, p_what);
+end;
+$function$;
+
+comment on function recall._check_settings_keys(jsonb, text) is
+    'Refuse keys that are no settings (RC003) or fixed at installation (RC007).';

@@ -1,0 +1,33 @@
+-- recall._inherit_summary(user, parent, child)
+-- A session that continues another starts from its summary, as one that covers no turn of its own.
+create or replace function recall._inherit_summary(
+    p_user_id   uuid,
+    p_parent_id uuid,
+    p_child_id  uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_summary_id uuid        := recall.uuidv7();
+    v_now        timestamptz := clock_timestamp();
+begin
+    insert into recall.session_summaries (
+        user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
+        embedding, embedding_model, created_at)
+    select p_user_id, p_child_id, v_summary_id, 'compaction', 0, 0, s.content, s.token_count,
+           s.embedding, s.embedding_model, v_now
+      from recall.session_summaries as s
+     where s.user_id    = p_user_id
+       and s.session_id = p_parent_id
+       and s.ended_at is null
+     order by s.to_turn desc, s.kind
+     limit 1;
+end;
+$function$;
+
+comment on function recall._inherit_summary(uuid, uuid, uuid) is
+    'Copy the parent''s newest live summary into a session that continues it.';

@@ -1,0 +1,48 @@
+-- recall._set_session_status(user, session, status, from)
+-- Locks   the session.
+-- Raises  RC001, RC002 when it stands elsewhere in its life.
+create or replace function recall._set_session_status(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_status     recall.session_status,
+    p_from       recall.session_status[]
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_now     timestamptz     := clock_timestamp();
+    v_session recall.sessions := recall._lock_session(p_user_id, p_session_id);
+begin
+    if v_session.status = p_status then
+        return;
+    end if;
+    if v_session.status <> all (p_from) then
+        raise exception using
+            errcode = 'RC002',
+            message = format('session %s is %s, it cannot become %s', p_session_id,
+                             v_session.status, p_status),
+            hint    = 'recall.resume_session takes paused, closed and expired sessions back.';
+    end if;
+
+    update recall.sessions as s
+       set status     = p_status,
+           updated_at = v_now,
+           expires_at = case
+                            when p_status = 'active' then greatest(
+                                s.expires_at,
+                                recall._session_expiry(v_now, coalesce(
+                                    s.expires_in,
+                                    (select t.session_ttl from recall.settings as t))))
+                            else s.expires_at
+                        end
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id;
+end;
+$function$;
+
+comment on function recall._set_session_status(uuid, uuid, recall.session_status,
+    recall.session_status[]) is 'Move a session on in its life (RC002 when it cannot).';

@@ -1,0 +1,35 @@
+-- recall._store_system_prompt(prompt, tokens) -> (hash, tokens)
+-- A prompt is stored once, whoever uses it. Tokens given later replace an earlier estimate only in
+-- the caller's session: sessions carry their own count.
+create or replace function recall._store_system_prompt(
+    p_prompt     text,
+    p_tokens     integer,
+    out o_hash   bytea,
+    out o_tokens integer
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    if p_tokens < 0 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_system_prompt_tokens is %s', p_tokens),
+            hint    = 'Leave it out to have it estimated.';
+    end if;
+
+    o_hash   := sha256(convert_to(p_prompt, 'UTF8'));
+    o_tokens := coalesce(p_tokens, recall._estimate_tokens(p_prompt));
+
+    insert into recall.system_prompts (prompt_hash, content, token_count, created_at)
+    values (o_hash, p_prompt, o_tokens, v_now)
+    on conflict (prompt_hash) do nothing;
+end;
+$function$;
+
+comment on function recall._store_system_prompt(text, integer) is
+    'Store a system prompt once; returns its hash and token count.';

@@ -1,0 +1,37 @@
+-- recall._write_settings(settings, changes)
+-- Raises  RC003 with the CHECK's name when a value is out of range or of another type.
+create or replace function recall._write_settings(
+    p_settings recall.settings,
+    p_changes  jsonb
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_new     recall.settings;
+    v_columns text;
+    v_name    text;
+begin
+    v_new := jsonb_populate_record(p_settings, p_changes);
+
+    select string_agg(format('%1$I = ($1).%1$I', k.key), ', ')
+      into v_columns
+      from jsonb_object_keys(p_changes) as k (key);
+    if v_columns is not null then
+        execute format('update recall.settings set %s', v_columns) using v_new;
+    end if;
+exception
+    when check_violation or not_null_violation or data_exception or undefined_object then
+        get stacked diagnostics v_name = constraint_name;
+        raise exception using
+            errcode = 'RC003',
+            message = concat_ws(': ', 'a setting is out of range', nullif(v_name, ''), sqlerrm),
+            hint    = 'The comment of the column in recall.settings says unit and range.';
+end;
+$function$;
+
+comment on function recall._write_settings(recall.settings, jsonb) is
+    'Write changed settings; RC003 when a CHECK or a type refuses one.';

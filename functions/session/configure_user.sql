@@ -1,0 +1,40 @@
+-- recall.configure_user(user, changes)
+-- Overrides settings for one user; a null takes an override back. The CHECKs of the settings
+-- table judge the values: they are written there and rolled back.
+-- Locks   the settings row, then the user.
+-- Raises  RC003 unknown key or value out of range, RC007 a size fixed at installation.
+create or replace function recall.configure_user(
+    p_user_id uuid,
+    p_changes jsonb
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+    v_values   jsonb;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_settings_keys(p_changes, 'p_changes');
+    v_values := jsonb_strip_nulls(p_changes);
+
+    begin
+        select s.* into v_settings from recall.settings as s for update;
+        perform recall._write_settings(v_settings, v_values);
+        raise exception using errcode = 'RC999', message = 'only a trial';
+    exception when sqlstate 'RC999' then null;
+    end;
+
+    perform recall._ensure_user(p_user_id);
+    update recall.users as u
+       set overrides = jsonb_strip_nulls(u.overrides || p_changes)
+     where u.user_id = p_user_id;
+end;
+$function$;
+
+comment on function recall.configure_user(uuid, jsonb) is
+    'Override settings for one user: an object of setting names; null takes one back.';

@@ -1,0 +1,34 @@
+-- recall.ensure_user(external_id, metadata) -> uuid
+-- Idempotent: metadata is taken when the user is new, and merged when some is given later.
+-- Raises  RC003 empty text, or metadata that is no object.
+create or replace function recall.ensure_user(
+    p_external_id text,
+    p_metadata    jsonb default '{}'
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_user_id uuid := recall.user_id(p_external_id);
+begin
+    perform recall._check_user(v_user_id);
+    perform recall._check_metadata(p_metadata);
+
+    perform recall._ensure_user(v_user_id, p_external_id, p_metadata);
+
+    update recall.users as u
+       set external_id = coalesce(u.external_id, p_external_id),
+           metadata    = u.metadata || p_metadata
+     where u.user_id = v_user_id
+       and (u.external_id is null or not u.metadata @> p_metadata);
+
+    return v_user_id;
+end;
+$function$;
+
+comment on function recall.ensure_user(text, jsonb) is
+    'Make a user known and return the UUID; idempotent, metadata is merged.';

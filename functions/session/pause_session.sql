@@ -1,0 +1,22 @@
+-- recall.pause_session(user, session)
+-- Locks   the session.
+-- Raises  RC001, RC002.
+create or replace function recall.pause_session(
+    p_user_id    uuid,
+    p_session_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._set_session_status(p_user_id, p_session_id, 'paused', '{active}');
+end;
+$function$;
+
+comment on function recall.pause_session(uuid, uuid) is
+    'Take no messages for now; resume_session takes it back.';

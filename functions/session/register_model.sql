@@ -1,0 +1,46 @@
+-- recall.register_model(model, window, …)
+-- Raises  RC003.
+create or replace function recall.register_model(
+    p_model_id            text,
+    p_context_window_size integer,
+    p_tokenizer           text   default null,
+    p_input_price         bigint default 0,
+    p_cached_input_price  bigint default null,
+    p_output_price        bigint default 0
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+begin
+    if p_model_id is null or p_model_id = '' or p_context_window_size is null
+       or p_context_window_size <= 0
+       or least(p_input_price, p_cached_input_price, p_output_price) < 0
+       or p_input_price is null or p_output_price is null then
+        raise exception using
+            errcode = 'RC003',
+            message = format('model %L with window %s and prices %s, %s, %s', p_model_id,
+                             p_context_window_size, p_input_price, p_cached_input_price,
+                             p_output_price),
+            hint    = 'A name, a window above zero (tokens), prices of zero or more '
+                      '(micro-cents per million tokens).';
+    end if;
+
+    insert into recall.models as m (model_id, context_window_size, tokenizer, input_price,
+                                    cached_input_price, output_price)
+    values (p_model_id, p_context_window_size, p_tokenizer, p_input_price,
+            coalesce(p_cached_input_price, p_input_price), p_output_price)
+    on conflict (model_id) do update
+       set context_window_size = excluded.context_window_size,
+           tokenizer           = coalesce(excluded.tokenizer, m.tokenizer),
+           input_price         = excluded.input_price,
+           cached_input_price  = excluded.cached_input_price,
+           output_price        = excluded.output_price;
+end;
+$function$;
+
+comment on function recall.register_model(text, integer, text, bigint, bigint, bigint) is
+    'Make a model known: window in tokens, tiktoken encoding, micro-cents per million tokens.';

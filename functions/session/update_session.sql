@@ -1,0 +1,84 @@
+-- recall.update_session(user, session, changes)
+-- Locks   the session.
+-- Raises  RC001, RC003 unknown key or bad value.
+create or replace function recall.update_session(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_changes    jsonb
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_now     timestamptz := clock_timestamp();
+    v_session recall.sessions;
+    v_new     recall.sessions;
+    v_prompt  record;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_keys(
+        p_changes,
+        '{model_id,context_window_size,system_prompt,system_prompt_tokens,agent_id,temperature,top_p,max_response_tokens,cost_limit_microcents,title,metadata}',
+        'p_changes');
+    perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'));
+
+    v_session := recall._lock_session(p_user_id, p_session_id);
+    begin
+        v_new := jsonb_populate_record(
+            v_session, p_changes - '{system_prompt,system_prompt_tokens,metadata}'::text[]);
+    exception when data_exception then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_changes: %s', sqlerrm),
+            hint    = 'Numbers as numbers, texts as texts.';
+    end;
+    if p_changes ? 'model_id' and not p_changes ? 'context_window_size' then
+        v_new.context_window_size := coalesce(
+            (select m.context_window_size from recall.models as m
+              where m.model_id = v_new.model_id),
+            v_new.context_window_size);
+    end if;
+    if v_new.model_id is null or v_new.context_window_size is null or v_new.temperature is null
+       or v_new.top_p is null or v_new.max_response_tokens is null then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_changes sets a required value to null',
+            hint    = 'Only agent_id, cost_limit_microcents and title may be null.';
+    end if;
+    perform recall._check_session_values(
+        v_new.context_window_size, v_new.max_response_tokens, v_new.temperature, v_new.top_p,
+        v_new.cost_limit_microcents, null);
+
+    if p_changes ? 'system_prompt' then
+        v_prompt := recall._store_system_prompt(
+            coalesce(p_changes ->> 'system_prompt', ''),
+            (p_changes ->> 'system_prompt_tokens')::integer);
+        v_new.system_prompt_hash   := v_prompt.o_hash;
+        v_new.system_prompt_tokens := v_prompt.o_tokens;
+    end if;
+
+    update recall.sessions as s
+       set model_id              = v_new.model_id,
+           context_window_size   = v_new.context_window_size,
+           system_prompt_hash    = v_new.system_prompt_hash,
+           system_prompt_tokens  = v_new.system_prompt_tokens,
+           agent_id              = v_new.agent_id,
+           temperature           = v_new.temperature,
+           top_p                 = v_new.top_p,
+           max_response_tokens   = v_new.max_response_tokens,
+           cost_limit_microcents = v_new.cost_limit_microcents,
+           title                 = v_new.title,
+           metadata              = jsonb_strip_nulls(
+                                       s.metadata || coalesce(p_changes -> 'metadata', '{}')),
+           updated_at            = v_now
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id;
+end;
+$function$;
+
+comment on function recall.update_session(uuid, uuid, jsonb) is
+    'Change model, window, prompt, sampling, limits, title or metadata (merged; null removes a key).';

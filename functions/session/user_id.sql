@@ -1,0 +1,37 @@
+-- recall.user_id(external_id) -> uuid
+-- Any text names a user: a text that is a UUID is that UUID, any other becomes a UUIDv8 from
+-- SHA-256 over the namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.
+-- Raises  RC003 empty text.
+create or replace function recall.user_id(
+    p_external_id text
+)
+returns uuid
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_namespace constant bytea := uuid_send('5ba7c0de-7e11-4d2a-9c3b-70677265636c');
+    v_digest    bytea;
+begin
+    if p_external_id is null or p_external_id = '' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'external id is empty',
+            hint    = 'Pass a text that names the user, such as auth0|42.';
+    end if;
+
+    if p_external_id ~* '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+        return p_external_id::uuid;
+    end if;
+
+    v_digest := substring(sha256(v_namespace || convert_to(p_external_id, 'UTF8')) from 1 for 16);
+    v_digest := set_byte(v_digest, 6, (get_byte(v_digest, 6) & 15) | 128);
+    v_digest := set_byte(v_digest, 8, (get_byte(v_digest, 8) & 63) | 128);
+    return encode(v_digest, 'hex')::uuid;
+end;
+$function$;
+
+comment on function recall.user_id(text) is
+    'UUID of a user from any text: itself when it is a UUID, else UUIDv8 from SHA-256 of the namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.';

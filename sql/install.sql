@@ -1,0 +1,119 @@
+-- Install or upgrade pgrecall in the connected database:
+--     psql -d DATABASE -f sql/install.sql
+-- The single list of files in their order; whatever else needs it reads it from here. One
+-- transaction under a lock: it is all there, or nothing is. Run it again to upgrade.
+-- Sizes may be set beforehand, as in
+--     PGOPTIONS="-c recall.embedding_dimensions=384 -c recall.hash_partitions=8" psql …
+\set ON_ERROR_STOP on
+begin;
+
+-- What must be true, who will own it
+\ir preflight.sql
+\ir roles.sql
+
+-- What is created once
+\ir types.sql
+\ir tables/settings.sql
+\ir tables/registries.sql
+\ir tables/users.sql
+\ir tables/sessions.sql
+\ir tables/history.sql
+\ir tables/memory.sql
+\ir tables/jobs.sql
+\ir tables/operation.sql
+\ir indexes.sql
+
+-- functions/common
+\ir ../functions/common/_check_embedding.sql
+\ir ../functions/common/_check_job_kind.sql
+\ir ../functions/common/_check_keys.sql
+\ir ../functions/common/_check_limit.sql
+\ir ../functions/common/_check_metadata.sql
+\ir ../functions/common/_check_user.sql
+\ir ../functions/common/_normalize_text.sql
+\ir ../functions/common/_content_hash.sql
+\ir ../functions/common/_create_hash_leaves.sql
+\ir ../functions/common/_create_leaf.sql
+\ir ../functions/common/_embedding_from_json.sql
+\ir ../functions/common/_enqueue_extraction.sql
+\ir ../functions/common/_ensure_month.sql
+\ir ../functions/common/_ensure_user.sql
+\ir ../functions/common/_estimate_tokens.sql
+\ir ../functions/common/_estimate_message_tokens.sql
+\ir ../functions/common/_extraction_mode.sql
+\ir ../functions/common/_hash_leaf.sql
+\ir ../functions/common/_lock_session.sql
+\ir ../functions/common/_lock_user.sql
+\ir ../functions/common/_log_event.sql
+\ir ../functions/common/_month_leaves.sql
+\ir ../functions/common/_read_session.sql
+\ir ../functions/common/_refuse_update.sql
+\ir ../functions/common/_settings.sql
+\ir ../functions/common/_unknown_memory.sql
+\ir ../functions/common/_unknown_session.sql
+\ir ../functions/common/uuidv7.sql
+\ir ../functions/common/_uuids.sql
+\ir ../functions/common/enqueue_job.sql
+
+-- functions/session
+\ir ../functions/session/_check_session_values.sql
+\ir ../functions/session/_check_settings_keys.sql
+\ir ../functions/session/_inherit_summary.sql
+\ir ../functions/session/_session_expiry.sql
+\ir ../functions/session/_set_session_status.sql
+\ir ../functions/session/_store_system_prompt.sql
+\ir ../functions/session/_write_settings.sql
+\ir ../functions/session/close_session.sql
+\ir ../functions/session/configure.sql
+\ir ../functions/session/configure_user.sql
+\ir ../functions/session/ensure_user.sql
+\ir ../functions/session/get_session.sql
+\ir ../functions/session/list_sessions.sql
+\ir ../functions/session/open_session.sql
+\ir ../functions/session/pause_session.sql
+\ir ../functions/session/register_kind.sql
+\ir ../functions/session/register_model.sql
+\ir ../functions/session/resume_session.sql
+\ir ../functions/session/update_session.sql
+\ir ../functions/session/user_id.sql
+
+-- functions/history
+\ir ../functions/history/_check_messages.sql
+\ir ../functions/history/_check_tool_answers.sql
+\ir ../functions/history/_enqueue_turn_work.sql
+\ir ../functions/history/_ensure_history_months.sql
+\ir ../functions/history/_judge_message_fields.sql
+\ir ../functions/history/_judge_parts.sql
+\ir ../functions/history/_judge_tool_calls.sql
+\ir ../functions/history/_judge_messages.sql
+\ir ../functions/history/_message_extra.sql
+\ir ../functions/history/_message_rows.sql
+\ir ../functions/history/message_hash.sql
+\ir ../functions/history/_parse_messages.sql
+\ir ../functions/history/_read_receipt.sql
+\ir ../functions/history/_read_usage.sql
+\ir ../functions/history/_write_receipt.sql
+\ir ../functions/history/annotate_message.sql
+\ir ../functions/history/append_messages.sql
+\ir ../functions/history/get_messages.sql
+\ir ../functions/history/new_messages_since.sql
+\ir ../functions/history/retract_turns.sql
+
+-- functions/lifecycle
+\ir ../functions/lifecycle/_record_month_range.sql
+\ir ../functions/lifecycle/ensure_partitions.sql
+
+-- functions/observability
+\ir ../functions/observability/version.sql
+
+-- What the functions and tables need of each other
+\ir triggers.sql
+\ir settings.sql
+\ir data.sql
+\ir partitions.sql
+
+-- Rights
+\ir policies.sql
+\ir privileges.sql
+\ir version.sql
+commit;

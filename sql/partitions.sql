@@ -1,0 +1,8 @@
+-- The leaves: by hash once, by month from now on.
+do $partitions$
+begin
+    perform recall._create_hash_leaves(s.hash_partitions, s.embedding_dimensions)
+       from recall.settings as s;
+    perform recall.ensure_partitions();
+end;
+$partitions$;

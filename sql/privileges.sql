@@ -1,0 +1,75 @@
+-- All rights, in one place. Applications get functions, never tables; only recall_reader may read
+-- tables, under row-level security. A role that does not exist here is left out.
+--   recall_reader  reads: search, contexts, lists
+--   recall_writer  and writes turns and memories
+--   recall_worker  and takes jobs and runs sweeps
+--   recall_admin   and configures
+do $privileges$
+declare
+    v_function record;
+    v_role     text;
+    v_roles    text[];
+    v_reader   constant text[] := array[
+        'user_id', 'uuidv7', 'version', 'health', 'message_hash', 'new_messages_since',
+        'get_session', 'list_sessions', 'get_messages', 'search_messages',
+        'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
+        'get_profile', 'memory_chain', 'memory_history', 'get_working',
+        'search', 'compile_context', 'explain_context'];
+    v_writer   constant text[] := array[
+        'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',
+        'close_session', 'append_messages', 'retract_turns', 'annotate_message',
+        'remember', 'ingest_memories', 'supersede_memory', 'retract_memory', 'restore_memory',
+        'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
+        'record_access', 'put_working', 'clear_working'];
+    v_worker   constant text[] := array[
+        'enqueue_job', 'claim_jobs', 'job_input', 'finish_job', 'extend_lease', 'fail_job',
+        'apply_decisions', 'add_embedding', 'ensure_partitions', 'flush_access_log',
+        'release_expired_leases', 'expire_working'];
+    v_admin    constant text[] := array[
+        'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs'];
+begin
+    select coalesce(array_agg(r.rolname), '{}')
+      into v_roles
+      from pg_catalog.pg_roles as r
+     where r.rolname in ('recall_reader', 'recall_writer', 'recall_worker', 'recall_admin');
+
+    revoke all on schema recall from public;
+    revoke all on all tables in schema recall from public;
+    foreach v_role in array v_roles loop
+        execute format('grant usage on schema recall to %I', v_role);
+    end loop;
+
+    for v_function in
+        select p.oid::regprocedure as signature, p.proname
+          from pg_catalog.pg_proc as p
+         where p.pronamespace = 'recall'::regnamespace
+         order by p.proname
+    loop
+        execute format('revoke all on function %s from public', v_function.signature);
+
+        if v_function.proname !~ '^_'
+           and v_function.proname <> all (v_reader || v_writer || v_worker || v_admin) then
+            raise exception using
+                errcode = 'RC007',
+                message = format('function %s has no line in privileges.sql', v_function.signature),
+                hint    = 'Name it among the functions of the least role that needs it.';
+        end if;
+
+        foreach v_role in array v_roles loop
+            execute format('revoke all on function %s from %I', v_function.signature, v_role);
+            if v_function.proname = any (case v_role
+                when 'recall_reader' then v_reader
+                when 'recall_writer' then v_reader || v_writer
+                when 'recall_worker' then v_reader || v_writer || v_worker
+                else v_reader || v_writer || v_worker || v_admin
+            end) then
+                execute format('grant execute on function %s to %I', v_function.signature, v_role);
+            end if;
+        end loop;
+    end loop;
+
+    if 'recall_reader' = any (v_roles) then
+        grant select on all tables in schema recall to recall_reader;
+    end if;
+end;
+$privileges$;

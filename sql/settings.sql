@@ -1,0 +1,62 @@
+-- The settings row. The sizes come in as custom settings, so that every route can set them
+-- (PGOPTIONS, SET, the driver). On an installed schema unset means as installed; a change of what
+-- the tables were built with is refused.
+do $settings$
+declare
+    v_settings   recall.settings;
+    v_name       text;
+    v_value      text;
+    v_dimensions integer;
+    v_partitions integer;
+    v_months     integer;
+begin
+    foreach v_name in array array['embedding_dimensions', 'hash_partitions',
+                                  'history_months_ahead'] loop
+        v_value := nullif(current_setting('recall.' || v_name, true), '');
+        continue when v_value is null;
+
+        if v_value !~ '^[0-9]{1,6}$'
+           or v_value::integer not between 1 and (
+                  case v_name
+                      when 'embedding_dimensions' then 16000
+                      when 'hash_partitions' then 1024
+                      else 120
+                  end) then
+            raise exception using
+                errcode = 'RC007',
+                message = format('recall.%s is %s', v_name, quote_literal(v_value)),
+                hint    = 'embedding_dimensions: 1 to 16000, hash_partitions: 1 to 1024, '
+                          'history_months_ahead: 1 to 120.';
+        end if;
+
+        case v_name
+            when 'embedding_dimensions' then v_dimensions := v_value;
+            when 'hash_partitions' then v_partitions := v_value;
+            else v_months := v_value;
+        end case;
+    end loop;
+
+    select s.* into v_settings from recall.settings as s;
+
+    if not found then
+        insert into recall.settings (embedding_dimensions, hash_partitions, history_months_ahead)
+        values (coalesce(v_dimensions, 1536), coalesce(v_partitions, 8), coalesce(v_months, 3));
+        return;
+    end if;
+
+    if v_dimensions <> v_settings.embedding_dimensions
+       or v_partitions <> v_settings.hash_partitions then
+        raise exception using
+            errcode = 'RC007',
+            message = format('installed with %s dimensions and %s hash partitions, not %s and %s',
+                             v_settings.embedding_dimensions, v_settings.hash_partitions,
+                             coalesce(v_dimensions, v_settings.embedding_dimensions),
+                             coalesce(v_partitions, v_settings.hash_partitions)),
+            hint    = 'Leave the settings out to upgrade; install into a new database to change them.';
+    end if;
+
+    update recall.settings as s
+       set history_months_ahead = v_months
+     where s.history_months_ahead <> v_months;
+end;
+$settings$;

@@ -1,0 +1,131 @@
+-- What was said. INSERT only: later facts about a message stand in message_annotations, in the
+-- session's ranges, or in message_search. The primary key serves every read, which saves an index
+-- a leaf; order is always turn_index.
+create table if not exists recall.conversation_history (
+    user_id           uuid                not null,
+    session_id        uuid                not null,
+    turn_index        integer             not null,
+    created_at        timestamptz         not null,
+    message_id        uuid                not null,
+    role              recall.message_role not null,
+    content           text,
+    content_parts     jsonb,
+    name              text,
+    tool_calls        jsonb,
+    tool_call_id      text,
+    content_hash      bytea               not null,
+    token_count       integer             not null,
+    tokens_estimated  boolean             not null default false,
+    model_id          text,
+    finish_reason     text,
+    prompt_tokens     integer,
+    completion_tokens integer,
+    cost_microcents   bigint,
+    latency_ms        integer,
+    model_call_id     uuid,
+    metadata          jsonb               not null default '{}',
+    constraint conversation_history_pkey
+        primary key (user_id, session_id, turn_index, created_at),
+    constraint conversation_history_turn_index_check check (turn_index > 0),
+    constraint conversation_history_content_check
+        check (content is null or content_parts is null),
+    constraint conversation_history_tool_calls_check
+        check (tool_calls is null or role = 'assistant'),
+    constraint conversation_history_tool_call_id_check
+        check ((role = 'tool') = (tool_call_id is not null)),
+    constraint conversation_history_token_count_check check (token_count >= 0),
+    constraint conversation_history_metadata_check check (jsonb_typeof(metadata) = 'object')
+) partition by hash (user_id);
+
+comment on table recall.conversation_history is
+    'Every message, in the shape of the OpenAI chat format; append-only, by user and month (UTC).';
+comment on column recall.conversation_history.user_id is 'Owner.';
+comment on column recall.conversation_history.session_id is 'The session.';
+comment on column recall.conversation_history.turn_index is '1 to n in the session without gaps.';
+comment on column recall.conversation_history.created_at is
+    'When it was said: the clock, never before last_message_at; or as given (imports).';
+comment on column recall.conversation_history.message_id is 'UUIDv7.';
+comment on column recall.conversation_history.role is 'Who speaks.';
+comment on column recall.conversation_history.content is 'Text, or NULL when there are parts or none.';
+comment on column recall.conversation_history.content_parts is 'Multimodal content, as given.';
+comment on column recall.conversation_history.name is 'Speaker, or function.';
+comment on column recall.conversation_history.tool_calls is 'Calls of an assistant message, as given.';
+comment on column recall.conversation_history.tool_call_id is 'The call that a tool message answers.';
+comment on column recall.conversation_history.content_hash is 'recall.message_hash of the message.';
+comment on column recall.conversation_history.token_count is
+    'Tokens of content or parts, name and tool calls.';
+comment on column recall.conversation_history.tokens_estimated is
+    'Whether token_count is our safe estimate because none was given.';
+comment on column recall.conversation_history.model_id is 'Model that wrote it.';
+comment on column recall.conversation_history.finish_reason is 'As the provider said.';
+comment on column recall.conversation_history.prompt_tokens is 'Prompt tokens of the call that made it.';
+comment on column recall.conversation_history.completion_tokens is 'Completion tokens of that call.';
+comment on column recall.conversation_history.cost_microcents is 'Cost of that call in micro-cents.';
+comment on column recall.conversation_history.latency_ms is 'Milliseconds of that call.';
+comment on column recall.conversation_history.model_call_id is 'The call in the ledger.';
+comment on column recall.conversation_history.metadata is 'The application''s.';
+
+create table if not exists recall.append_receipts (
+    user_id      uuid        not null,
+    request_id   uuid        not null,
+    session_id   uuid        not null,
+    payload_hash bytea       not null,
+    message_ids  uuid[]      not null,
+    created_at   timestamptz not null,
+    constraint append_receipts_pkey primary key (user_id, request_id)
+) partition by hash (user_id);
+
+comment on table recall.append_receipts is
+    'Request ids that were answered: a repeated append gives the same answer and inserts nothing.';
+comment on column recall.append_receipts.user_id is 'Owner.';
+comment on column recall.append_receipts.request_id is 'The caller''s.';
+comment on column recall.append_receipts.session_id is 'The session.';
+comment on column recall.append_receipts.payload_hash is 'SHA-256 of messages and usage.';
+comment on column recall.append_receipts.message_ids is 'The messages of that append, in order.';
+comment on column recall.append_receipts.created_at is 'Kept for settings.receipt_ttl.';
+
+create table if not exists recall.message_search (
+    user_id         uuid                not null,
+    session_id      uuid                not null,
+    turn_index      integer             not null,
+    role            recall.message_role not null,
+    created_at      timestamptz         not null,
+    search_vector   tsvector            not null,
+    embedding       halfvec,
+    embedding_model text,
+    constraint message_search_pkey primary key (user_id, session_id, turn_index),
+    constraint message_search_embedding_check
+        check ((embedding is null) = (embedding_model is null))
+) partition by hash (user_id);
+
+comment on table recall.message_search is
+    'One narrow row per message worth finding, written off the path by the embed job.';
+comment on column recall.message_search.user_id is 'Owner.';
+comment on column recall.message_search.session_id is 'The session.';
+comment on column recall.message_search.turn_index is 'The message.';
+comment on column recall.message_search.role is 'Who spoke.';
+comment on column recall.message_search.created_at is 'The message''s.';
+comment on column recall.message_search.search_vector is 'Words, in the user''s language.';
+comment on column recall.message_search.embedding is 'Vector of "name or role: text".';
+comment on column recall.message_search.embedding_model is 'Model of the vector.';
+
+create table if not exists recall.message_annotations (
+    user_id       uuid        not null,
+    session_id    uuid        not null,
+    turn_index    integer     not null,
+    annotation_id uuid        not null,
+    patch         jsonb       not null,
+    created_at    timestamptz not null,
+    constraint message_annotations_pkey
+        primary key (user_id, session_id, turn_index, annotation_id),
+    constraint message_annotations_patch_check check (jsonb_typeof(patch) = 'object')
+) partition by hash (user_id);
+
+comment on table recall.message_annotations is
+    'What is learnt about a message later: patches of its metadata, the latest wins.';
+comment on column recall.message_annotations.user_id is 'Owner.';
+comment on column recall.message_annotations.session_id is 'The session.';
+comment on column recall.message_annotations.turn_index is 'The message.';
+comment on column recall.message_annotations.annotation_id is 'UUIDv7.';
+comment on column recall.message_annotations.patch is 'Keys to set; a null removes one.';
+comment on column recall.message_annotations.created_at is 'Order of the patches.';

@@ -1,0 +1,83 @@
+-- The queue for work that needs a model. A finished job is deleted, its spans stay.
+create table if not exists recall.jobs (
+    user_id      uuid             not null,
+    job_id       uuid             not null,
+    kind         text             not null,
+    state        recall.job_state not null default 'ready',
+    session_id   uuid,
+    dedupe_key   text,
+    payload      jsonb            not null default '{}',
+    priority     smallint         not null default 100,
+    run_at       timestamptz      not null,
+    attempts     integer          not null default 0,
+    max_attempts integer          not null,
+    lease_until  timestamptz,
+    lease_token  uuid,
+    worker       text,
+    last_error   text,
+    created_at   timestamptz      not null,
+    constraint jobs_pkey primary key (user_id, job_id),
+    constraint jobs_kind_check
+        check (kind in ('extract', 'embed', 'summarize', 'compact', 'merge', 'pattern')),
+    constraint jobs_payload_check check (jsonb_typeof(payload) = 'object'),
+    constraint jobs_attempts_check check (attempts >= 0 and max_attempts >= 1),
+    constraint jobs_lease_check check (
+        (state = 'running') = (lease_until is not null)
+        and (state = 'running') = (lease_token is not null)
+        and (state = 'running') = (worker is not null))
+) with (fillfactor = 70);
+
+comment on table recall.jobs is
+    'Work that needs a model: ready, running under a lease, or dead. Logged, small.';
+comment on column recall.jobs.user_id is 'Owner of the data.';
+comment on column recall.jobs.job_id is 'UUIDv7.';
+comment on column recall.jobs.kind is 'extract, embed, summarize, compact, merge or pattern.';
+comment on column recall.jobs.state is 'Where it stands.';
+comment on column recall.jobs.session_id is 'The session it works on.';
+comment on column recall.jobs.dedupe_key is 'At most one ready job of a user, kind and key.';
+comment on column recall.jobs.payload is 'What to do.';
+comment on column recall.jobs.priority is 'Lower first.';
+comment on column recall.jobs.run_at is 'Not before then.';
+comment on column recall.jobs.attempts is 'Times it was claimed.';
+comment on column recall.jobs.max_attempts is 'Dead after that many.';
+comment on column recall.jobs.lease_until is 'The worker''s until then.';
+comment on column recall.jobs.lease_token is 'Random per claim; fences a worker that came too late.';
+comment on column recall.jobs.worker is 'Who holds the lease.';
+comment on column recall.jobs.last_error is 'What went wrong last time.';
+comment on column recall.jobs.created_at is 'When it was enqueued.';
+
+create table if not exists recall.job_phases (
+    user_id           uuid             not null,
+    job_id            uuid             not null,
+    phase_id          uuid             not null,
+    kind              text             not null,
+    phase             text             not null,
+    created_at        timestamptz      not null,
+    duration_ms       double precision not null,
+    items             integer          not null default 0,
+    prompt_tokens     integer          not null default 0,
+    completion_tokens integer          not null default 0,
+    cost_microcents   bigint           not null default 0,
+    model_id          text,
+    error             text,
+    constraint job_phases_pkey primary key (user_id, job_id, phase_id, created_at),
+    constraint job_phases_numbers_check check (
+        duration_ms >= 0 and items >= 0 and prompt_tokens >= 0 and completion_tokens >= 0
+        and cost_microcents >= 0)
+) partition by range (created_at);
+
+comment on table recall.job_phases is
+    'A span per phase of a job: extract, embed, consolidate, persist, summary; by month (UTC).';
+comment on column recall.job_phases.user_id is 'Owner of the data.';
+comment on column recall.job_phases.job_id is 'The job.';
+comment on column recall.job_phases.phase_id is 'UUIDv7.';
+comment on column recall.job_phases.kind is 'Kind of the job.';
+comment on column recall.job_phases.phase is 'Name of the phase.';
+comment on column recall.job_phases.created_at is 'When it was recorded.';
+comment on column recall.job_phases.duration_ms is 'Milliseconds.';
+comment on column recall.job_phases.items is 'Messages, candidates or texts handled.';
+comment on column recall.job_phases.prompt_tokens is 'Prompt tokens of its model calls.';
+comment on column recall.job_phases.completion_tokens is 'Completion tokens of its model calls.';
+comment on column recall.job_phases.cost_microcents is 'Cost in micro-cents.';
+comment on column recall.job_phases.model_id is 'Model called.';
+comment on column recall.job_phases.error is 'What went wrong, when it did.';

@@ -1,0 +1,208 @@
+-- What is remembered. A text is never edited in place: a new row supersedes the old one and the
+-- link stays. Counting an access must stay a HOT update, so no index names a counted column, and
+-- the vector stands in a narrow table of its own.
+create table if not exists recall.memory_store (
+    user_id               uuid                not null,
+    memory_id             uuid                not null,
+    session_id            uuid,
+    agent_id              text,
+    tier                  recall.memory_tier  not null,
+    scope                 recall.memory_scope not null,
+    kind                  text                not null,
+    slot                  text,
+    content               text                not null,
+    content_hash          bytea               not null,
+    token_count           integer             not null,
+    search_vector         tsvector            not null,
+    provenance            recall.provenance   not null,
+    source                text                not null,
+    source_session_id     uuid,
+    provenance_turn_id    uuid,
+    source_turn_ids       uuid[]              not null default '{}',
+    confidence            real                not null,
+    importance            real                not null,
+    relevance_accumulator real                not null default 0,
+    access_count          integer             not null default 0,
+    last_accessed_at      timestamptz,
+    observed_at           timestamptz         not null,
+    valid_from            timestamptz,
+    valid_to              timestamptz,
+    review_at             timestamptz,
+    created_at            timestamptz         not null,
+    updated_at            timestamptz         not null,
+    expires_at            timestamptz,
+    ended_at              timestamptz,
+    end_reason            text,
+    is_active             boolean             not null generated always as (ended_at is null) stored,
+    is_validated          boolean             not null default false,
+    promotion_due         boolean             not null default false,
+    superseded_by         uuid,
+    disputes              uuid,
+    tags                  text[]              not null default '{}',
+    metadata              jsonb               not null default '{}',
+    constraint memory_store_pkey primary key (user_id, memory_id),
+    constraint memory_store_content_check check (content <> ''),
+    constraint memory_store_token_count_check check (token_count >= 0),
+    constraint memory_store_tier_check check (tier <> 'working'),
+    constraint memory_store_scope_check check ((scope = 'local') = (session_id is not null)),
+    constraint memory_store_source_check check (
+        source in ('conversation', 'manual', 'inference', 'tool', 'consolidation', 'import')),
+    constraint memory_store_confidence_check check (confidence between 0 and 1),
+    constraint memory_store_importance_check check (importance between 0 and 1),
+    constraint memory_store_access_check check (
+        access_count >= 0 and relevance_accumulator >= 0
+        and (access_count = 0) = (last_accessed_at is null)),
+    constraint memory_store_validity_check check (valid_to >= valid_from),
+    constraint memory_store_ended_check check ((ended_at is null) = (end_reason is null)),
+    constraint memory_store_end_reason_check check (
+        end_reason in ('superseded', 'merged', 'retracted', 'expired', 'revoked', 'disputed')),
+    constraint memory_store_superseded_check check (
+        superseded_by <> memory_id and (superseded_by is null or ended_at is not null)
+        and (end_reason not in ('superseded', 'merged') or superseded_by is not null)),
+    constraint memory_store_disputes_check check ((disputes is null) = (end_reason is distinct from 'disputed')),
+    constraint memory_store_validated_check
+        check (tier < 'episodic' or is_validated or ended_at is not null),
+    constraint memory_store_metadata_check check (jsonb_typeof(metadata) = 'object')
+) partition by hash (user_id);
+
+comment on table recall.memory_store is
+    'Memories of the tiers session to procedural, current and ended; chains by superseded_by.';
+comment on column recall.memory_store.user_id is 'Owner.';
+comment on column recall.memory_store.memory_id is 'UUIDv7.';
+comment on column recall.memory_store.session_id is 'The session a local memory applies to; NULL: global.';
+comment on column recall.memory_store.agent_id is 'Agent that learnt it.';
+comment on column recall.memory_store.tier is 'How settled it is.';
+comment on column recall.memory_store.scope is 'Where it applies.';
+comment on column recall.memory_store.kind is 'What it is; row of memory_kinds.';
+comment on column recall.memory_store.slot is 'Name of a single-valued attribute such as employer.';
+comment on column recall.memory_store.content is 'One short self-contained statement.';
+comment on column recall.memory_store.content_hash is 'SHA-256 of the normalized text.';
+comment on column recall.memory_store.token_count is 'Tokens, given or estimated on the safe side.';
+comment on column recall.memory_store.search_vector is 'Words, in the user''s language.';
+comment on column recall.memory_store.provenance is 'How we know it.';
+comment on column recall.memory_store.source is
+    'Path it came by: conversation, manual, inference, tool, consolidation or import.';
+comment on column recall.memory_store.source_session_id is
+    'Session it was learnt in, also once it is global.';
+comment on column recall.memory_store.provenance_turn_id is 'Message that gave it.';
+comment on column recall.memory_store.source_turn_ids is 'Messages it rests on.';
+comment on column recall.memory_store.confidence is 'How sure we are (0 to 1).';
+comment on column recall.memory_store.importance is 'How much it matters (0 to 1).';
+comment on column recall.memory_store.relevance_accumulator is 'Sum of the relevance of its accesses.';
+comment on column recall.memory_store.access_count is 'Times it was packed into a context.';
+comment on column recall.memory_store.last_accessed_at is 'Last of those.';
+comment on column recall.memory_store.observed_at is 'When it was said.';
+comment on column recall.memory_store.valid_from is 'True in the world from then; NULL: open.';
+comment on column recall.memory_store.valid_to is 'True in the world until then; NULL: open.';
+comment on column recall.memory_store.review_at is 'When it should be asked again.';
+comment on column recall.memory_store.created_at is 'Known to us from then.';
+comment on column recall.memory_store.updated_at is 'Last change of the row.';
+comment on column recall.memory_store.expires_at is 'Ends then; NULL: never.';
+comment on column recall.memory_store.ended_at is 'Known to us until then; NULL: current.';
+comment on column recall.memory_store.end_reason is
+    'superseded, merged, retracted, expired, revoked, or disputed (never believed).';
+comment on column recall.memory_store.is_active is 'Whether it is current.';
+comment on column recall.memory_store.is_validated is 'A person''s or the system''s confirmation.';
+comment on column recall.memory_store.promotion_due is
+    'Set when its accesses cross a border; the promotion sweep finds it by its index.';
+comment on column recall.memory_store.superseded_by is 'The memory that took its place.';
+comment on column recall.memory_store.disputes is
+    'The protected memory that a disputed one contradicts.';
+comment on column recall.memory_store.tags is 'Labels for filters and merging.';
+comment on column recall.memory_store.metadata is 'The application''s.';
+
+create table if not exists recall.memory_embedding (
+    user_id         uuid    not null,
+    memory_id       uuid    not null,
+    embedding_model text    not null,
+    embedding       halfvec not null,
+    constraint memory_embedding_pkey primary key (user_id, memory_id, embedding_model)
+) partition by hash (user_id);
+
+comment on table recall.memory_embedding is
+    'Vectors of active memories, inline and narrow; no row means not embedded yet.';
+comment on column recall.memory_embedding.user_id is 'Owner.';
+comment on column recall.memory_embedding.memory_id is 'An active memory.';
+comment on column recall.memory_embedding.embedding_model is 'Model; two can live side by side.';
+comment on column recall.memory_embedding.embedding is 'The vector.';
+
+create table if not exists recall.memory_embedding_ended (
+    user_id         uuid        not null,
+    memory_id       uuid        not null,
+    embedding_model text        not null,
+    embedding       halfvec     not null,
+    ended_at        timestamptz not null,
+    constraint memory_embedding_ended_pkey primary key (user_id, memory_id, embedding_model)
+) partition by hash (user_id);
+
+comment on table recall.memory_embedding_ended is
+    'Vectors of ended memories, read for as_of and include_ended only; purged later.';
+comment on column recall.memory_embedding_ended.user_id is 'Owner.';
+comment on column recall.memory_embedding_ended.memory_id is 'An ended memory.';
+comment on column recall.memory_embedding_ended.embedding_model is 'Model.';
+comment on column recall.memory_embedding_ended.embedding is 'The vector.';
+comment on column recall.memory_embedding_ended.ended_at is 'When the memory ended.';
+
+create table if not exists recall.memory_events (
+    user_id   uuid        not null,
+    memory_id uuid        not null,
+    event_no  bigint      not null generated always as identity,
+    at        timestamptz not null,
+    event     text        not null,
+    job_id    uuid,
+    caller    text        not null,
+    detail    jsonb       not null default '{}',
+    constraint memory_events_pkey primary key (user_id, memory_id, event_no),
+    constraint memory_events_detail_check check (jsonb_typeof(detail) = 'object')
+) partition by hash (user_id);
+
+comment on table recall.memory_events is
+    'Audit: what happened to which memory, when, by whom, why. INSERT only.';
+comment on column recall.memory_events.user_id is 'Owner.';
+comment on column recall.memory_events.memory_id is 'The memory.';
+comment on column recall.memory_events.event_no is 'Order of the events.';
+comment on column recall.memory_events.at is 'When.';
+comment on column recall.memory_events.event is
+    'added, duplicate, merged, superseded, retracted, restored, embedded, disputed, validated, …';
+comment on column recall.memory_events.job_id is 'The job that did it.';
+comment on column recall.memory_events.caller is 'The login role that did it.';
+comment on column recall.memory_events.detail is 'Why, and the other rows involved.';
+
+create unlogged table if not exists recall.memory_access_log (
+    user_id     uuid        not null,
+    memory_id   uuid        not null,
+    relevance   real        not null,
+    accessed_at timestamptz not null,
+    constraint memory_access_log_relevance_check check (relevance between 0 and 1)
+);
+
+comment on table recall.memory_access_log is
+    'Accesses not yet counted: folded into memory_store in batches. UNLOGGED: a crash may lose some.';
+comment on column recall.memory_access_log.user_id is 'Owner.';
+comment on column recall.memory_access_log.memory_id is 'A memory that was packed into a context.';
+comment on column recall.memory_access_log.relevance is 'Its classic score then (0 to 1).';
+comment on column recall.memory_access_log.accessed_at is 'When.';
+
+create unlogged table if not exists recall.working_memory (
+    user_id     uuid        not null,
+    session_id  uuid        not null,
+    task_id     text        not null,
+    key         text        not null,
+    value       jsonb       not null,
+    token_count integer     not null,
+    updated_at  timestamptz not null,
+    expires_at  timestamptz not null,
+    constraint working_memory_pkey primary key (user_id, session_id, task_id, key),
+    constraint working_memory_token_count_check check (token_count >= 0)
+);
+
+comment on table recall.working_memory is
+    'Intermediate results of a task (L0): key and value, an hour''s life. UNLOGGED: a crash empties it.';
+comment on column recall.working_memory.user_id is 'Owner.';
+comment on column recall.working_memory.session_id is 'The session.';
+comment on column recall.working_memory.task_id is 'The task.';
+comment on column recall.working_memory.key is 'Name of the value.';
+comment on column recall.working_memory.value is 'The value.';
+comment on column recall.working_memory.token_count is 'Tokens of key and value as JSON.';
+comment on column recall.working_memory.updated_at is 'Last write.';
+comment on column recall.working_memory.expires_at is 'Never returned from then on; a write renews.';

@@ -1,0 +1,54 @@
+-- What operates the schema: erasures, maintenance, applied versions.
+create table if not exists recall.erasures (
+    erasure_id uuid        not null,
+    salt       bytea       not null,
+    digest     bytea       not null,
+    erased_at  timestamptz not null,
+    counts     jsonb       not null,
+    constraint erasures_pkey primary key (erasure_id),
+    constraint erasures_counts_check check (jsonb_typeof(counts) = 'object')
+);
+
+comment on table recall.erasures is
+    'A salted digest of each forgotten user, so that a restored backup can be cleaned again.';
+comment on column recall.erasures.erasure_id is 'UUIDv7.';
+comment on column recall.erasures.salt is 'Random, one a row.';
+comment on column recall.erasures.digest is 'SHA-256 of salt and user_id.';
+comment on column recall.erasures.erased_at is 'When.';
+comment on column recall.erasures.counts is 'Rows deleted, by table.';
+
+create table if not exists recall.maintenance_tasks (
+    task        text        not null,
+    schedule    text        not null,
+    batch_size  integer     not null,
+    budget      interval    not null,
+    enabled     boolean     not null default true,
+    last_run_at timestamptz,
+    last_result jsonb,
+    constraint maintenance_tasks_pkey primary key (task),
+    constraint maintenance_tasks_batch_size_check check (batch_size > 0),
+    constraint maintenance_tasks_budget_check check (budget > interval '0')
+);
+
+comment on table recall.maintenance_tasks is 'Background tasks, their schedule and their last result.';
+comment on column recall.maintenance_tasks.task is 'Name of the function.';
+comment on column recall.maintenance_tasks.schedule is 'Cron expression, UTC.';
+comment on column recall.maintenance_tasks.batch_size is 'Rows in a call.';
+comment on column recall.maintenance_tasks.budget is 'Time that one run may take.';
+comment on column recall.maintenance_tasks.enabled is 'Whether it runs.';
+comment on column recall.maintenance_tasks.last_run_at is 'Last run.';
+comment on column recall.maintenance_tasks.last_result is 'What it said.';
+
+create table if not exists recall.migrations (
+    version    text        not null,
+    checksum   bytea       not null,
+    applied_at timestamptz not null default clock_timestamp(),
+    applied_by text        not null default session_user,
+    constraint migrations_pkey primary key (version)
+);
+
+comment on table recall.migrations is 'Versions and migrations that were applied here.';
+comment on column recall.migrations.version is 'Version, or name of a migration file.';
+comment on column recall.migrations.checksum is 'SHA-256 of the file, or of the version''s name.';
+comment on column recall.migrations.applied_at is 'When.';
+comment on column recall.migrations.applied_by is 'By which login role.';

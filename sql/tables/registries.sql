@@ -1,0 +1,56 @@
+-- Small shared tables: models and their prices, kinds of memory, system prompts.
+create table if not exists recall.models (
+    model_id            text    not null,
+    context_window_size integer not null,
+    tokenizer           text,
+    input_price         bigint  not null default 0,
+    cached_input_price  bigint  not null default 0,
+    output_price        bigint  not null default 0,
+    constraint models_pkey primary key (model_id),
+    constraint models_context_window_size_check check (context_window_size > 0),
+    constraint models_prices_check
+        check (input_price >= 0 and cached_input_price >= 0 and output_price >= 0)
+);
+
+comment on table recall.models is
+    'Models that are known: window, tokenizer, prices. An unknown model costs nothing and says so.';
+comment on column recall.models.model_id is 'Name as sent to the endpoint.';
+comment on column recall.models.context_window_size is 'Tokens of prompt and answer together.';
+comment on column recall.models.tokenizer is 'tiktoken encoding, or NULL when not known.';
+comment on column recall.models.input_price is 'Micro-cents per million prompt tokens.';
+comment on column recall.models.cached_input_price is 'Micro-cents per million cached prompt tokens.';
+comment on column recall.models.output_price is 'Micro-cents per million completion tokens.';
+
+create table if not exists recall.memory_kinds (
+    kind          text     not null,
+    description   text     not null,
+    lifetime      interval,
+    is_behavioral boolean  not null default false,
+    constraint memory_kinds_pkey primary key (kind),
+    constraint memory_kinds_kind_check check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
+    constraint memory_kinds_lifetime_check check (lifetime > interval '0')
+);
+
+comment on table recall.memory_kinds is
+    'What a memory can be. An application may add its own with recall.register_kind.';
+comment on column recall.memory_kinds.kind is 'Name: lower case letters, digits, underscores.';
+comment on column recall.memory_kinds.description is 'What the extraction prompt says of it.';
+comment on column recall.memory_kinds.lifetime is 'Life of such a memory; NULL: for ever.';
+comment on column recall.memory_kinds.is_behavioral is
+    'Whether use promotes it to procedural instead of semantic.';
+
+create table if not exists recall.system_prompts (
+    prompt_hash bytea       not null,
+    content     text        not null,
+    token_count integer     not null,
+    created_at  timestamptz not null,
+    constraint system_prompts_pkey primary key (prompt_hash),
+    constraint system_prompts_token_count_check check (token_count >= 0)
+);
+
+comment on table recall.system_prompts is
+    'System prompts by hash, shared by the sessions that use them; collected when none does.';
+comment on column recall.system_prompts.prompt_hash is 'SHA-256 of the UTF-8 text.';
+comment on column recall.system_prompts.content is 'The prompt.';
+comment on column recall.system_prompts.token_count is 'Tokens, given or estimated on the safe side.';
+comment on column recall.system_prompts.created_at is 'When it was first seen.';

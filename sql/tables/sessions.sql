@@ -1,0 +1,139 @@
+-- A conversation: its model, budgets, counters and cursors. Updated at every append, so no index
+-- names a column that changes there (HOT).
+create table if not exists recall.sessions (
+    user_id                 uuid                  not null,
+    session_id              uuid                  not null,
+    status                  recall.session_status not null default 'active',
+    agent_id                text,
+    title                   text,
+    model_id                text                  not null,
+    context_window_size     integer               not null,
+    system_prompt_hash      bytea                 not null,
+    system_prompt_tokens    integer               not null,
+    temperature             real                  not null default 0.7,
+    top_p                   real                  not null default 1.0,
+    max_response_tokens     integer               not null,
+    turn_count              integer               not null default 0,
+    user_turn_count         integer               not null default 0,
+    active_tokens           bigint                not null default 0,
+    retracted_turns         int4multirange        not null default '{}',
+    compacted_through_turn  integer               not null default 0,
+    first_retained_turn     integer               not null default 1,
+    extracted_through_turn  integer               not null default 0,
+    extracted_user_turns    integer               not null default 0,
+    extraction_cursor       bytea,
+    indexed_through_turn    integer               not null default 0,
+    total_prompt_tokens     bigint                not null default 0,
+    total_completion_tokens bigint                not null default 0,
+    total_cost_microcents   bigint                not null default 0,
+    cost_limit_microcents   bigint,
+    parent_session_id       uuid,
+    compaction_due          boolean               not null default false,
+    metadata                jsonb                 not null default '{}',
+    created_at              timestamptz           not null,
+    updated_at              timestamptz           not null,
+    last_message_at         timestamptz,
+    expires_at              timestamptz           not null,
+    expires_in              interval,
+    constraint sessions_pkey primary key (user_id, session_id),
+    constraint sessions_context_window_size_check check (context_window_size > 0),
+    constraint sessions_system_prompt_tokens_check check (system_prompt_tokens >= 0),
+    constraint sessions_max_response_tokens_check check (max_response_tokens >= 0),
+    constraint sessions_temperature_check check (temperature between 0 and 2),
+    constraint sessions_top_p_check check (top_p > 0 and top_p <= 1),
+    constraint sessions_counters_check check (
+        turn_count >= 0 and user_turn_count between 0 and turn_count and active_tokens >= 0
+        and compacted_through_turn between 0 and turn_count
+        and extracted_through_turn between 0 and turn_count
+        and indexed_through_turn between 0 and turn_count
+        and first_retained_turn between 1 and turn_count + 1),
+    constraint sessions_totals_check check (
+        total_prompt_tokens >= 0 and total_completion_tokens >= 0 and total_cost_microcents >= 0),
+    constraint sessions_cost_limit_microcents_check check (cost_limit_microcents >= 0),
+    constraint sessions_parent_session_id_check check (parent_session_id <> session_id),
+    constraint sessions_last_message_at_check
+        check ((last_message_at is null) = (turn_count = 0) and created_at <= last_message_at),
+    constraint sessions_metadata_check check (jsonb_typeof(metadata) = 'object')
+) partition by hash (user_id);
+
+comment on table recall.sessions is
+    'Conversations: lifecycle, model, budgets, counters and cursors; a row an append updates once.';
+comment on column recall.sessions.user_id is 'Owner.';
+comment on column recall.sessions.session_id is 'UUIDv7 unless the caller chose it.';
+comment on column recall.sessions.status is 'Only an active session takes messages.';
+comment on column recall.sessions.agent_id is 'Which of the application''s agents speaks.';
+comment on column recall.sessions.title is 'A name for lists.';
+comment on column recall.sessions.model_id is 'Model of the next call.';
+comment on column recall.sessions.context_window_size is 'Tokens of prompt and answer together.';
+comment on column recall.sessions.system_prompt_hash is 'Row of system_prompts.';
+comment on column recall.sessions.system_prompt_tokens is 'Tokens of the system prompt.';
+comment on column recall.sessions.temperature is 'Sampling temperature of the next call (0 to 2).';
+comment on column recall.sessions.top_p is 'Nucleus sampling of the next call.';
+comment on column recall.sessions.max_response_tokens is 'Tokens reserved for the answer.';
+comment on column recall.sessions.turn_count is 'Messages so far; turn_index runs from 1 to this.';
+comment on column recall.sessions.user_turn_count is 'Messages of role user so far.';
+comment on column recall.sessions.active_tokens is
+    'Tokens of the turns that are neither compacted nor retracted.';
+comment on column recall.sessions.retracted_turns is 'Turns that were taken back.';
+comment on column recall.sessions.compacted_through_turn is
+    'Turns up to this one are represented by a summary.';
+comment on column recall.sessions.first_retained_turn is
+    'Earlier turns have been dropped by retention.';
+comment on column recall.sessions.extracted_through_turn is 'Memories were drawn up to this turn.';
+comment on column recall.sessions.extracted_user_turns is 'User turns among them.';
+comment on column recall.sessions.extraction_cursor is
+    'Content hash of the last message that was processed.';
+comment on column recall.sessions.indexed_through_turn is
+    'message_search holds the turns up to this one.';
+comment on column recall.sessions.total_prompt_tokens is 'Prompt tokens so far; only grows.';
+comment on column recall.sessions.total_completion_tokens is 'Completion tokens so far; only grows.';
+comment on column recall.sessions.total_cost_microcents is 'Cost so far in micro-cents; only grows.';
+comment on column recall.sessions.cost_limit_microcents is
+    'Cost from which compile_context refuses; NULL: none.';
+comment on column recall.sessions.parent_session_id is 'The session that this one continues.';
+comment on column recall.sessions.compaction_due is
+    'Set when active_tokens pass twice the window; a sweep finds it by its index.';
+comment on column recall.sessions.metadata is 'The application''s, and notes such as an assumed window.';
+comment on column recall.sessions.created_at is
+    'Opening, or the first message when that is older (imports).';
+comment on column recall.sessions.updated_at is 'Last change.';
+comment on column recall.sessions.last_message_at is 'created_at of the last message.';
+comment on column recall.sessions.expires_at is 'Slides with use in steps of a day.';
+comment on column recall.sessions.expires_in is 'Life after the last message; NULL: settings.session_ttl.';
+
+create table if not exists recall.session_summaries (
+    user_id         uuid        not null,
+    session_id      uuid        not null,
+    summary_id      uuid        not null,
+    kind            text        not null,
+    from_turn       integer     not null,
+    to_turn         integer     not null,
+    content         text        not null,
+    token_count     integer     not null,
+    embedding       halfvec,
+    embedding_model text,
+    created_at      timestamptz not null,
+    ended_at        timestamptz,
+    constraint session_summaries_pkey primary key (user_id, session_id, summary_id),
+    constraint session_summaries_kind_check check (kind in ('rolling', 'compaction')),
+    constraint session_summaries_turns_check check (from_turn >= 0 and to_turn >= from_turn),
+    constraint session_summaries_token_count_check check (token_count >= 0),
+    constraint session_summaries_embedding_check
+        check ((embedding is null) = (embedding_model is null))
+) partition by hash (user_id);
+
+comment on table recall.session_summaries is
+    'Summaries of sessions; one of each kind is live. A parent''s summary is copied with turns 0 to 0.';
+comment on column recall.session_summaries.user_id is 'Owner.';
+comment on column recall.session_summaries.session_id is 'The session.';
+comment on column recall.session_summaries.summary_id is 'UUIDv7.';
+comment on column recall.session_summaries.kind is
+    'rolling (helps extraction) or compaction (stands for the turns it covers).';
+comment on column recall.session_summaries.from_turn is 'First turn covered; 0: an earlier session.';
+comment on column recall.session_summaries.to_turn is 'Last turn covered.';
+comment on column recall.session_summaries.content is 'The summary.';
+comment on column recall.session_summaries.token_count is 'Tokens of the content.';
+comment on column recall.session_summaries.embedding is 'Vector of the content, when it was made.';
+comment on column recall.session_summaries.embedding_model is 'Model of the vector.';
+comment on column recall.session_summaries.created_at is 'When it was written.';
+comment on column recall.session_summaries.ended_at is 'When a newer one took its place.';

@@ -1,0 +1,276 @@
+-- One typed row: every constant of the algorithms, once. `recall.configure` changes it,
+-- `recall.configure_user` overrides it for one user. The three sizes at the top are fixed at
+-- installation.
+create table if not exists recall.settings (
+    singleton                       boolean     not null default true,
+    embedding_dimensions            integer     not null,
+    hash_partitions                 integer     not null,
+    history_months_ahead            integer     not null default 3,
+    history_from                    timestamptz,
+    history_until                   timestamptz,
+
+    embedding_model                 text        not null default 'openai:text-embedding-3-small',
+    embed_messages                  boolean     not null default true,
+    embed_batch                     integer     not null default 64,
+    language                        regconfig   not null default 'pg_catalog.english',
+
+    default_context_window          integer     not null default 8192,
+    default_max_response_tokens     integer     not null default 4096,
+    tokens_per_message              integer     not null default 4,
+    tokens_per_image                integer     not null default 1105,
+    session_ttl                     interval    not null default '30 days',
+    receipt_ttl                     interval    not null default '1 day',
+    future_skew                     interval    not null default '5 minutes',
+
+    extraction                      text        not null default 'llm',
+    extracted_tier                  text        not null default 'semantic',
+    extract_after_turns             integer     not null default 10,
+    extract_after_idle              interval    not null default '10 minutes',
+    extract_batch                   integer     not null default 200,
+    verbatim_min_words              integer     not null default 4,
+
+    session_memory_grace            interval    not null default '24 hours',
+    episode_lifetime                interval    not null default '90 days',
+    verbatim_lifetime               interval    not null default '90 days',
+    memory_max_characters           integer     not null default 4000,
+    near_duplicate_distance         real        not null default 0.08,
+    durable_confidence              real        not null default 0.7,
+    protect_user_stated             boolean     not null default true,
+    consolidation_neighbors         integer     not null default 5,
+    achieved_goal_importance        real        not null default 0.2,
+
+    working_ttl                     interval    not null default '1 hour',
+
+    scoring                         text        not null default 'hybrid',
+    classic_similarity_weight       real        not null default 0.45,
+    classic_freshness_weight        real        not null default 0.20,
+    classic_frequency_weight        real        not null default 0.15,
+    classic_authority_weight        real        not null default 0.20,
+    freshness_decay_per_hour        real        not null default 0.005,
+    hybrid_similarity_weight        real        not null default 0.5,
+    hybrid_lexical_weight           real        not null default 0.5,
+    hybrid_freshness_weight         real        not null default 0.02,
+    hybrid_frequency_weight         real        not null default 0.02,
+    hybrid_authority_weight         real        not null default 0.03,
+    decay_mode                      text        not null default 'none',
+    decay_per_day                   real        not null default 0.01,
+    semantic_candidates             integer     not null default 50,
+    lexical_candidates              integer     not null default 20,
+    frequent_candidates             integer     not null default 20,
+    exact_search_limit              integer     not null default 5000,
+    trigram_threshold               real        not null default 0.4,
+    trigram_rows                    integer     not null default 500,
+    message_candidates              integer     not null default 100,
+    message_neighbor_weight         real        not null default 0.4,
+    message_second_neighbor_weight  real        not null default 0.2,
+    message_session_weight          real        not null default 0.3,
+    message_memory_weight           real        not null default 0.5,
+
+    continuation_memory_share       real        not null default 0.15,
+    knowledge_memory_share          real        not null default 0.40,
+    new_session_memory_share        real        not null default 0.50,
+    tool_heavy_memory_share         real        not null default 0.10,
+    tool_heavy_working_share        real        not null default 0.20,
+    cache_stable_step               real        not null default 0.25,
+    bullets_max_characters          integer     not null default 900,
+    top_memories                    integer     not null default 20,
+    split_facts                     integer     not null default 4,
+    split_episodes                  integer     not null default 4,
+
+    compaction_threshold            real        not null default 0.8,
+    compaction_keep                 integer     not null default 4,
+
+    job_max_attempts                integer     not null default 8,
+    job_backoff_base                interval    not null default '10 seconds',
+    job_backoff_cap                 interval    not null default '1 hour',
+
+    constraint settings_pkey primary key (singleton),
+    constraint settings_singleton_check check (singleton),
+    constraint settings_embedding_dimensions_check check (embedding_dimensions between 1 and 16000),
+    constraint settings_hash_partitions_check check (hash_partitions between 1 and 1024),
+    constraint settings_history_months_ahead_check check (history_months_ahead between 1 and 120),
+    constraint settings_embed_batch_check check (embed_batch between 1 and 2048),
+    constraint settings_default_context_window_check check (default_context_window > 0),
+    constraint settings_default_max_response_tokens_check check (default_max_response_tokens >= 0),
+    constraint settings_tokens_per_message_check check (tokens_per_message between 0 and 100),
+    constraint settings_tokens_per_image_check check (tokens_per_image between 0 and 100000),
+    constraint settings_session_ttl_check check (session_ttl >= interval '1 minute'),
+    constraint settings_receipt_ttl_check check (receipt_ttl >= interval '1 minute'),
+    constraint settings_future_skew_check check (future_skew >= interval '0'),
+    constraint settings_extraction_check check (extraction in ('llm', 'verbatim', 'none')),
+    constraint settings_extracted_tier_check check (extracted_tier in ('semantic', 'session')),
+    constraint settings_extract_after_turns_check check (extract_after_turns between 1 and 1000),
+    constraint settings_extract_after_idle_check check (extract_after_idle >= interval '0'),
+    constraint settings_extract_batch_check check (extract_batch between 1 and 10000),
+    constraint settings_verbatim_min_words_check check (verbatim_min_words between 1 and 100),
+    constraint settings_session_memory_grace_check check (session_memory_grace >= interval '0'),
+    constraint settings_episode_lifetime_check check (episode_lifetime > interval '0'),
+    constraint settings_verbatim_lifetime_check check (verbatim_lifetime > interval '0'),
+    constraint settings_memory_max_characters_check
+        check (memory_max_characters between 100 and 100000),
+    constraint settings_near_duplicate_distance_check
+        check (near_duplicate_distance between 0 and 0.5),
+    constraint settings_durable_confidence_check check (durable_confidence between 0 and 1),
+    constraint settings_consolidation_neighbors_check
+        check (consolidation_neighbors between 0 and 50),
+    constraint settings_achieved_goal_importance_check
+        check (achieved_goal_importance between 0 and 1),
+    constraint settings_working_ttl_check check (working_ttl > interval '0'),
+    constraint settings_scoring_check check (scoring in ('hybrid', 'classic')),
+    constraint settings_classic_weights_check check (
+        classic_similarity_weight between 0 and 1 and classic_freshness_weight between 0 and 1
+        and classic_frequency_weight between 0 and 1 and classic_authority_weight between 0 and 1),
+    constraint settings_freshness_decay_per_hour_check
+        check (freshness_decay_per_hour between 0 and 10),
+    constraint settings_hybrid_weights_check check (
+        hybrid_similarity_weight between 0 and 1 and hybrid_lexical_weight between 0 and 1
+        and hybrid_freshness_weight between 0 and 1 and hybrid_frequency_weight between 0 and 1
+        and hybrid_authority_weight between 0 and 1),
+    constraint settings_decay_mode_check check (decay_mode in ('none', 'multiply')),
+    constraint settings_decay_per_day_check check (decay_per_day between 0 and 10),
+    constraint settings_semantic_candidates_check check (semantic_candidates between 1 and 10000),
+    constraint settings_lexical_candidates_check check (lexical_candidates between 0 and 10000),
+    constraint settings_frequent_candidates_check check (frequent_candidates between 0 and 10000),
+    constraint settings_exact_search_limit_check check (exact_search_limit >= 1),
+    constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
+    constraint settings_trigram_rows_check check (trigram_rows between 0 and 100000),
+    constraint settings_message_candidates_check check (message_candidates between 1 and 100000),
+    constraint settings_message_weights_check check (
+        message_neighbor_weight between 0 and 1 and message_second_neighbor_weight between 0 and 1
+        and message_session_weight between 0 and 1 and message_memory_weight between 0 and 1),
+    constraint settings_shares_check check (
+        continuation_memory_share between 0 and 1 and knowledge_memory_share between 0 and 1
+        and new_session_memory_share between 0 and 1
+        and tool_heavy_memory_share between 0 and 1 and tool_heavy_working_share between 0 and 1
+        and tool_heavy_memory_share + tool_heavy_working_share <= 1),
+    constraint settings_cache_stable_step_check check (cache_stable_step between 0.01 and 1),
+    constraint settings_bullets_max_characters_check check (bullets_max_characters > 0),
+    constraint settings_top_memories_check check (top_memories between 0 and 1000),
+    constraint settings_split_check
+        check (split_facts between 0 and 1000 and split_episodes between 0 and 1000),
+    constraint settings_compaction_threshold_check check (compaction_threshold between 0.1 and 1),
+    constraint settings_compaction_keep_check check (compaction_keep between 1 and 1000),
+    constraint settings_job_max_attempts_check check (job_max_attempts between 1 and 100),
+    constraint settings_job_backoff_check
+        check (job_backoff_base > interval '0' and job_backoff_cap >= job_backoff_base)
+);
+
+comment on table recall.settings is
+    'One row with every constant; change it with recall.configure, per user with recall.configure_user.';
+comment on column recall.settings.singleton is 'Always true: there is one row.';
+comment on column recall.settings.embedding_dimensions is
+    'Numbers in an embedding; fixed at installation (1 to 16000; up to 4000 they stand inline).';
+comment on column recall.settings.hash_partitions is
+    'Leaves of each hash-partitioned table; fixed at installation (1 to 1024).';
+comment on column recall.settings.history_months_ahead is
+    'Months of history partitions kept ready beyond the current one (1 to 120).';
+comment on column recall.settings.history_from is
+    'Start (UTC) of the unbroken run of months that exist in every leaf; kept by ensure_partitions.';
+comment on column recall.settings.history_until is
+    'End (UTC, exclusive) of that run; an append outside of it makes sure of its month itself.';
+comment on column recall.settings.embedding_model is
+    'Name of the model whose vectors are searched, such as openai:text-embedding-3-small or local.';
+comment on column recall.settings.embed_messages is
+    'Whether history is embedded and searchable too; per user.';
+comment on column recall.settings.embed_batch is 'Texts in one embed job (1 to 2048).';
+comment on column recall.settings.language is
+    'Text search configuration of memories and messages; per user.';
+comment on column recall.settings.default_context_window is
+    'Tokens; for a model that `models` does not know. Small, because too small is safe.';
+comment on column recall.settings.default_max_response_tokens is
+    'Tokens reserved for the answer, at most a quarter of the window.';
+comment on column recall.settings.tokens_per_message is
+    'Tokens a provider adds to each message of a prompt (0 to 100).';
+comment on column recall.settings.tokens_per_image is
+    'Tokens counted for an image, audio or file part whose count was not given.';
+comment on column recall.settings.session_ttl is
+    'Life of a session after its last message; slides in steps of a day.';
+comment on column recall.settings.receipt_ttl is 'How long a request id is remembered.';
+comment on column recall.settings.future_skew is
+    'A created_at this far in the future is clamped to now, further is refused.';
+comment on column recall.settings.extraction is
+    'How memories are drawn from turns: llm, verbatim (no model) or none; per user or session.';
+comment on column recall.settings.extracted_tier is
+    'semantic: what a user stated is durable at once; session: everything earns its tier by use.';
+comment on column recall.settings.extract_after_turns is
+    'User turns that wait before an extraction is due (1 to 1000).';
+comment on column recall.settings.extract_after_idle is
+    'Quiet time after which an extraction is due with fewer turns.';
+comment on column recall.settings.extract_batch is 'Messages in one extraction (1 to 10000).';
+comment on column recall.settings.verbatim_min_words is
+    'Words a user message must have to become a verbatim memory (1 to 100).';
+comment on column recall.settings.session_memory_grace is
+    'Life of a session-tier memory after its session''s expiry.';
+comment on column recall.settings.episode_lifetime is 'Life of an episodic memory.';
+comment on column recall.settings.verbatim_lifetime is 'Life of a verbatim memory.';
+comment on column recall.settings.memory_max_characters is
+    'Longest text of a memory in characters (100 to 100000); longer is refused.';
+comment on column recall.settings.near_duplicate_distance is
+    'Cosine distance up to which a memory is a nominee for near-duplicate (0 to 0.5).';
+comment on column recall.settings.durable_confidence is
+    'Confidence from which an extracted statement of the user is durable (0 to 1).';
+comment on column recall.settings.protect_user_stated is
+    'Whether what a tool or the system inferred may never supersede what the user stated.';
+comment on column recall.settings.consolidation_neighbors is
+    'Similar memories shown to the model for each candidate (0 to 50).';
+comment on column recall.settings.achieved_goal_importance is
+    'Importance of a goal once it is achieved (0 to 1).';
+comment on column recall.settings.working_ttl is 'Life of a working memory value after its write.';
+comment on column recall.settings.scoring is 'Ranking: hybrid or classic; per user.';
+comment on column recall.settings.classic_similarity_weight is 'Classic score: weight of the cosine.';
+comment on column recall.settings.classic_freshness_weight is 'Classic score: weight of freshness.';
+comment on column recall.settings.classic_frequency_weight is 'Classic score: weight of frequency.';
+comment on column recall.settings.classic_authority_weight is
+    'Classic score: weight of confidence times authority.';
+comment on column recall.settings.freshness_decay_per_hour is
+    'λ of exp(−λ · hours since last access).';
+comment on column recall.settings.hybrid_similarity_weight is
+    'Hybrid score: weight of the min-max normalized cosine.';
+comment on column recall.settings.hybrid_lexical_weight is
+    'Hybrid score: weight of the min-max normalized lexical rank.';
+comment on column recall.settings.hybrid_freshness_weight is 'Hybrid score: weight of freshness.';
+comment on column recall.settings.hybrid_frequency_weight is 'Hybrid score: weight of frequency.';
+comment on column recall.settings.hybrid_authority_weight is
+    'Hybrid score: weight of confidence times authority.';
+comment on column recall.settings.decay_mode is
+    'none, or multiply: the score times exp(−decay_per_day · days since last access).';
+comment on column recall.settings.decay_per_day is 'λ per day of decay_mode multiply.';
+comment on column recall.settings.semantic_candidates is 'Candidates by vector, at least.';
+comment on column recall.settings.lexical_candidates is 'Candidates by words, at least.';
+comment on column recall.settings.frequent_candidates is 'Candidates by access count.';
+comment on column recall.settings.exact_search_limit is
+    'Memories of a user up to which every vector is compared exactly.';
+comment on column recall.settings.trigram_threshold is
+    'Word similarity from which a text that shares no word is a candidate (0 to 1).';
+comment on column recall.settings.trigram_rows is
+    'Rows that the trigram comparison looks at, at most.';
+comment on column recall.settings.message_candidates is
+    'Messages by vector and by words that a message search scores.';
+comment on column recall.settings.message_neighbor_weight is
+    'Share of the better adjacent turn''s score that a turn takes over.';
+comment on column recall.settings.message_second_neighbor_weight is
+    'The same for turns two away.';
+comment on column recall.settings.message_session_weight is
+    'Share of its session''s best score that a turn takes over.';
+comment on column recall.settings.message_memory_weight is
+    'Share of the score of a memory that cites a turn.';
+comment on column recall.settings.continuation_memory_share is
+    'Memories'' share of the budget in a continuation; history takes the rest.';
+comment on column recall.settings.knowledge_memory_share is 'The same for a knowledge question.';
+comment on column recall.settings.new_session_memory_share is 'The same for a new session.';
+comment on column recall.settings.tool_heavy_memory_share is 'The same for tool-heavy work.';
+comment on column recall.settings.tool_heavy_working_share is
+    'Working memory''s share of the budget in tool-heavy work.';
+comment on column recall.settings.cache_stable_step is
+    'Steps, as a share of the history budget, in which a cache-stable window moves.';
+comment on column recall.settings.bullets_max_characters is
+    'Characters of the memory block in format bullets.';
+comment on column recall.settings.top_memories is 'Memories in selection top.';
+comment on column recall.settings.split_facts is 'Facts in selection split.';
+comment on column recall.settings.split_episodes is 'Episodes in selection split.';
+comment on column recall.settings.compaction_threshold is
+    'Share of the history budget from which a session is compacted.';
+comment on column recall.settings.compaction_keep is 'Exchanges that compaction always leaves.';
+comment on column recall.settings.job_max_attempts is 'Attempts before a job is dead.';
+comment on column recall.settings.job_backoff_base is 'Wait after the first failure; it doubles.';
+comment on column recall.settings.job_backoff_cap is 'Longest wait between two attempts.';

@@ -1,0 +1,24 @@
+-- A user. The row is also the lock under which a user's memories change: every writer of
+-- memories first raises memory_revision.
+create table if not exists recall.users (
+    user_id             uuid        not null,
+    external_id         text,
+    active_memory_count integer     not null default 0,
+    memory_revision     bigint      not null default 0,
+    overrides           jsonb       not null default '{}',
+    metadata            jsonb       not null default '{}',
+    created_at          timestamptz not null,
+    constraint users_pkey primary key (user_id),
+    constraint users_active_memory_count_check check (active_memory_count >= 0),
+    constraint users_overrides_check check (jsonb_typeof(overrides) = 'object'),
+    constraint users_metadata_check check (jsonb_typeof(metadata) = 'object')
+) partition by hash (user_id);
+
+comment on table recall.users is 'Users; the row is the lock of its memories.';
+comment on column recall.users.user_id is 'recall.user_id(external_id), or a UUID of the caller''s.';
+comment on column recall.users.external_id is 'The application''s name for the user, such as auth0|42.';
+comment on column recall.users.active_memory_count is 'Active rows in memory_store.';
+comment on column recall.users.memory_revision is 'Grows with every change of the user''s memories.';
+comment on column recall.users.overrides is 'Settings that differ for this user.';
+comment on column recall.users.metadata is 'The application''s.';
+comment on column recall.users.created_at is 'When the user was first seen.';

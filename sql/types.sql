@@ -1,0 +1,41 @@
+-- Closed sets are enums: SQL reads as words and compares as integers.
+-- The order of a type is part of its meaning (memory_tier: how settled a memory is).
+do $types$
+begin
+    if to_regtype('recall.session_status') is null then
+        create type recall.session_status as enum ('active', 'paused', 'closed', 'expired');
+    end if;
+    if to_regtype('recall.message_role') is null then
+        create type recall.message_role as enum
+            ('system', 'developer', 'user', 'assistant', 'tool', 'function');
+    end if;
+    if to_regtype('recall.memory_tier') is null then
+        create type recall.memory_tier as enum
+            ('working', 'session', 'episodic', 'semantic', 'procedural');
+    end if;
+    if to_regtype('recall.memory_scope') is null then
+        create type recall.memory_scope as enum ('local', 'global');
+    end if;
+    if to_regtype('recall.provenance') is null then
+        create type recall.provenance as enum
+            ('user_stated', 'correction', 'instruction', 'preference', 'fact', 'tool_output',
+             'system_inferred');
+    end if;
+    if to_regtype('recall.job_state') is null then
+        create type recall.job_state as enum ('ready', 'running', 'dead');
+    end if;
+end;
+$types$;
+
+comment on type recall.session_status is
+    'Where a session stands in its life: active takes messages; paused, closed and expired do not.';
+comment on type recall.message_role is
+    'Who speaks in a message, in the words of the OpenAI chat format.';
+comment on type recall.memory_tier is
+    'How settled a memory is: working (L0), session (L1), episodic (L2), semantic (L3), procedural (L4).';
+comment on type recall.memory_scope is
+    'Where a memory applies: local (its session and those that continue it) or global (the user).';
+comment on type recall.provenance is
+    'How we know a memory, from the highest authority to the lowest.';
+comment on type recall.job_state is
+    'A job waits (ready), is leased by a worker (running) or has failed for good (dead).';

@@ -1,0 +1,22 @@
+-- Remove pgrecall and everything it remembers from this database.
+-- The roles stay, since other databases of the cluster may use them; when none does:
+--     drop role recall_owner, recall_writer, recall_reader, recall_worker, recall_admin;
+\set ON_ERROR_STOP on
+begin;
+do $uninstall$
+begin
+    perform pg_advisory_xact_lock(hashtextextended('pgrecall.install', 0));
+
+    -- Jobs of pg_cron survive a DROP SCHEMA and would fail for ever.
+    if to_regclass('cron.job') is not null then
+        execute $sql$
+            select cron.unschedule(j.jobid)
+              from cron.job as j
+             where j.jobname like 'recall\_%' and j.database = current_database()
+        $sql$;
+    end if;
+
+    drop schema if exists recall cascade;
+end;
+$uninstall$;
+commit;
