@@ -32,6 +32,7 @@ begin;
 \ir ../functions/common/_check_user.sql
 \ir ../functions/common/_normalize_text.sql
 \ir ../functions/common/_content_hash.sql
+\ir ../functions/common/_content_text.sql
 \ir ../functions/common/_create_hash_leaves.sql
 \ir ../functions/common/_create_leaf.sql
 \ir ../functions/common/_embedding_from_json.sql
@@ -45,6 +46,7 @@ begin;
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
+\ir ../functions/common/_message_text.sql
 \ir ../functions/common/_month_leaves.sql
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_refuse_update.sql
