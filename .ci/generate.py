@@ -70,6 +70,9 @@ def generate(target: Path) -> None:
 def main() -> int:
     """Generate, or with `--check` compare."""
     target = PACKAGE / "_sync"
+    if not (PACKAGE / "_async").is_dir():
+        print("python/pgrecall/_async does not exist")
+        return 1
     if "--check" not in sys.argv[1:]:
         shutil.rmtree(target, ignore_errors=True)
         generate(target)

@@ -32,6 +32,7 @@ def main() -> int:
         "pglast": parsed,
         "squawk": migrations,
         "function files": function_files,
+        "constraints": constraints,
         "install list": install_list,
         "layout": layout,
         "generated client": lambda: tool("python", ".ci/generate.py", "--check"),
@@ -156,6 +157,29 @@ def function_files() -> Iterator[str]:
         lines = body[1].count("\n") if body else 0
         if lines > MAX_BODY_LINES:
             yield f"{name}: {lines} lines of body, more than {MAX_BODY_LINES}"
+
+
+def constraints() -> Iterator[str]:
+    """Every constraint has a name of ours: errors are mapped by it."""
+    for name, text in sql_files("sql", "migrations"):
+        for node, _ in statements(text):
+            if isinstance(node, ast.CreateStmt):
+                elements = node.tableElts or ()
+            elif isinstance(node, ast.AlterTableStmt):
+                elements = [getattr(command, "def_", None) for command in node.cmds or ()]
+            else:
+                continue
+            found = [c for e in elements for c in [e, *(getattr(e, "constraints", None) or ())]]
+            for constraint in found:
+                if (
+                    isinstance(constraint, ast.Constraint)
+                    and constraint.conname is None
+                    and constraint.contype.name in NAMED
+                ):
+                    yield f"{name}: a constraint of {node.relation.relname} has no name"
+
+
+NAMED = {"CONSTR_CHECK", "CONSTR_PRIMARY", "CONSTR_UNIQUE", "CONSTR_FOREIGN", "CONSTR_EXCLUSION"}
 
 
 def install_list() -> Iterator[str]:

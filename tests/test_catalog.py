@@ -1,0 +1,69 @@
+"""Rules that every object of the schema keeps; the queries are in catalog_lint.sql."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pgrecall import schema
+
+TEXT = Path(__file__).with_name("catalog_lint.sql").read_text(encoding="utf-8")
+RULES = dict(re.findall(r"(?ms)^-- rule: ([^\n]+)\n(.*?;)$", TEXT))
+
+
+def test_the_rules_are_read() -> None:
+    assert len(RULES) == TEXT.count("-- rule: ") > 10
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule(db: psycopg.Connection, rule: str) -> None:
+    broken = [row[0] for row in db.execute(RULES[rule].encode())]
+    assert not broken, "\n".join([rule, *broken])
+
+
+def test_the_second_pass_of_loading(db: psycopg.Connection) -> None:
+    """The installer creates functions with unchecked bodies, since they call each other; here
+    every body is checked, with everything there.
+    """
+    errors = []
+    with db.transaction(force_rollback=True):
+        path = db.execute(
+            "select split_part(s, '=', 2) from pg_proc, unnest(proconfig) as s"
+            " where proname = '_check_user' and pronamespace = 'recall'::regnamespace"
+            " and s like 'search\\_path=%'"
+        ).fetchone()
+        assert path is not None
+        db.execute("select set_config('search_path', %s, true)", path)
+        db.execute("set local check_function_bodies = on")
+        for file in schema.install_files():
+            if not file.name.startswith("functions/"):
+                continue
+            try:
+                with db.transaction():
+                    db.execute(file.text.encode())
+            except psycopg.Error as error:
+                errors.append(f"{file.name}: {error}")
+    assert not errors, "\n".join(errors)
+
+
+def test_every_leaf_is_like_its_parent(db: psycopg.Connection) -> None:
+    """Leaves are built aside and attached: nothing may have been forgotten on the way."""
+    strange = db.execute(
+        """
+        select i.inhrelid::regclass::text
+          from pg_inherits as i
+          join pg_class as p on p.oid = i.inhparent
+          join pg_class as c on c.oid = i.inhrelid
+         where p.relnamespace = 'recall'::regnamespace
+           and p.relkind = 'p'
+           and (c.relowner <> p.relowner
+                or (select count(*) from pg_index where indrelid = c.oid)
+                   <> (select count(*) from pg_index where indrelid = p.oid)
+                or (select count(*) from pg_trigger where tgrelid = c.oid)
+                   <> (select count(*) from pg_trigger where tgrelid = p.oid))
+        """
+    ).fetchall()
+    assert strange == []

@@ -1,0 +1,73 @@
+"""plpgsql_check over every PL/pgSQL function, where the server has it."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+# What the checker cannot know: (function, words of its message).
+EXPECTED: list[tuple[str, str]] = []
+
+
+@pytest.fixture
+def checker(db: psycopg.Connection) -> psycopg.Connection:
+    there = db.execute(
+        "select 1 from pg_available_extensions where name = 'plpgsql_check'"
+    ).fetchone()
+    if there is None:
+        pytest.skip("this server has no plpgsql_check; the Debian server in .ci/run has")
+    db.execute("create extension if not exists plpgsql_check")
+    return db
+
+
+def test_every_function(checker: psycopg.Connection) -> None:
+    found = checker.execute(
+        """
+        with functions as (
+            select p.oid, p.oid::regprocedure::text as name, 0::oid as relation
+              from pg_proc as p
+              join pg_language as l on l.oid = p.prolang
+             where p.pronamespace = 'recall'::regnamespace
+               and l.lanname = 'plpgsql'
+               and p.prorettype <> 'trigger'::regtype
+            union
+            select p.oid, p.oid::regprocedure::text, min(t.tgrelid)
+              from pg_trigger as t
+              join pg_proc as p on p.oid = t.tgfoid
+             where p.pronamespace = 'recall'::regnamespace
+             group by p.oid
+        )
+        select f.name, c.lineno, c.level, c.message, c.hint
+          from functions as f
+         cross join lateral plpgsql_check_function_tb(
+                funcoid              => f.oid,
+                relid                => f.relation,
+                fatal_errors         => false,
+                other_warnings       => true,
+                extra_warnings       => true,
+                security_warnings    => true,
+                performance_warnings => false
+               ) as c
+         order by f.name, c.lineno
+        """
+    ).fetchall()
+    problems = [
+        f"{name}:{line}: {level}: {message} {hint or ''}"
+        for name, line, level, message, hint in found
+        if not any(name.startswith(f"{f}(") and words in message for f, words in EXPECTED)
+    ]
+    assert not problems, "\n".join(problems)
+
+
+def test_every_function_was_looked_at(checker: psycopg.Connection) -> None:
+    """A trigger function that no trigger uses would have been passed over."""
+    unused = checker.execute(
+        """
+        select p.oid::regprocedure::text
+          from pg_proc as p
+         where p.pronamespace = 'recall'::regnamespace
+           and p.prorettype = 'trigger'::regtype
+           and not exists (select from pg_trigger as t where t.tgfoid = p.oid)
+        """
+    ).fetchall()
+    assert unused == []
