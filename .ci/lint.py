@@ -163,8 +163,9 @@ def constraints() -> Iterator[str]:
     """Every constraint has a name of ours: errors are mapped by it."""
     for name, text in sql_files("sql", "migrations"):
         for node, _ in statements(text):
+            elements: list[Any]
             if isinstance(node, ast.CreateStmt):
-                elements = node.tableElts or ()
+                elements = list(node.tableElts or ())
             elif isinstance(node, ast.AlterTableStmt):
                 elements = [getattr(command, "def_", None) for command in node.cmds or ()]
             else:
@@ -174,7 +175,7 @@ def constraints() -> Iterator[str]:
                 if (
                     isinstance(constraint, ast.Constraint)
                     and constraint.conname is None
-                    and constraint.contype.name in NAMED
+                    and getattr(constraint.contype, "name", "") in NAMED
                 ):
                     yield f"{name}: a constraint of {node.relation.relname} has no name"
 
