@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,8 @@ def test_starts_after_a_crash(home: Path) -> None:
         conn.execute("create table kept (x int)")
         pid = int((home / "data" / "postmaster.pid").read_text().split()[0])
         os.kill(pid, 9)
+        while server.is_running:
+            time.sleep(0.01)
     with EmbeddedServer(home) as again, psycopg.connect(again.dsn) as conn:
         assert conn.execute("select count(*) from kept").fetchone() == (0,)
 

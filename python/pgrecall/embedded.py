@@ -208,8 +208,13 @@ class _Cluster:
         )  # fmt: skip
 
     def stop(self) -> None:
-        if self.is_running():
+        if not self.is_running():
+            return
+        try:
             self._run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "stop", log=self.log)
+        except EmbeddedServerError:
+            if self.is_running():  # else it was killed meanwhile
+                raise
 
     def is_running(self) -> bool:
         pid = self._postmaster()
