@@ -36,6 +36,7 @@ begin;
 \ir ../functions/common/_create_hash_leaves.sql
 \ir ../functions/common/_create_leaf.sql
 \ir ../functions/common/_embedding_from_json.sql
+\ir ../functions/common/_embeddings_from_json.sql
 \ir ../functions/common/_enqueue_extraction.sql
 \ir ../functions/common/_ensure_month.sql
 \ir ../functions/common/_ensure_user.sql
@@ -43,6 +44,7 @@ begin;
 \ir ../functions/common/_estimate_message_tokens.sql
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_hash_leaf.sql
+\ir ../functions/common/_integer.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
@@ -101,11 +103,46 @@ begin;
 \ir ../functions/history/new_messages_since.sql
 \ir ../functions/history/retract_turns.sql
 
+-- functions/memory
+\ir ../functions/memory/_filter_texts.sql
+\ir ../functions/memory/_filter_value.sql
+\ir ../functions/memory/_memory_matches.sql
+\ir ../functions/memory/_memory_visible.sql
+\ir ../functions/memory/_read_filter.sql
+
 -- functions/lifecycle
 \ir ../functions/lifecycle/_record_month_range.sql
 \ir ../functions/lifecycle/ensure_partitions.sql
 
+-- functions/jobs
+\ir ../functions/jobs/_advance_extraction.sql
+\ir ../functions/jobs/_backoff.sql
+\ir ../functions/jobs/_check_model.sql
+\ir ../functions/jobs/_embed_if_active.sql
+\ir ../functions/jobs/_embed_input.sql
+\ir ../functions/jobs/_finish_embed.sql
+\ir ../functions/jobs/_finish_verbatim.sql
+\ir ../functions/jobs/_has_unembedded.sql
+\ir ../functions/jobs/_index_messages.sql
+\ir ../functions/jobs/_lease_job.sql
+\ir ../functions/jobs/_no_step.sql
+\ir ../functions/jobs/_put_off_extraction.sql
+\ir ../functions/jobs/_read_leased_job.sql
+\ir ../functions/jobs/_return_job.sql
+\ir ../functions/jobs/_searchable_messages.sql
+\ir ../functions/jobs/_verbatim_candidates.sql
+\ir ../functions/jobs/_verbatim_input.sql
+\ir ../functions/jobs/_write_phases.sql
+\ir ../functions/jobs/claim_jobs.sql
+\ir ../functions/jobs/extend_lease.sql
+\ir ../functions/jobs/fail_job.sql
+\ir ../functions/jobs/finish_job.sql
+\ir ../functions/jobs/job_input.sql
+\ir ../functions/jobs/release_expired_leases.sql
+\ir ../functions/jobs/retry_dead_jobs.sql
+
 -- functions/observability
+\ir ../functions/observability/health.sql
 \ir ../functions/observability/version.sql
 
 -- What the functions and tables need of each other

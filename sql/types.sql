@@ -24,6 +24,27 @@ begin
     if to_regtype('recall.job_state') is null then
         create type recall.job_state as enum ('ready', 'running', 'dead');
     end if;
+    if to_regtype('recall.memory_filter') is null then
+        create type recall.memory_filter as (
+            is_empty          boolean,
+            kinds             text[],
+            tiers             recall.memory_tier[],
+            scopes            recall.memory_scope[],
+            slots             text[],
+            tags_any          text[],
+            tags_all          text[],
+            provenance        recall.provenance[],
+            source            text[],
+            source_session_id uuid,
+            agent_id          text,
+            session_id        uuid,
+            metadata          jsonb,
+            observed_after    timestamptz,
+            observed_before   timestamptz,
+            valid_at          timestamptz,
+            include_ended     boolean,
+            min_similarity    real);
+    end if;
 end;
 $types$;
 
@@ -39,3 +60,5 @@ comment on type recall.provenance is
     'How we know a memory, from the highest authority to the lowest.';
 comment on type recall.job_state is
     'A job waits (ready), is leased by a worker (running) or has failed for good (dead).';
+comment on type recall.memory_filter is
+    'A parsed filter over memories; a key that was not given is NULL and matches everything.';

@@ -1,0 +1,45 @@
+-- recall._filter_value(filter, key, type) -> text, or NULL when the key is not there
+-- One value as text that is sure to be a valid input of its type. (pg_input_is_valid remembers the
+-- first type that a parameter named, so the types stand there as constants.)
+-- Raises  RC003.
+create or replace function recall._filter_value(
+    p_filter jsonb,
+    p_key    text,
+    p_type   text
+)
+returns text
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_json  constant text := case p_type
+                                 when 'boolean' then 'boolean'
+                                 when 'real' then 'number'
+                                 when 'jsonb' then 'object'
+                                 else 'string'
+                             end;
+    v_value jsonb         := p_filter -> p_key;
+begin
+    if v_value is null or v_value = 'null' then
+        return null;
+    end if;
+    if jsonb_typeof(v_value) <> v_json
+       or not (case p_type
+                   when 'uuid' then pg_input_is_valid(v_value #>> '{}', 'uuid')
+                   when 'timestamptz' then pg_input_is_valid(v_value #>> '{}', 'timestamptz')
+                   when 'real' then pg_input_is_valid(v_value #>> '{}', 'real')
+                   else true
+               end) then
+        raise exception using
+            errcode = 'RC003',
+            message = format('filter.%s is %s', p_key, left(v_value::text, 80)),
+            hint    = format('Pass %s (%s).', v_json, p_type);
+    end if;
+    return v_value #>> '{}';
+end;
+$function$;
+
+comment on function recall._filter_value(jsonb, text, text) is
+    'One key of a filter as text, checked for its type (RC003).';

@@ -1,0 +1,22 @@
+-- recall._memory_visible(memory, filter, as_of) -> is the row to be seen?
+-- Without as_of what is believed now, else what was known then; what has passed its expires_at is
+-- gone, swept or not. include_ended shows all that was known by then. valid_at asks what was true
+-- at a time, so it also shows what has been superseded since. Inlines into the statement.
+create or replace function recall._memory_visible(
+    p_memory recall.memory_store,
+    p_filter recall.memory_filter,
+    p_as_of  timestamptz
+)
+returns boolean
+language sql
+stable
+parallel safe
+return (p_as_of is null or (p_memory).created_at <= p_as_of)
+    and ((p_filter).include_ended
+         or ((p_memory).ended_at is null or (p_memory).ended_at > p_as_of)
+            and ((p_memory).expires_at is null
+                 or (p_memory).expires_at > coalesce(p_as_of, now()))
+         or (p_filter).valid_at is not null and (p_memory).end_reason = 'superseded');
+
+comment on function recall._memory_visible(recall.memory_store, recall.memory_filter, timestamptz) is
+    'Whether a memory is believed now, or was at as_of.';

@@ -1,0 +1,60 @@
+-- recall._read_filter(filter, for_search) -> memory_filter
+-- The one reader of the filters of get_memories and search: parsed and checked once a call, so that
+-- recall._memory_matches compares typed values row by row. A key that is null counts as not given.
+-- Raises  RC003 unknown key, or a value of another type.
+create or replace function recall._read_filter(
+    p_filter     jsonb,
+    p_for_search boolean default false
+)
+returns recall.memory_filter
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_keys   constant text[] :=
+        '{kinds,tiers,scopes,slots,tags_any,tags_all,provenance,source,source_session_id,agent_id,session_id,metadata,observed_after,observed_before,valid_at,include_ended}';
+    v_filter recall.memory_filter;
+begin
+    v_filter.is_empty      := true;
+    v_filter.include_ended := false;
+    if p_filter = '{}' then
+        return v_filter;
+    end if;
+    perform recall._check_keys(
+        p_filter, v_keys || case when p_for_search then '{min_similarity}' else '{}' end::text[],
+        'filter');
+
+    v_filter.kinds    := recall._filter_texts(p_filter, 'kinds');
+    v_filter.slots    := recall._filter_texts(p_filter, 'slots');
+    v_filter.tags_any := recall._filter_texts(p_filter, 'tags_any');
+    v_filter.tags_all := recall._filter_texts(p_filter, 'tags_all');
+    v_filter.source   := recall._filter_texts(
+        p_filter, 'source', '{conversation,manual,inference,tool,consolidation,import}');
+    v_filter.tiers := recall._filter_texts(
+        p_filter, 'tiers', enum_range(null::recall.memory_tier)::text[]);
+    v_filter.scopes := recall._filter_texts(
+        p_filter, 'scopes', enum_range(null::recall.memory_scope)::text[]);
+    v_filter.provenance := recall._filter_texts(
+        p_filter, 'provenance', enum_range(null::recall.provenance)::text[]);
+
+    v_filter.source_session_id := recall._filter_value(p_filter, 'source_session_id', 'uuid');
+    v_filter.session_id        := recall._filter_value(p_filter, 'session_id', 'uuid');
+    v_filter.agent_id          := recall._filter_value(p_filter, 'agent_id', 'text');
+    v_filter.metadata          := recall._filter_value(p_filter, 'metadata', 'jsonb');
+    v_filter.observed_after    := recall._filter_value(p_filter, 'observed_after', 'timestamptz');
+    v_filter.observed_before   := recall._filter_value(p_filter, 'observed_before', 'timestamptz');
+    v_filter.valid_at          := recall._filter_value(p_filter, 'valid_at', 'timestamptz');
+    v_filter.min_similarity    := recall._filter_value(p_filter, 'min_similarity', 'real');
+    v_filter.include_ended     := coalesce(
+        recall._filter_value(p_filter, 'include_ended', 'boolean')::boolean, false);
+
+    v_filter.is_empty := jsonb_strip_nulls(p_filter) - '{include_ended,min_similarity}'::text[]
+                         = '{}';
+    return v_filter;
+end;
+$function$;
+
+comment on function recall._read_filter(jsonb, boolean) is
+    'A filter over memories, parsed and checked (RC003); min_similarity only for search.';
