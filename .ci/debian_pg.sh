@@ -100,7 +100,9 @@ stop() {
     if [ -s "$root$data/PG_VERSION" ]; then
         as_postgres $bin/pg_ctl -D "$data" -m fast -w stop >/dev/null || true
     fi
-    if ! pgrep -f "^/usr/lib/postgresql/17/bin/postgres" >/dev/null; then
+    # another server in this chroot may still need what start mounted
+    if ! find /proc -mindepth 2 -maxdepth 2 -name root -lname "$(realpath "$root")" 2>/dev/null |
+        grep -q .; then
         umount "$root/dev/shm" "$root/proc" 2>/dev/null || true
     fi
 }

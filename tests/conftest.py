@@ -8,10 +8,19 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+import hypothesis
 import psycopg
 import pytest
 
 from servers import TestServer, running_server
+
+# On a busy machine a statement may take any time; and an example may use the module's database.
+hypothesis.settings.register_profile(
+    "pgrecall",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+)
+hypothesis.settings.load_profile("pgrecall")
 
 _SERVER_LINE = pytest.StashKey[str]()
 

@@ -123,7 +123,7 @@ def running_server(choice: str) -> Iterator[TestServer]:
         finally:
             shutil.rmtree(home, ignore_errors=True)
     elif choice == "docker":
-        from testcontainers.postgres import PostgresContainer
+        from testcontainers.community.postgres import PostgresContainer
 
         image = os.environ.get("PGRECALL_TEST_IMAGE", "pgvector/pgvector:pg17")
         with PostgresContainer(image, driver=None) as container:
