@@ -101,8 +101,10 @@ stop() {
         as_postgres $bin/pg_ctl -D "$data" -m fast -w stop >/dev/null || true
     fi
     # another server in this chroot may still need what start mounted
-    if ! find /proc -mindepth 2 -maxdepth 2 -name root -lname "$(realpath "$root")" 2>/dev/null |
-        grep -q .; then
+    local users
+    users=$(find /proc -mindepth 2 -maxdepth 2 -name root -lname "$(realpath "$root")" \
+        2>/dev/null) || true # processes come and go
+    if [ -z "$users" ]; then
         umount "$root/dev/shm" "$root/proc" 2>/dev/null || true
     fi
 }
