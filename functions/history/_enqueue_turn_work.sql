@@ -1,11 +1,13 @@
--- recall._enqueue_turn_work(session, settings, now, waiting user turns)
+-- recall._enqueue_turn_work(session, settings, now, last message, waiting user turns)
 -- What an append leaves behind: one extraction and one embedding job of the session, however many
 -- turns wait. The extraction is due when enough user turns wait, else after an idle pause;
 -- claim_jobs postpones it while the conversation goes on, which spares the append an update.
+-- Without a model (verbatim) there is nothing to save up for: it is due at once.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,
     p_now      timestamptz,
+    p_last_at  timestamptz,
     p_waiting  integer
 )
 returns void
@@ -17,23 +19,21 @@ as $function$
 declare
     v_ids        uuid[]  := recall._uuids(2);
     v_key        text    := p_session.session_id::text;
-    v_is_due     boolean := p_waiting >= p_settings.extract_after_turns;
-    v_extraction text    := p_settings.extraction;
+    v_mode       text    := recall._extraction_mode(p_session, p_settings);
+    v_is_due     boolean := v_mode = 'verbatim' or p_waiting >= p_settings.extract_after_turns;
 begin
-    if p_session.metadata ->> 'extraction' in ('llm', 'verbatim', 'none') then
-        v_extraction := p_session.metadata ->> 'extraction';
-    end if;
 
-    insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, run_at, max_attempts,
-                             created_at)
-    select p_session.user_id, w.job_id, w.kind, p_session.session_id, v_key, w.run_at,
+    insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
+                             max_attempts, created_at)
+    select p_session.user_id, w.job_id, w.kind, p_session.session_id, v_key, w.payload, w.run_at,
            p_settings.job_max_attempts, p_now
       from (values
-               (v_ids[1], 'extract',
-                case when v_is_due then p_now else p_now + p_settings.extract_after_idle end,
-                v_extraction <> 'none' and p_waiting > 0),
-               (v_ids[2], 'embed', p_now, p_settings.embed_messages)
-           ) as w (job_id, kind, run_at, is_wanted)
+               (v_ids[1], 'extract', jsonb_build_object('mode', v_mode),
+                case when v_is_due then p_now
+                     else greatest(p_now, p_last_at + p_settings.extract_after_idle) end,
+                v_mode <> 'none' and p_waiting > 0),
+               (v_ids[2], 'embed', '{}', p_now, p_settings.embed_messages)
+           ) as w (job_id, kind, payload, run_at, is_wanted)
      where w.is_wanted
     on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
 
@@ -50,4 +50,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_turn_work(recall.sessions, recall.settings, timestamptz,
-    integer) is 'Leave the extraction and the embedding of new turns to a worker.';
+    timestamptz, integer) is 'Leave the extraction and the embedding of new turns to a worker.';

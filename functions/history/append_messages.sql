@@ -111,7 +111,7 @@ begin
        and s.session_id = p_session_id;
 
     perform recall._enqueue_turn_work(
-        v_session, v_settings, v_now,
+        v_session, v_settings, v_now, v_batch.last_at,
         v_session.user_turn_count + v_batch.user_turns::integer - v_session.extracted_user_turns);
 
     return query

@@ -14,6 +14,7 @@ security definer
 set search_path from current
 as $function$
 declare
+    v_now     timestamptz := clock_timestamp();
     v_session recall.sessions;
 begin
     perform recall._check_user(p_user_id);
@@ -25,9 +26,10 @@ begin
 
     v_session := recall._lock_session(p_user_id, p_session_id);
     if v_session.turn_count > v_session.extracted_through_turn then
-        perform recall._enqueue_extraction(p_user_id, p_session_id, clock_timestamp());
+        perform recall._enqueue_extraction(v_session, v_now);
     end if;
-    if v_session.turn_count > 0 and recall._extraction_mode(p_user_id, p_session_id) = 'llm' then
+    if v_session.turn_count > 0
+       and recall._extraction_mode(v_session, recall._settings(p_user_id)) = 'llm' then
         perform recall.enqueue_job(p_user_id, 'summarize', p_session_id, p_session_id::text);
     end if;
 end;

@@ -1,0 +1,17 @@
+-- recall._backoff(attempts) -> how long to wait
+-- Doubles from job_backoff_base to job_backoff_cap, with up to a fifth of jitter either way.
+create or replace function recall._backoff(
+    p_attempts integer
+)
+returns interval
+language sql
+volatile
+parallel safe
+begin atomic
+    select least(s.job_backoff_cap, s.job_backoff_base * power(2, least(p_attempts - 1, 20)))
+           * (0.8 + 0.4 * random())
+      from recall.settings as s;
+end;
+
+comment on function recall._backoff(integer) is
+    'Wait before the next attempt: doubling, capped, with jitter.';

@@ -1,0 +1,54 @@
+-- recall._embed_input(user, session) -> texts to embed
+-- Messages of the session that are not searchable yet, then memories of the user without a vector.
+create or replace function recall._embed_input(
+    p_user_id    uuid,
+    p_session_id uuid
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings := recall._settings(p_user_id);
+    v_input    jsonb           := jsonb_build_object('model', v_settings.embedding_model,
+                                                     'dimensions', v_settings.embedding_dimensions,
+                                                     'messages', '[]'::jsonb);
+    v_session  recall.sessions;
+    v_through  integer;
+    v_memories jsonb;
+begin
+    if p_session_id is not null and v_settings.embed_messages then
+        v_session := recall._read_session(p_user_id, p_session_id);
+        v_through := least(v_session.turn_count,
+                           v_session.indexed_through_turn + v_settings.embed_batch);
+        select v_input || jsonb_build_object(
+                   'through_turn', v_through,
+                   'messages', coalesce(jsonb_agg(jsonb_build_object(
+                       'turn_index', m.turn_index, 'text', m.body) order by m.turn_index), '[]'))
+          into v_input
+          from recall._searchable_messages(v_session, v_through) as m;
+    end if;
+
+    select coalesce(jsonb_agg(jsonb_build_object('memory_id', w.memory_id, 'text', w.content)), '[]')
+      into v_memories
+      from (
+            select m.memory_id, m.content
+              from recall.memory_store as m
+             where m.user_id = p_user_id
+               and m.ended_at is null
+               and not exists (
+                       select from recall.memory_embedding as e
+                        where e.user_id         = p_user_id
+                          and e.memory_id       = m.memory_id
+                          and e.embedding_model = v_settings.embedding_model)
+             order by m.memory_id
+             limit v_settings.embed_batch
+           ) as w;
+    return v_input || jsonb_build_object('memories', v_memories);
+end;
+$function$;
+
+comment on function recall._embed_input(uuid, uuid) is
+    'Input of an embed job: model, messages (turn_index, text), memories (memory_id, text), through_turn.';

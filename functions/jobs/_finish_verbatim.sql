@@ -1,0 +1,54 @@
+-- recall._finish_verbatim(job, result) -> done? (false: the world moved)
+-- The candidates are read again here; the worker only lends their vectors, in the same order.
+-- Locks   the user, the session.
+create or replace function recall._finish_verbatim(
+    p_job    recall.jobs,
+    p_result jsonb
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_settings   recall.settings := recall._settings(p_job.user_id);
+    v_session    recall.sessions;
+    v_candidates jsonb;
+    v_embeddings halfvec[];
+    v_through    integer;
+begin
+    perform recall._check_keys(p_result,
+        '{embeddings,embedding_model,from_turn,through_turn}', 'p_result');
+    v_through := recall._integer(p_result, 'through_turn');
+    perform recall._check_model(p_result, v_settings);
+    perform recall._lock_user(p_job.user_id);
+    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
+
+    if v_through not between v_session.extracted_through_turn and v_session.turn_count
+       or coalesce(recall._integer(p_result, 'from_turn'), v_session.extracted_through_turn)
+          <> v_session.extracted_through_turn then
+        return false;
+    end if;
+    v_candidates := recall._verbatim_candidates(v_session, v_through, v_settings);
+    v_embeddings := recall._embeddings_from_json(p_result -> 'embeddings');
+    if v_embeddings is not null
+       and cardinality(v_embeddings) <> jsonb_array_length(v_candidates) then
+        return false;
+    end if;
+
+    if v_candidates <> '[]' then
+        perform from recall.ingest_memories(p_job.user_id, p_job.session_id, v_candidates,
+                                            v_embeddings);
+        if v_embeddings is null then
+            perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id,
+                                       p_job.session_id::text);
+        end if;
+    end if;
+    perform recall._advance_extraction(v_session, v_through);
+    return true;
+end;
+$function$;
+
+comment on function recall._finish_verbatim(recall.jobs, jsonb) is
+    'Store the verbatim memories of a leased extraction and move its cursor.';

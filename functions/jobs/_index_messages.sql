@@ -1,0 +1,48 @@
+-- recall._index_messages(session, through_turn, vectors, settings) -> do more turns wait?
+-- NULL when the session moved on since the input was read. A message without a vector is still
+-- found by its words.
+create or replace function recall._index_messages(
+    p_session  recall.sessions,
+    p_through  integer,
+    p_vectors  jsonb,
+    p_settings recall.settings
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+begin
+    if p_through not between p_session.indexed_through_turn and p_session.turn_count then
+        return null;
+    end if;
+
+    insert into recall.message_search (user_id, session_id, turn_index, role, created_at,
+                                       search_vector, embedding, embedding_model)
+    select p_session.user_id, p_session.session_id, m.turn_index, m.role, m.created_at,
+           to_tsvector(p_settings.language, m.body),
+           e.embedding, case when e.embedding is not null then p_settings.embedding_model end
+      from recall._searchable_messages(p_session, p_through) as m
+      left join lateral (
+            select recall._embedding_from_json(v.item -> 'embedding',
+                                               format('messages, turn %s', m.turn_index))
+              from jsonb_array_elements(p_vectors) as v (item)
+             where v.item ->> 'turn_index' = m.turn_index::text
+             limit 1
+           ) as e (embedding) on true
+    on conflict (user_id, session_id, turn_index) do update
+       set search_vector   = excluded.search_vector,
+           embedding       = excluded.embedding,
+           embedding_model = excluded.embedding_model;
+
+    update recall.sessions as s
+       set indexed_through_turn = p_through
+     where s.user_id    = p_session.user_id
+       and s.session_id = p_session.session_id;
+    return p_session.turn_count > p_through;
+end;
+$function$;
+
+comment on function recall._index_messages(recall.sessions, integer, jsonb, recall.settings) is
+    'Make a session''s messages searchable up to a turn, with the vectors that were made.';

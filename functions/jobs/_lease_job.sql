@@ -1,0 +1,43 @@
+-- recall._lease_job(job, worker, until) -> the lease token, or NULL
+-- NULL when a job of the same session and kind is running: the unique index says so whatever the
+-- claims race.
+create or replace function recall._lease_job(
+    p_job    recall.jobs,
+    p_worker text,
+    p_until  timestamptz
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_token uuid := gen_random_uuid();
+begin
+    if p_job.session_id is not null and exists (
+        select from recall.jobs as r
+         where r.user_id    = p_job.user_id
+           and r.kind       = p_job.kind
+           and r.session_id = p_job.session_id
+           and r.state      = 'running'
+    ) then
+        return null;
+    end if;
+
+    update recall.jobs as j
+       set state       = 'running',
+           worker      = p_worker,
+           lease_token = v_token,
+           lease_until = p_until,
+           attempts    = j.attempts + 1
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+    return v_token;
+exception when unique_violation then
+    return null;
+end;
+$function$;
+
+comment on function recall._lease_job(recall.jobs, text, timestamptz) is
+    'Make a ready job running; NULL when its session has a running one of that kind.';

@@ -1,0 +1,44 @@
+-- recall._put_off_extraction(job, now) -> was it put off?
+-- Fewer user turns than an extraction wants, and the conversation goes on: due one idle pause
+-- after its last message. A session that is not active any more has no reason to wait.
+create or replace function recall._put_off_extraction(
+    p_job recall.jobs,
+    p_now timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+    v_idle_at  timestamptz;
+begin
+    if p_job.kind <> 'extract' or p_job.payload ->> 'mode' = 'verbatim' then
+        return false;
+    end if;
+
+    v_settings := recall._settings(p_job.user_id);
+    select s.last_message_at + v_settings.extract_after_idle
+      into v_idle_at
+      from recall.sessions as s
+     where s.user_id    = p_job.user_id
+       and s.session_id = p_job.session_id
+       and s.status     = 'active'
+       and s.user_turn_count - s.extracted_user_turns < v_settings.extract_after_turns;
+
+    if not found or v_idle_at <= p_now then
+        return false;
+    end if;
+
+    update recall.jobs as j
+       set run_at = v_idle_at
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+    return true;
+end;
+$function$;
+
+comment on function recall._put_off_extraction(recall.jobs, timestamptz) is
+    'Put an extraction off to the idle pause of a conversation that still goes on.';

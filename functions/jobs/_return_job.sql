@@ -1,0 +1,49 @@
+-- recall._return_job(job, run_at, error)
+-- Running becomes ready again, or dead after its last attempt. When an equal job became ready
+-- meanwhile, that one takes over, attempts included: a poisonous job must not live for ever.
+create or replace function recall._return_job(
+    p_job    recall.jobs,
+    p_run_at timestamptz,
+    p_error  text,
+    p_retry  boolean default true
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_dead boolean := not p_retry or p_job.attempts >= p_job.max_attempts;
+begin
+    if not v_dead then
+        update recall.jobs as t
+           set attempts   = greatest(t.attempts, p_job.attempts),
+               run_at     = greatest(t.run_at, p_run_at),
+               last_error = p_error
+         where t.user_id    = p_job.user_id
+           and t.kind       = p_job.kind
+           and t.dedupe_key = p_job.dedupe_key
+           and t.state      = 'ready';
+        if found then
+            delete from recall.jobs as j
+             where j.user_id = p_job.user_id
+               and j.job_id  = p_job.job_id;
+            return;
+        end if;
+    end if;
+
+    update recall.jobs as j
+       set state       = case when v_dead then 'dead' else 'ready' end::recall.job_state,
+           run_at      = p_run_at,
+           lease_until = null,
+           lease_token = null,
+           worker      = null,
+           last_error  = p_error
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+end;
+$function$;
+
+comment on function recall._return_job(recall.jobs, timestamptz, text, boolean) is
+    'Give a running job back: ready at a time, dead after its last attempt, or folded into its twin.';

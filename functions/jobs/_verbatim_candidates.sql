@@ -1,0 +1,48 @@
+-- recall._verbatim_candidates(session, through_turn, settings) -> candidates, in order
+-- Every user message of substance as it stands: enough words, not only questions, not longer than
+-- a memory may be.
+create or replace function recall._verbatim_candidates(
+    p_session      recall.sessions,
+    p_through_turn integer,
+    p_settings     recall.settings
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_candidates jsonb;
+begin
+    select coalesce(jsonb_agg(jsonb_build_object(
+               'content', t.body,
+               'kind', 'fact',
+               'provenance', 'user_stated',
+               'source', 'conversation',
+               'confidence', 0.9,
+               'observed_at', h.created_at,
+               'source_turn_ids', jsonb_build_array(h.message_id),
+               'metadata', '{"verbatim": true}'::jsonb) order by h.turn_index), '[]')
+      into v_candidates
+      from recall.conversation_history as h
+     cross join lateral (
+            select btrim(recall._content_text(h.content, h.content_parts))
+           ) as t (body)
+     where h.user_id    = p_session.user_id
+       and h.session_id = p_session.session_id
+       and h.created_at between p_session.created_at and p_session.last_message_at
+       and h.turn_index > p_session.extracted_through_turn
+       and h.turn_index <= p_through_turn
+       and not h.turn_index <@ p_session.retracted_turns
+       and h.role = 'user'
+       and length(t.body) <= p_settings.memory_max_characters
+       and regexp_count(t.body, '\S+') >= p_settings.verbatim_min_words
+       and regexp_replace(t.body, '[^.!?]*\?', '', 'g') ~ '\w';
+    return v_candidates;
+end;
+$function$;
+
+comment on function recall._verbatim_candidates(recall.sessions, integer, recall.settings) is
+    'User messages of substance after the cursor, as candidates for ingest_memories.';

@@ -1,0 +1,78 @@
+-- recall.claim_jobs(worker, kinds, limit, lease) -> the jobs, under a lease
+-- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. Rows that
+-- another claim holds are passed by. An extraction whose conversation still goes on is put off to
+-- its idle pause here, which spares every append an update of the job.
+-- Raises  RC003.
+create or replace function recall.claim_jobs(
+    p_worker text,
+    p_kinds  text[]   default null,
+    p_limit  integer  default 1,
+    p_lease  interval default '5 minutes'
+)
+returns table (
+    job_id      uuid,
+    lease_token uuid,
+    kind        text,
+    user_id     uuid,
+    session_id  uuid,
+    payload     jsonb,
+    attempts    integer,
+    lease_until timestamptz
+)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_now     timestamptz := clock_timestamp();
+    v_claimed integer     := 0;
+    v_kind    text;
+    v_job     recall.jobs;
+begin
+    perform recall._check_limit(p_limit);
+    if coalesce(p_worker, '') = '' or p_lease is null or p_lease <= interval '0' then
+        raise exception using
+            errcode = 'RC003',
+            message = format('worker %L, lease %s', p_worker, p_lease),
+            hint    = 'A worker has a name, a lease some length.';
+    end if;
+    foreach v_kind in array coalesce(p_kinds, '{}') loop
+        perform recall._check_job_kind(split_part(v_kind, ':', 1));
+    end loop;
+    if p_limit = 0 then
+        return;
+    end if;
+
+    for v_job in
+        select j.*
+          from recall.jobs as j
+         where j.state = 'ready'
+           and j.run_at <= v_now
+           and (p_kinds is null or j.kind = any (p_kinds)
+                or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
+         order by j.priority, j.run_at
+           for update skip locked
+    loop
+        continue when recall._put_off_extraction(v_job, v_now);
+        lease_token := recall._lease_job(v_job, p_worker, v_now + p_lease);
+        continue when lease_token is null;
+
+        job_id      := v_job.job_id;
+        kind        := v_job.kind;
+        user_id     := v_job.user_id;
+        session_id  := v_job.session_id;
+        payload     := v_job.payload;
+        attempts    := v_job.attempts + 1;
+        lease_until := v_now + p_lease;
+        return next;
+
+        v_claimed := v_claimed + 1;
+        exit when v_claimed >= p_limit;
+    end loop;
+end;
+$function$;
+
+comment on function recall.claim_jobs(text, text[], integer, interval) is
+    'Lease due jobs to a worker: at most p_limit, never two running ones of one session and kind.';

@@ -1,0 +1,38 @@
+-- recall.extend_lease(user, job, token, lease) -> was it the caller's?
+-- Raises  RC003.
+create or replace function recall.extend_lease(
+    p_user_id     uuid,
+    p_job_id      uuid,
+    p_lease_token uuid,
+    p_lease       interval
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform recall._check_user(p_user_id);
+    if p_lease is null or p_lease <= interval '0' then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_lease is %s', coalesce(p_lease::text, 'null')),
+            hint    = 'Some time from now, such as 5 minutes.';
+    end if;
+
+    update recall.jobs as j
+       set lease_until = v_now + p_lease
+     where j.user_id     = p_user_id
+       and j.job_id      = p_job_id
+       and j.lease_token = p_lease_token
+       and j.lease_until > v_now;
+    return found;
+end;
+$function$;
+
+comment on function recall.extend_lease(uuid, uuid, uuid, interval) is
+    'Heartbeat: keep a job for p_lease from now. False when the lease has lapsed.';

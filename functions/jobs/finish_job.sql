@@ -1,0 +1,52 @@
+-- recall.finish_job(user, job, token, result, phases) -> done?
+-- The effect and the job's completion in one transaction. False, and no effect, when the lease is
+-- no longer the caller's or the world moved; then the job is due again.
+-- Locks   the user, the job, what the effect needs.
+-- Raises  RC003, RC004 for a result that is none; the job stays as it is.
+create or replace function recall.finish_job(
+    p_user_id     uuid,
+    p_job_id      uuid,
+    p_lease_token uuid,
+    p_result      jsonb default '{}',
+    p_phases      jsonb default '[]'
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_job  recall.jobs;
+    v_done boolean;
+begin
+    perform recall._check_user(p_user_id);
+    v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
+    if v_job.job_id is null then
+        return false;
+    end if;
+
+    v_done := case
+        when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
+            then recall._finish_verbatim(v_job, p_result)
+        when v_job.kind = 'embed'
+            then recall._finish_embed(v_job, p_result)
+        else (recall._no_step(v_job.kind) is not null)
+    end;
+    perform recall._write_phases(v_job, p_phases);
+
+    if not v_done then
+        perform recall._return_job(v_job, clock_timestamp(), 'the session moved on');
+        return false;
+    end if;
+
+    delete from recall.jobs as j
+     where j.user_id = p_user_id
+       and j.job_id  = p_job_id;
+    return true;
+end;
+$function$;
+
+comment on function recall.finish_job(uuid, uuid, uuid, jsonb, jsonb) is
+    'Apply a job''s result and complete it, or do nothing and return false.';

@@ -1,0 +1,47 @@
+-- recall.retry_dead_jobs(kind, limit) -> how many
+-- Dead jobs are due again with all their attempts; one whose equal is ready already goes away.
+-- Raises  RC003.
+create or replace function recall.retry_dead_jobs(
+    p_kind  text    default null,
+    p_limit integer default 100
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer     := 0;
+    v_job   recall.jobs;
+begin
+    perform recall._check_limit(p_limit);
+    if p_kind is not null then
+        perform recall._check_job_kind(p_kind);
+    end if;
+
+    for v_job in
+        select j.*
+          from recall.jobs as j
+         where j.state = 'dead'
+           and (p_kind is null or j.kind = p_kind)
+         order by j.created_at
+         limit p_limit
+           for update skip locked
+    loop
+        v_job.attempts := 0;
+        perform recall._return_job(v_job, v_now, v_job.last_error);
+        update recall.jobs as j
+           set attempts = 0
+         where j.user_id = v_job.user_id
+           and j.job_id  = v_job.job_id;
+        v_count := v_count + 1;
+    end loop;
+    return v_count;
+end;
+$function$;
+
+comment on function recall.retry_dead_jobs(text, integer) is
+    'Make dead jobs due again, the oldest first. Returns how many.';
