@@ -110,6 +110,30 @@ begin;
 \ir ../functions/memory/_memory_visible.sql
 \ir ../functions/memory/_read_filter.sql
 
+-- functions/context
+\ir ../functions/context/_check_cost.sql
+\ir ../functions/context/_classify_task.sql
+\ir ../functions/context/_context_candidates.sql
+\ir ../functions/context/_context_options.sql
+\ir ../functions/context/_current_message.sql
+\ir ../functions/context/_history_window.sql
+\ir ../functions/context/_is_whole_exchange.sql
+\ir ../functions/context/_live_summary.sql
+\ir ../functions/context/_plain_text.sql
+\ir ../functions/context/_memory_heading.sql
+\ir ../functions/context/_memory_line.sql
+\ir ../functions/context/_memory_block.sql
+\ir ../functions/context/_memory_heading_tokens.sql
+\ir ../functions/context/_message_cost.sql
+\ir ../functions/context/_message_json.sql
+\ir ../functions/context/_pack_memories.sql
+\ir ../functions/context/_rows_that_fit.sql
+\ir ../functions/context/_select_context.sql
+\ir ../functions/context/_system_message.sql
+\ir ../functions/context/_working_block.sql
+\ir ../functions/context/compile_context.sql
+\ir ../functions/context/explain_context.sql
+
 -- functions/lifecycle
 \ir ../functions/lifecycle/_record_month_range.sql
 \ir ../functions/lifecycle/ensure_partitions.sql

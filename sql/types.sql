@@ -62,3 +62,32 @@ comment on type recall.job_state is
     'A job waits (ready), is leased by a worker (running) or has failed for good (dead).';
 comment on type recall.memory_filter is
     'A parsed filter over memories; a key that was not given is NULL and matches everything.';
+
+-- What the context room passes from selection to assembly: one candidate memory, its score's
+-- terms, and whether it was taken.
+do $types$
+begin
+    if to_regtype('recall.context_memory') is null then
+        create type recall.context_memory as (
+            memory_id   uuid,
+            content     text,
+            kind        text,
+            tier        text,
+            observed_at timestamptz,
+            token_count integer,
+            score       double precision,
+            relevance   double precision,
+            similarity  double precision,
+            lexical     double precision,
+            freshness   double precision,
+            frequency   double precision,
+            authority   double precision,
+            taken       boolean,
+            reason      text
+        );
+    end if;
+end;
+$types$;
+
+comment on type recall.context_memory is
+    'A candidate of a context: its line''s tokens, the terms of its score, whether and why it was taken.';

@@ -1,0 +1,48 @@
+-- recall._context_candidates(…) -> candidate memories, best first, with the tokens of their lines
+-- A line costs the memory's count and its bullet, kind and date; a text that had to be defused is
+-- counted anew.
+create or replace function recall._context_candidates(
+    p_session         recall.sessions,
+    p_query           text,
+    p_query_embedding halfvec,
+    p_options         jsonb,
+    p_as_of           timestamptz,
+    p_settings        recall.settings
+)
+returns recall.context_memory[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_limit   integer     := p_settings.semantic_candidates + p_settings.lexical_candidates
+                             + p_settings.frequent_candidates;
+    v_as_of   timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
+                                  then least(p_session.created_at, p_as_of) else p_as_of end;
+    v_results recall.context_memory[];
+begin
+    select array_agg(row(
+               m.memory_id, t.body, m.kind, m.tier, m.observed_at,
+               12 + ceil(0.7 * length(m.kind))
+                  + case when t.body = m.content then m.token_count
+                         else recall._estimate_tokens(t.body) end,
+               m.score, m.relevance, m.similarity, m.lexical, m.freshness, m.frequency,
+               m.authority, false, null)::recall.context_memory order by m.place)
+      into v_results
+      from (
+            select s.*, row_number() over () as place
+              from recall._search_memories(
+                       p_session.user_id, p_query, p_query_embedding, v_limit,
+                       coalesce(p_options -> 'filter', '{}'), v_as_of, p_session.session_id,
+                       p_settings) as s
+           ) as m
+     cross join lateral (select recall._plain_text(m.content)) as t (body);
+    return coalesce(v_results, '{}');
+end;
+$function$;
+
+comment on function recall._context_candidates(recall.sessions, text, halfvec, jsonb, timestamptz,
+    recall.settings) is
+    'Candidate memories of a context, best first, each with the tokens its line will take.';

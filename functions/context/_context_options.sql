@@ -1,0 +1,78 @@
+-- recall._context_options(options) -> the options, checked
+-- Raises  RC003 unknown key or value, RC007 one that this version does not offer yet.
+create or replace function recall._context_options(
+    p_options jsonb
+)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_options jsonb := jsonb_strip_nulls(p_options);
+    v_choice  record;
+    v_key     text;
+begin
+    perform recall._check_keys(
+        p_options,
+        '{task,layout,selection,format,placement,heading,current_message,max_memories,max_facts,max_episodes,max_memory_chars,memory_budget,history_budget,tools,tool_tokens,include_working,recalled,memories_as_of,pack,scoring,decay_mode,filter}',
+        'p_options');
+
+    for v_choice in
+        select *
+          from (values
+                   ('task', '{continuation,knowledge,new_session,tool_heavy}'::text[], '{}'::text[]),
+                   ('layout', '{standard,cache_stable}', '{}'),
+                   ('selection', '{hybrid}', '{all,top,split}'),
+                   ('format', '{typed}', '{bullets}'),
+                   ('placement', '{message}', '{system_prompt}'),
+                   ('recalled', '{false}', '{true}'),
+                   ('memories_as_of', '{now,session_start}', '{}'),
+                   ('pack', '{score,density}', '{}'),
+                   ('scoring', '{hybrid,classic}', '{}'),
+                   ('decay_mode', '{none,multiply}', '{}')
+               ) as c (key, known, later)
+         where v_options ? c.key
+    loop
+        if v_options ->> v_choice.key = any (v_choice.later) then
+            raise exception using
+                errcode = 'RC007',
+                message = format('option %s %s is not offered by version %s', v_choice.key,
+                                 v_options ->> v_choice.key, recall.version()),
+                hint    = 'Known here: ' || array_to_string(v_choice.known, ', ');
+        end if;
+        if v_options ->> v_choice.key <> all (v_choice.known) then
+            raise exception using
+                errcode = 'RC003',
+                message = format('option %s is %s', v_choice.key, v_options ->> v_choice.key),
+                hint    = 'One of ' || array_to_string(v_choice.known, ', ');
+        end if;
+    end loop;
+
+    foreach v_key in array array['max_memories', 'max_facts', 'max_episodes', 'max_memory_chars',
+                                 'memory_budget', 'history_budget', 'tool_tokens'] loop
+        if recall._integer(v_options, v_key) < 0 then
+            raise exception using
+                errcode = 'RC003',
+                message = format('option %s is %s', v_key, v_options ->> v_key),
+                hint    = 'Zero or more.';
+        end if;
+    end loop;
+
+    if v_options ? 'tools' and jsonb_typeof(v_options -> 'tools') <> 'array'
+       or v_options ? 'heading' and jsonb_typeof(v_options -> 'heading') <> 'string'
+       or v_options ? 'include_working' and jsonb_typeof(v_options -> 'include_working') <> 'string'
+       or v_options ? 'filter' and jsonb_typeof(v_options -> 'filter') <> 'object' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'an option has the wrong type',
+            hint    = 'tools: list of definitions; heading, include_working (a task id): text; '
+                      'filter: object.';
+    end if;
+    return v_options;
+end;
+$function$;
+
+comment on function recall._context_options(jsonb) is
+    'Options of compile_context, checked (RC003, RC007) and without nulls.';

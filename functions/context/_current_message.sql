@@ -1,0 +1,38 @@
+-- recall._current_message(option) -> the user's message and its tokens
+-- A text, a list of parts, or a message with token_count.
+-- Raises  RC003.
+create or replace function recall._current_message(
+    p_option           jsonb,
+    p_tokens_per_image integer,
+    out o_message      jsonb,
+    out o_tokens       integer
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_message jsonb;
+begin
+    if p_option is null then
+        o_tokens := 0;
+        return;
+    end if;
+
+    v_message := case
+        when jsonb_typeof(p_option) = 'object' then p_option || '{"role": "user"}'
+        else jsonb_build_object('role', 'user', 'content', p_option)
+    end;
+    perform recall._check_messages(jsonb_build_array(v_message));
+
+    select m.token_count,
+           jsonb_strip_nulls(jsonb_build_object(
+               'role', 'user', 'content', v_message -> 'content', 'name', m.name))
+      into o_tokens, o_message
+      from recall._parse_messages(jsonb_build_array(v_message), p_tokens_per_image) as m;
+end;
+$function$;
+
+comment on function recall._current_message(jsonb, integer) is
+    'The option current_message as a message of the user, with its tokens (given or estimated).';

@@ -1,0 +1,65 @@
+-- recall._pack_memories(candidates, budget, options) -> the candidates, taken or left and why
+-- Greedy by score (or by score per token): what does not fit is skipped, not a stop. Texts that
+-- differ in punctuation or case only are shown once.
+create or replace function recall._pack_memories(
+    p_candidates recall.context_memory[],
+    p_budget     bigint,
+    p_options    jsonb,
+    out o_memories recall.context_memory[],
+    out o_tokens   bigint
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_memory   recall.context_memory;
+    v_key      text;
+    v_seen     text[]  := '{}';
+    v_count    integer := 0;
+    v_facts    integer := 0;
+    v_episodes integer := 0;
+    v_chars    integer := 0;
+begin
+    o_memories := '{}';
+    o_tokens   := 0;
+
+    for v_memory in
+        select c.*
+          from unnest(p_candidates) with ordinality as c
+         order by case when p_options ->> 'pack' = 'density'
+                       then c.score / greatest(c.token_count, 1) end desc nulls last,
+                  c.ordinality
+    loop
+        v_key := regexp_replace(lower(v_memory.content), '[^[:alnum:]]+', '', 'g');
+        v_memory.reason := case
+            when v_key = any (v_seen) then 'the same text is there already'
+            when v_count >= (p_options ->> 'max_memories')::integer then 'max_memories is reached'
+            when v_memory.kind = 'episode' and v_episodes >= (p_options ->> 'max_episodes')::integer
+                then 'max_episodes is reached'
+            when v_memory.kind <> 'episode' and v_facts >= (p_options ->> 'max_facts')::integer
+                then 'max_facts is reached'
+            when v_chars + length(v_memory.content) > (p_options ->> 'max_memory_chars')::integer
+                then 'max_memory_chars is reached'
+            when o_tokens + v_memory.token_count > p_budget
+                then format('%s tokens, %s left', v_memory.token_count, p_budget - o_tokens)
+        end;
+        v_memory.taken := v_memory.reason is null;
+
+        if v_memory.taken then
+            v_memory.reason := 'packed';
+            v_seen     := v_seen || v_key;
+            v_count    := v_count + 1;
+            v_facts    := v_facts + (v_memory.kind <> 'episode')::integer;
+            v_episodes := v_episodes + (v_memory.kind = 'episode')::integer;
+            v_chars    := v_chars + length(v_memory.content);
+            o_tokens   := o_tokens + v_memory.token_count;
+        end if;
+        o_memories := o_memories || v_memory;
+    end loop;
+end;
+$function$;
+
+comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb) is
+    'Pack candidate memories into a token budget; each comes back with taken and reason.';

@@ -1,0 +1,15 @@
+-- recall._system_message(text) -> a list of one system message, or of none
+create or replace function recall._system_message(
+    p_text text
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return case
+    when p_text is null then '[]'::jsonb
+    else jsonb_build_array(jsonb_build_object('role', 'system', 'content', p_text))
+end;
+
+comment on function recall._system_message(text) is
+    'A list with one system message, empty for NULL.';

@@ -1,0 +1,52 @@
+-- recall.explain_context(…as compile_context…) -> every candidate memory, and why
+-- The same selection as compile_context, as rows in the order of packing.
+-- Raises  as compile_context.
+create or replace function recall.explain_context(
+    p_user_id         uuid,
+    p_session_id      uuid,
+    p_query           text        default null,
+    p_query_embedding halfvec     default null,
+    p_options         jsonb       default '{}',
+    p_as_of           timestamptz default null
+)
+returns table (
+    memory_id   uuid,
+    content     text,
+    token_count integer,
+    score       double precision,
+    relevance   double precision,
+    similarity  double precision,
+    lexical     double precision,
+    freshness   double precision,
+    frequency   double precision,
+    authority   double precision,
+    taken       boolean,
+    reason      text,
+    kind        text,
+    tier        text,
+    observed_at timestamptz
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set max_parallel_workers_per_gather = 0
+as $function$
+declare
+    v_context record;
+begin
+    perform recall._check_user(p_user_id);
+    v_context := recall._select_context(p_user_id, p_session_id, p_query, p_query_embedding,
+                                        p_options, p_as_of);
+
+    return query
+    select m.memory_id, m.content, m.token_count, m.score, m.relevance, m.similarity, m.lexical,
+           m.freshness, m.frequency, m.authority, m.taken, m.reason, m.kind, m.tier, m.observed_at
+      from unnest(v_context.o_memories) with ordinality as m
+     order by m.ordinality;
+end;
+$function$;
+
+comment on function recall.explain_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
+    'Every candidate memory of a context: the terms of its score, taken or left, and why.';
