@@ -55,9 +55,9 @@ begin;
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_unknown_memory.sql
 \ir ../functions/common/_unknown_session.sql
-\ir ../functions/common/uuidv7.sql
 \ir ../functions/common/_uuids.sql
 \ir ../functions/common/enqueue_job.sql
+\ir ../functions/common/uuidv7.sql
 
 -- functions/session
 \ir ../functions/session/_check_session_values.sql

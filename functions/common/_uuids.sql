@@ -1,12 +1,23 @@
 -- recall._uuids(count) -> that many UUIDv7
--- Volatile calls never stand inside a statement on user data; take the ids first.
+-- Volatile calls never stand inside a statement on user data; take the ids first. A loop, because
+-- a set-returning query costs an executor start (83 µs against 12 for two ids).
 create or replace function recall._uuids(
     p_count integer
 )
 returns uuid[]
-language sql
+language plpgsql
 volatile
 parallel safe
-return (select coalesce(array_agg(recall.uuidv7()), '{}') from generate_series(1, p_count));
+set search_path from current
+as $function$
+declare
+    v_uuids uuid[] := '{}';
+begin
+    for i in 1 .. p_count loop
+        v_uuids := v_uuids || recall.uuidv7();
+    end loop;
+    return v_uuids;
+end;
+$function$;
 
 comment on function recall._uuids(integer) is 'An array of new UUIDv7.';

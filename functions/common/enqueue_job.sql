@@ -15,6 +15,7 @@ volatile
 parallel unsafe
 security definer
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_job_id uuid        := recall.uuidv7();

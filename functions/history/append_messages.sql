@@ -21,6 +21,7 @@ volatile
 parallel unsafe
 security definer
 set search_path from current
+set plan_cache_mode = force_generic_plan
 set timezone = 'UTC'
 as $function$
 declare

@@ -13,6 +13,7 @@ stable
 parallel unsafe
 security definer
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_job recall.jobs;

@@ -26,6 +26,7 @@ volatile
 parallel unsafe
 security definer
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_session_id uuid        := coalesce(p_session_id, recall.uuidv7());
