@@ -86,6 +86,7 @@ begin;
 \ir ../functions/history/_check_tool_answers.sql
 \ir ../functions/history/_enqueue_turn_work.sql
 \ir ../functions/history/_ensure_history_months.sql
+\ir ../functions/history/_insert_messages.sql
 \ir ../functions/history/_judge_message_fields.sql
 \ir ../functions/history/_judge_parts.sql
 \ir ../functions/history/_judge_tool_calls.sql

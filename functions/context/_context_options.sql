@@ -14,6 +14,9 @@ declare
     v_choice  record;
     v_key     text;
 begin
+    if p_options = '{}' then
+        return p_options;
+    end if;
     perform recall._check_keys(
         p_options,
         '{task,layout,selection,format,placement,heading,current_message,max_memories,max_facts,max_episodes,max_memory_chars,memory_budget,history_budget,tools,tool_tokens,include_working,recalled,memories_as_of,pack,scoring,decay_mode,filter}',

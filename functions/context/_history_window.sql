@@ -45,29 +45,35 @@ begin
          order by h.turn_index desc
     loop
         v_before := v_before - v_row.token_count;
-        v_group  := v_group || v_row;
         v_cost   := v_cost + recall._message_cost(v_row, p_settings);
-        continue when v_row.role = 'tool';
+        if v_row.role = 'tool' then
+            v_group := v_group || v_row;
+            continue;
+        end if;
 
         -- Answers without their call, or a call without all its answers, are nothing one may send.
-        if not recall._is_whole_exchange(v_group) then
-            if v_row.tool_calls is not null then
+        if v_row.tool_calls is not null or v_group <> '{}' then
+            if not recall._is_whole_exchange(v_group || v_row) then
                 v_group := '{}';
                 v_cost  := 0;
-                continue;
+                continue when v_row.tool_calls is not null;
+                v_cost  := recall._message_cost(v_row, p_settings);
             end if;
-            v_group := array[v_row];
-            v_cost  := recall._message_cost(v_row, p_settings);
         end if;
 
         if v_used + v_cost > p_budget then
             o_is_cut := true;
             exit;
         end if;
-        v_used       := v_used + v_cost;
-        o_rows       := o_rows || v_group;
-        o_cumulative := o_cumulative || array_fill(v_used, array[cardinality(v_group)]);
-        o_position   := o_position || array_fill(v_before, array[cardinality(v_group)]);
+        v_used := v_used + v_cost;
+        for i in 1 .. cardinality(v_group) loop
+            o_rows       := o_rows || v_group[i];
+            o_cumulative := o_cumulative || v_used;
+            o_position   := o_position || v_before;
+        end loop;
+        o_rows       := o_rows || v_row;
+        o_cumulative := o_cumulative || v_used;
+        o_position   := o_position || v_before;
         v_group      := '{}';
         v_cost       := 0;
     end loop;

@@ -43,7 +43,9 @@ declare
     v_kept       integer;
     v_summary    bigint := 0;
     v_used       bigint;
+    v_heading    bigint;
     v_stable     boolean;
+    v_step       real;
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
@@ -113,6 +115,7 @@ begin
     v_history_share := v_total - v_memory_share - case when o_task = 'tool_heavy'
                                                        then v_working_share else 0 end;
     if v_stable then
+        v_step := v_settings.cache_stable_step;
         v_history_share := least(
             v_total - v_working.o_tokens,
             floor((1 - v_settings.continuation_memory_share)
@@ -122,7 +125,8 @@ begin
     v_history_share := least(v_history_share, (o_options ->> 'history_budget')::bigint);
 
     -- Summary and history share: whether the summary is needed depends on what history fits.
-    v_kept := recall._rows_that_fit(v_window, v_history_share, v_settings, v_stable);
+    v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
+                                    v_history_share, v_step);
     if o_summary.summary_id is not null
        and (o_summary.kind = 'compaction' or v_window.o_is_cut
             or v_kept < cardinality(v_window.o_rows)) then
@@ -131,14 +135,15 @@ begin
             v_summary := 0;
             o_summary := null;
         else
-            v_kept := recall._rows_that_fit(v_window, v_history_share - v_summary, v_settings,
-                                            v_stable);
+            v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position,
+                                            v_window.o_is_cut, v_history_share - v_summary, v_step);
         end if;
     else
         o_summary := null;
     end if;
     v_used := coalesce(v_window.o_cumulative[v_kept], 0) + v_summary + v_working.o_tokens;
 
+    v_heading := recall._memory_heading_tokens(o_options) + v_settings.tokens_per_message;
     -- Memories take their share and what history left; then history takes what they left.
     v_packed := recall._pack_memories(
         recall._context_candidates(o_session, v_query, p_query_embedding, o_options, p_as_of,
@@ -147,19 +152,17 @@ begin
                    then least(v_memory_share, v_total - v_used)
                    else v_total - v_used end,
               (o_options ->> 'memory_budget')::bigint)
-        - recall._memory_heading_tokens(o_options) - v_settings.tokens_per_message,
+        - v_heading,
         o_options);
     o_memories := v_packed.o_memories;
     if v_packed.o_tokens > 0 then
-        v_used := v_used + v_packed.o_tokens + recall._memory_heading_tokens(o_options)
-                  + v_settings.tokens_per_message;
+        v_used := v_used + v_packed.o_tokens + v_heading;
     end if;
     if not v_stable then
         v_used := v_used - coalesce(v_window.o_cumulative[v_kept], 0);
         v_kept := recall._rows_that_fit(
-            v_window,
-            least(v_total - v_used, (o_options ->> 'history_budget')::bigint - v_summary),
-            v_settings, false);
+            v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
+            least(v_total - v_used, (o_options ->> 'history_budget')::bigint - v_summary), null);
         v_used := v_used + coalesce(v_window.o_cumulative[v_kept], 0);
     end if;
 
@@ -173,8 +176,7 @@ begin
         'current', v_current.o_tokens,
         'overhead', v_overhead,
         'memory', case when v_packed.o_tokens > 0
-                       then v_packed.o_tokens + recall._memory_heading_tokens(o_options)
-                            + v_settings.tokens_per_message else 0 end,
+                       then v_packed.o_tokens + v_heading else 0 end,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
         'summary', v_summary,
         'history', coalesce(v_window.o_cumulative[v_kept], 0),

@@ -16,6 +16,7 @@ stable
 parallel safe
 security definer
 set search_path from current
+set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 as $function$
 declare

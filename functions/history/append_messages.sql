@@ -74,23 +74,7 @@ begin
         perform recall._ensure_history_months(p_user_id, v_rows);
     end if;
 
-    insert into recall.conversation_history (
-        user_id, session_id, turn_index, created_at, message_id, role, content, content_parts,
-        name, tool_calls, tool_call_id, content_hash, token_count, tokens_estimated, model_id,
-        finish_reason, prompt_tokens, completion_tokens, cost_microcents, latency_ms,
-        model_call_id, metadata)
-    select r.user_id, r.session_id, r.turn_index, r.created_at, r.message_id, r.role, r.content,
-           r.content_parts, r.name, r.tool_calls, r.tool_call_id, r.content_hash, r.token_count,
-           r.tokens_estimated, r.model_id, r.finish_reason,
-           case when u.is_here then v_usage.prompt_tokens end,
-           case when u.is_here then v_usage.completion_tokens end,
-           case when u.is_here then v_usage.cost_microcents end,
-           coalesce(r.latency_ms, case when u.is_here then v_usage.latency_ms end),
-           r.model_call_id,
-           case when u.is_here and v_usage.is_unpriced
-                then r.metadata || '{"unpriced_model": true}' else r.metadata end
-      from unnest(v_rows) as r
-     cross join lateral (select r.turn_index is not distinct from v_usage.turn_index) as u (is_here);
+    perform recall._insert_messages(v_rows, v_usage);
 
     update recall.sessions as s
        set turn_count              = s.turn_count + cardinality(v_rows),
@@ -121,4 +105,6 @@ end;
 $function$;
 
 comment on function recall.append_messages(uuid, uuid, jsonb, jsonb, uuid) is
-    'Append OpenAI messages to a session; each may add token_count, created_at, model_id, finish_reason, latency_ms, metadata. Usage: prompt_tokens, completion_tokens, cached_tokens, latency_ms, cost_microcents. Repeatable by request id.';
+    'Append OpenAI messages to a session; each may add token_count, created_at, model_id, '
+    'finish_reason, latency_ms, metadata. Usage: prompt_tokens, completion_tokens, cached_tokens, '
+    'latency_ms, cost_microcents. Repeatable by request id.';
