@@ -44,6 +44,7 @@ begin;
 \ir ../functions/common/_estimate_message_tokens.sql
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_hash_leaf.sql
+\ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_integer.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
@@ -105,11 +106,19 @@ begin;
 \ir ../functions/history/retract_turns.sql
 
 -- functions/memory
+\ir ../functions/memory/_candidate_embeddings.sql
+\ir ../functions/memory/_candidate_origin.sql
+\ir ../functions/memory/_candidate_rows.sql
+\ir ../functions/memory/_check_candidates.sql
 \ir ../functions/memory/_filter_texts.sql
 \ir ../functions/memory/_filter_value.sql
+\ir ../functions/memory/_insert_memories.sql
+\ir ../functions/memory/_judge_candidate_fields.sql
+\ir ../functions/memory/_judge_candidates.sql
 \ir ../functions/memory/_memory_matches.sql
 \ir ../functions/memory/_memory_visible.sql
 \ir ../functions/memory/_read_filter.sql
+\ir ../functions/memory/_starting_tier.sql
 
 -- functions/context
 \ir ../functions/context/_check_cost.sql
@@ -142,10 +151,15 @@ begin;
 -- functions/jobs
 \ir ../functions/jobs/_advance_extraction.sql
 \ir ../functions/jobs/_backoff.sql
+\ir ../functions/jobs/_check_exchange_start.sql
 \ir ../functions/jobs/_check_model.sql
+\ir ../functions/jobs/_compact_input.sql
+\ir ../functions/jobs/_compaction_window.sql
 \ir ../functions/jobs/_embed_if_active.sql
 \ir ../functions/jobs/_embed_input.sql
+\ir ../functions/jobs/_finish_compact.sql
 \ir ../functions/jobs/_finish_embed.sql
+\ir ../functions/jobs/_finish_summarize.sql
 \ir ../functions/jobs/_finish_verbatim.sql
 \ir ../functions/jobs/_has_unembedded.sql
 \ir ../functions/jobs/_index_messages.sql
@@ -153,11 +167,16 @@ begin;
 \ir ../functions/jobs/_no_step.sql
 \ir ../functions/jobs/_put_off_extraction.sql
 \ir ../functions/jobs/_read_leased_job.sql
+\ir ../functions/jobs/_retracted_turns.sql
 \ir ../functions/jobs/_return_job.sql
 \ir ../functions/jobs/_searchable_messages.sql
+\ir ../functions/jobs/_summarize_input.sql
+\ir ../functions/jobs/_summary_text.sql
+\ir ../functions/jobs/_turns_json.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
 \ir ../functions/jobs/_verbatim_input.sql
 \ir ../functions/jobs/_write_phases.sql
+\ir ../functions/jobs/_write_summary.sql
 \ir ../functions/jobs/claim_jobs.sql
 \ir ../functions/jobs/extend_lease.sql
 \ir ../functions/jobs/fail_job.sql

@@ -31,7 +31,8 @@ begin
           from recall._searchable_messages(v_session, v_through) as m;
     end if;
 
-    select coalesce(jsonb_agg(jsonb_build_object('memory_id', w.memory_id, 'text', w.content)), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('memory_id', w.memory_id,
+                                                 'text', w.content)), '[]')
       into v_memories
       from (
             select m.memory_id, m.content
@@ -51,4 +52,5 @@ end;
 $function$;
 
 comment on function recall._embed_input(uuid, uuid) is
-    'Input of an embed job: model, messages (turn_index, text), memories (memory_id, text), through_turn.';
+    'Input of an embed job: model, messages (turn_index, text), memories (memory_id, text), '
+    'through_turn.';

@@ -46,4 +46,5 @@ end;
 $function$;
 
 comment on function recall._return_job(recall.jobs, timestamptz, text, boolean) is
-    'Give a running job back: ready at a time, dead after its last attempt, or folded into its twin.';
+    'Give a running job back: ready at a time, dead after its last attempt, or folded into its '
+    'twin.';

@@ -13,7 +13,8 @@ declare
     v_settings recall.settings := recall._settings(p_user_id);
     v_session  recall.sessions := recall._read_session(p_user_id, p_session_id);
     v_through  integer         := least(v_session.turn_count,
-                                        v_session.extracted_through_turn + v_settings.extract_batch);
+                                        v_session.extracted_through_turn
+                                        + v_settings.extract_batch);
 begin
     return jsonb_build_object(
         'mode', 'verbatim',

@@ -33,6 +33,10 @@ begin
             then recall._finish_verbatim(v_job, p_result)
         when v_job.kind = 'embed'
             then recall._finish_embed(v_job, p_result)
+        when v_job.kind = 'summarize'
+            then recall._finish_summarize(v_job, p_result)
+        when v_job.kind = 'compact'
+            then recall._finish_compact(v_job, p_result)
         else (recall._no_step(v_job.kind) is not null)
     end;
     perform recall._write_phases(v_job, p_phases);

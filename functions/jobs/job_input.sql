@@ -1,6 +1,7 @@
 -- recall.job_input(user, job, token) -> everything the step needs, in one read
--- extract (verbatim): mode, candidates, through_turn · embed: model, messages, memories,
--- through_turn.
+-- extract (verbatim): mode, candidates, from_turn, through_turn · embed: model, messages,
+-- memories, through_turn · summarize: summary, messages, through_turn · compact: summary,
+-- messages, from_turn, through_turn, retracted, target_tokens.
 -- Raises  RC001 no such job under this lease, RC007 a kind that this version has no input for.
 create or replace function recall.job_input(
     p_user_id     uuid,
@@ -41,6 +42,10 @@ begin
                       then recall._verbatim_input(p_user_id, v_job.session_id)
                   when v_job.kind = 'embed'
                       then recall._embed_input(p_user_id, v_job.session_id)
+                  when v_job.kind = 'summarize'
+                      then recall._summarize_input(p_user_id, v_job.session_id)
+                  when v_job.kind = 'compact'
+                      then recall._compact_input(p_user_id, v_job.session_id)
                   else recall._no_step(v_job.kind)
               end;
 end;

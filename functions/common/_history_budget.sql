@@ -1,0 +1,15 @@
+-- recall._history_budget(session, settings) -> tokens that history may take in a continuation
+create or replace function recall._history_budget(
+    p_session  recall.sessions,
+    p_settings recall.settings
+)
+returns bigint
+language sql
+immutable
+parallel safe
+return greatest(0, floor((1 - p_settings.continuation_memory_share)
+                         * (p_session.context_window_size - p_session.system_prompt_tokens
+                            - p_session.max_response_tokens)))::bigint;
+
+comment on function recall._history_budget(recall.sessions, recall.settings) is
+    'Tokens of history in a continuation, before tools and current message.';

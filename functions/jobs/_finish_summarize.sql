@@ -1,0 +1,31 @@
+-- recall._finish_summarize(job, result) -> done?
+-- Locks   the session.
+-- Raises  RC003.
+create or replace function recall._finish_summarize(
+    p_job    recall.jobs,
+    p_result jsonb
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_through integer;
+    v_session recall.sessions;
+begin
+    perform recall._check_keys(
+        p_result, '{content,token_count,embedding,embedding_model,through_turn}', 'p_result');
+    v_through := recall._integer(p_result, 'through_turn');
+    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
+    if v_through is null or v_through not between 1 and v_session.turn_count then
+        return false;
+    end if;
+    perform recall._write_summary(v_session, 'rolling', 1, v_through, p_result);
+    return true;
+end;
+$function$;
+
+comment on function recall._finish_summarize(recall.jobs, jsonb) is
+    'Store a session''s new rolling summary.';

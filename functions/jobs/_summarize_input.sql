@@ -1,0 +1,33 @@
+-- recall._summarize_input(user, session) -> the summary so far and what was said since
+create or replace function recall._summarize_input(
+    p_user_id    uuid,
+    p_session_id uuid
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_session recall.sessions := recall._read_session(p_user_id, p_session_id);
+    v_from    integer;
+begin
+    select coalesce(max(s.to_turn), 0) + 1
+      into v_from
+      from recall.session_summaries as s
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id
+       and s.ended_at is null;
+
+    return jsonb_build_object(
+        'summary', coalesce(recall._summary_text(v_session, 'rolling'),
+                            recall._summary_text(v_session, 'compaction')),
+        'from_turn', v_from,
+        'through_turn', v_session.turn_count,
+        'messages', recall._turns_json(v_session, v_from, v_session.turn_count));
+end;
+$function$;
+
+comment on function recall._summarize_input(uuid, uuid) is
+    'Input of a rolling summary: summary so far, from_turn, through_turn, messages.';

@@ -1,0 +1,50 @@
+-- recall._write_summary(session, kind, from_turn, to_turn, result)
+-- The new summary takes the place of the live one of its kind.
+-- Raises  RC003 no text.
+create or replace function recall._write_summary(
+    p_session   recall.sessions,
+    p_kind      text,
+    p_from_turn integer,
+    p_to_turn   integer,
+    p_result    jsonb
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_id        uuid        := recall.uuidv7();
+    v_now       timestamptz := clock_timestamp();
+    v_settings  recall.settings := recall._settings(p_session.user_id);
+    v_content   text        := btrim(p_result ->> 'content');
+    v_embedding halfvec     := recall._embedding_from_json(p_result -> 'embedding');
+begin
+    if coalesce(v_content, '') = '' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'the summary has no content',
+            hint    = 'Pass {"content": "…", "through_turn": n}.';
+    end if;
+    perform recall._check_model(p_result, v_settings);
+
+    update recall.session_summaries as s
+       set ended_at = v_now
+     where s.user_id    = p_session.user_id
+       and s.session_id = p_session.session_id
+       and s.kind       = p_kind
+       and s.ended_at is null;
+
+    insert into recall.session_summaries (
+        user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
+        embedding, embedding_model, created_at)
+    values (
+        p_session.user_id, p_session.session_id, v_id, p_kind, p_from_turn, p_to_turn, v_content,
+        coalesce(recall._integer(p_result, 'token_count'), recall._estimate_tokens(v_content)),
+        v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now);
+end;
+$function$;
+
+comment on function recall._write_summary(recall.sessions, text, integer, integer, jsonb) is
+    'Store a session''s new summary of a kind and end the one before.';
