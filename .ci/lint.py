@@ -107,8 +107,9 @@ def parsed() -> Iterator[str]:
 
 
 def without_our_types(source: str) -> str:
-    """Replace what the parser cannot look up without a server: types of our own schema."""
-    return re.sub(r"\brecall\.", "", re.sub(r"\brecall\.\w+\[\]", "text[]", source))
+    """Replace what the parser cannot look up without a server: our types and pgvector's."""
+    source = re.sub(r"\b(recall\.\w+|halfvec|vector)\[\]", "text[]", source)
+    return re.sub(r"\brecall\.", "", source)
 
 
 def migrations() -> Iterator[str]:

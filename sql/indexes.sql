@@ -93,7 +93,8 @@ comment on index recall.jobs_lease_until_due_idx is
 create index if not exists append_receipts_created_at_due_idx
     on recall.append_receipts using brin (created_at) with (pages_per_range = 16);
 comment on index recall.append_receipts_created_at_due_idx is
-    'purge_expired: receipts past their life, across users. BRIN: a B-tree would cost every append.';
+    'purge_expired: receipts past their life, across users. BRIN: a B-tree would cost every '
+    'append.';
 
 create index if not exists memory_access_log_user_id_idx
     on recall.memory_access_log (user_id);

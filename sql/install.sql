@@ -49,6 +49,7 @@ begin;
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
+\ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
 \ir ../functions/common/_month_leaves.sql
 \ir ../functions/common/_read_session.sql
@@ -110,14 +111,19 @@ begin;
 \ir ../functions/memory/_candidate_origin.sql
 \ir ../functions/memory/_candidate_rows.sql
 \ir ../functions/memory/_check_candidates.sql
+\ir ../functions/memory/_count_memories.sql
+\ir ../functions/memory/_end_memory.sql
 \ir ../functions/memory/_filter_texts.sql
 \ir ../functions/memory/_filter_value.sql
+\ir ../functions/memory/_guard_words.sql
 \ir ../functions/memory/_insert_memories.sql
 \ir ../functions/memory/_judge_candidate_fields.sql
 \ir ../functions/memory/_judge_candidates.sql
 \ir ../functions/memory/_memory_matches.sql
 \ir ../functions/memory/_memory_visible.sql
+\ir ../functions/memory/_near_duplicate_guard.sql
 \ir ../functions/memory/_read_filter.sql
+\ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_starting_tier.sql
 
 -- functions/context

@@ -45,8 +45,9 @@ begin
                 raise exception using
                     errcode = 'RC007',
                     message = format('extension %s is not installed on this server', v_ext),
-                    hint    = format('The server''s administrator adds the operating system package '
-                                     '(Debian: postgresql-%s-%s), then runs: create extension %s;',
+                    hint    = format('The server''s administrator adds the operating system '
+                                     'package (Debian: postgresql-%s-%s), then runs: '
+                                     'create extension %s;',
                                      current_setting('server_version_num')::int / 10000,
                                      case v_ext when 'vector' then 'pgvector' else 'contrib' end,
                                      v_ext);

@@ -99,10 +99,14 @@ begin
                 errcode = 'RC007',
                 message = format('%I may not use schema %I, where an extension lives',
                                  v_owner, v_role),
-                hint    = format('Its owner runs: grant usage on schema %I to %I;', v_role, v_owner);
+                hint    = format('Its owner runs: grant usage on schema %I to %I;',
+                                 v_role, v_owner);
         end if;
     end loop;
 
     execute format('set local role %I', v_owner);
 end;
 $roles$;
+
+comment on schema recall is
+    'pgrecall: long-term memory for LLM agents. The public functions are the interface.';

@@ -52,7 +52,8 @@ begin
                              v_settings.embedding_dimensions, v_settings.hash_partitions,
                              coalesce(v_dimensions, v_settings.embedding_dimensions),
                              coalesce(v_partitions, v_settings.hash_partitions)),
-            hint    = 'Leave the settings out to upgrade; install into a new database to change them.';
+            hint    = 'Leave the settings out to upgrade; install into a new database to change '
+                      'them.';
     end if;
 
     update recall.settings as s

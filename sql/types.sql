@@ -53,7 +53,8 @@ comment on type recall.session_status is
 comment on type recall.message_role is
     'Who speaks in a message, in the words of the OpenAI chat format.';
 comment on type recall.memory_tier is
-    'How settled a memory is: working (L0), session (L1), episodic (L2), semantic (L3), procedural (L4).';
+    'How settled a memory is: working (L0), session (L1), episodic (L2), semantic (L3), '
+    'procedural (L4).';
 comment on type recall.memory_scope is
     'Where a memory applies: local (its session and those that continue it) or global (the user).';
 comment on type recall.provenance is
@@ -90,4 +91,5 @@ end;
 $types$;
 
 comment on type recall.context_memory is
-    'A candidate of a context: its line''s tokens, the terms of its score, whether and why it was taken.';
+    'A candidate of a context: its line''s tokens, the terms of its score, whether and why it was '
+    'taken.';

@@ -10,7 +10,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_kinds constant text[] := '{extract,embed,summarize,compact,merge,pattern}';
+    v_kinds constant text[] := array['extract', 'embed', 'summarize', 'compact', 'merge',
+                                     'pattern'];
 begin
     if p_kind is null or p_kind <> all (v_kinds) then
         raise exception using
@@ -21,4 +22,5 @@ begin
 end;
 $function$;
 
-comment on function recall._check_job_kind(text) is 'Refuse a job kind that does not exist (RC003).';
+comment on function recall._check_job_kind(text) is
+    'Refuse a job kind that does not exist (RC003).';

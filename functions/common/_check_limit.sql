@@ -20,4 +20,5 @@ begin
 end;
 $function$;
 
-comment on function recall._check_limit(integer, text) is 'Refuse a missing or negative limit (RC003).';
+comment on function recall._check_limit(integer, text) is
+    'Refuse a missing or negative limit (RC003).';

@@ -20,4 +20,5 @@ begin
 end;
 $function$;
 
-comment on function recall._check_metadata(jsonb) is 'Refuse metadata that is no JSON object (RC003).';
+comment on function recall._check_metadata(jsonb) is
+    'Refuse metadata that is no JSON object (RC003).';

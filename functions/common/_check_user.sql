@@ -31,4 +31,5 @@ end;
 $function$;
 
 comment on function recall._check_user(uuid) is
-    'Refuse a missing user (RC003) and any but the one in recall.user_id, when that is set (RC006).';
+    'Refuse a missing user (RC003) and any but the one in recall.user_id, when that is set '
+    '(RC006).';

@@ -8,4 +8,5 @@ immutable
 parallel safe
 return sha256(convert_to(recall._normalize_text(p_text), 'UTF8'));
 
-comment on function recall._content_hash(text) is 'SHA-256 of the normalized text: the key of exact dedup.';
+comment on function recall._content_hash(text) is
+    'SHA-256 of the normalized text: the key of exact dedup.';

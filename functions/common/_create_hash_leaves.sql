@@ -45,7 +45,8 @@ begin
     loop
         for v_remainder in 0 .. p_partitions - 1 loop
             execute format(
-                'create table recall.%I partition of %s for values with (modulus %s, remainder %s)%s',
+                'create table recall.%I partition of %s '
+                'for values with (modulus %s, remainder %s)%s',
                 format('%s_p%s', v_parent.relname, v_remainder), v_parent.parent, p_partitions,
                 v_remainder,
                 case v_parent.relname

@@ -1,16 +1,20 @@
--- recall._create_leaf(parent, name, bounds)
--- Built aside and then attached: CREATE … PARTITION OF would lock the parent exclusively. Row-level
--- security without a policy, so that a careless GRANT ON ALL TABLES still shows nothing.
+-- recall._create_leaf(parent, name, from, to)
+-- A leaf for a range of time; NULL from: everything before. Built aside and then attached, since
+-- CREATE … PARTITION OF would lock the parent exclusively. Row-level security without a policy, so
+-- that a careless GRANT ON ALL TABLES still shows nothing.
 create or replace function recall._create_leaf(
     p_parent regclass,
     p_name   text,
-    p_bounds text
+    p_from   timestamptz,
+    p_to     timestamptz
 )
 returns void
 language plpgsql
 volatile
 parallel unsafe
 set search_path from current
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $function$
 declare
     v_name    text := p_name;
@@ -24,9 +28,10 @@ begin
 
     execute format('create table recall.%I (like %s including all)', v_name, p_parent);
     execute format('alter table recall.%I enable row level security', v_name);
-    execute format('alter table %s attach partition recall.%I %s', p_parent, v_name, p_bounds);
+    execute format('alter table %s attach partition recall.%I for values from (%s) to (%L)',
+                   p_parent, v_name, coalesce(quote_literal(p_from), 'minvalue'), p_to);
 end;
 $function$;
 
-comment on function recall._create_leaf(regclass, text, text) is
+comment on function recall._create_leaf(regclass, text, timestamptz, timestamptz) is
     'Create a partition with row-level security and attach it.';

@@ -37,7 +37,7 @@ begin
         p_parent,
         (select c.relname from pg_catalog.pg_class as c where c.oid = p_parent)
             || to_char(v_from, '"_y"YYYY"m"MM'),
-        format('for values from (%L) to (%L)', v_from, v_to));
+        v_from, v_to);
     return true;
 end;
 $function$;

@@ -20,4 +20,5 @@ begin
 end;
 $function$;
 
-comment on function recall._ensure_user(uuid, text, jsonb) is 'Make the user''s row when there is none.';
+comment on function recall._ensure_user(uuid, text, jsonb) is
+    'Make the user''s row when there is none.';

@@ -20,4 +20,5 @@ return (
                p_user_id)
 );
 
-comment on function recall._hash_leaf(regclass, uuid) is 'The hash partition that holds a user''s rows.';
+comment on function recall._hash_leaf(regclass, uuid) is
+    'The hash partition that holds a user''s rows.';

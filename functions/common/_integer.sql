@@ -21,4 +21,5 @@ begin
 end;
 $function$;
 
-comment on function recall._integer(jsonb, text) is 'Whole number at a key of an object (RC003 when it is none).';
+comment on function recall._integer(jsonb, text) is
+    'Whole number at a key of an object (RC003 when it is none).';

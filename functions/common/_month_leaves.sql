@@ -26,4 +26,5 @@ begin atomic
 end;
 
 comment on function recall._month_leaves(regclass) is
-    'Partitions of a range-partitioned table with their bounds (UTC; infinite for MINVALUE, MAXVALUE).';
+    'Partitions of a range-partitioned table with their bounds (UTC; infinite for MINVALUE, '
+    'MAXVALUE).';

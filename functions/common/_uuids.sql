@@ -11,7 +11,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_uuids uuid[] := '{}';
+    v_uuids uuid[] := array[]::uuid[];
 begin
     for i in 1 .. p_count loop
         v_uuids := v_uuids || recall.uuidv7();

@@ -54,4 +54,5 @@ end;
 $function$;
 
 comment on function recall.enqueue_job(uuid, text, uuid, text, jsonb, timestamptz) is
-    'Leave work for a worker. NULL when an equal job is ready already; its run_at only moves forward.';
+    'Leave work for a worker. NULL when an equal job is ready already; its run_at only moves '
+    'forward.';

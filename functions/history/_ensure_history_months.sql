@@ -1,11 +1,11 @@
--- recall._ensure_history_months(user, rows) -> was one missing?
+-- recall._ensure_history_months(user, rows)
 -- Off the hot path: an import from the past, or a month that maintenance has missed. Touches the
 -- user's leaf alone.
 create or replace function recall._ensure_history_months(
     p_user_id uuid,
     p_rows    recall.conversation_history[]
 )
-returns boolean
+returns void
 language plpgsql
 volatile
 parallel unsafe
@@ -13,7 +13,6 @@ set search_path from current
 as $function$
 declare
     v_leaf regclass := recall._hash_leaf('recall.conversation_history', p_user_id);
-    v_made boolean  := false;
     v_at   timestamptz;
 begin
     for v_at in
@@ -22,11 +21,10 @@ begin
          group by date_trunc('month', r.created_at, 'UTC')
          order by 1
     loop
-        v_made := recall._ensure_month(v_leaf, v_at) or v_made;
+        perform recall._ensure_month(v_leaf, v_at);
     end loop;
-    return v_made;
 end;
 $function$;
 
 comment on function recall._ensure_history_months(uuid, recall.conversation_history[]) is
-    'Make the months that rows of one user fall into, where they are missing; says whether one was.';
+    'Make the months that rows of one user fall into, where they are missing.';

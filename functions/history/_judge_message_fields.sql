@@ -22,7 +22,7 @@ return (
                when 'model_call_id' then not pg_input_is_valid(f.value #>> '{}', 'uuid')
                when 'created_at' then jsonb_typeof(f.value) <> 'string'
                    or not pg_input_is_valid(f.value #>> '{}', 'timestamptz')
-                   or f.value #>> '{}' in ('infinity', '-infinity')
+                   or not isfinite((f.value #>> '{}')::timestamptz)
                else false
            end
      order by f.key

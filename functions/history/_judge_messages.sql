@@ -17,30 +17,34 @@ begin atomic
                    coalesce(jsonb_typeof(e.message -> 'tool_calls'), 'null') as tool_calls
            ) as t
      cross join lateral (
-            select case
-                when jsonb_typeof(e.message) <> 'object' then ' is not an object'
-                when jsonb_typeof(e.message -> 'role') is distinct from 'string'
-                    or t.role not in ('system', 'developer', 'user', 'assistant', 'tool', 'function')
-                    then format('.role is %s', coalesce(e.message ->> 'role', 'missing'))
-                when t.content not in ('string', 'array', 'null')
-                    then format('.content is %s, not text or a list of parts', t.content)
-                when t.content = 'null' and t.role <> 'assistant'
-                    then '.content is missing'
-                when t.content = 'array'
-                    then recall._judge_parts(t.role, e.message -> 'content')
-                when t.tool_calls <> 'null' and t.role <> 'assistant'
-                    then format('.tool_calls in a message of role %s', t.role)
-                when t.tool_calls <> 'null'
-                    then recall._judge_tool_calls(e.message -> 'tool_calls')
-                when t.role = 'tool'
-                    and jsonb_typeof(e.message -> 'tool_call_id') is distinct from 'string'
-                    then '.tool_call_id is missing'
-                when t.role = 'function' and jsonb_typeof(e.message -> 'name') is distinct from 'string'
-                    then '.name is missing in a message of role function'
-            end
-           ) as c (shape)
-     cross join lateral (
-            select coalesce(c.shape, recall._judge_message_fields(e.message))
+            select coalesce(
+                case
+                    when jsonb_typeof(e.message) <> 'object' then ' is not an object'
+                    when jsonb_typeof(e.message -> 'role') is distinct from 'string'
+                        or t.role not in ('system', 'developer', 'user', 'assistant', 'tool',
+                                          'function')
+                        then format('.role is %s', coalesce(left(e.message ->> 'role', 80),
+                                                            'missing'))
+                    when t.content not in ('string', 'array', 'null')
+                        or t.content = 'array' and t.role = 'function'
+                        then format('.content is %s, not text%s', t.content,
+                                    case when t.role <> 'function' then ' or a list of parts' end)
+                    when t.content = 'null' and t.role <> 'assistant'
+                        then '.content is missing'
+                    when t.tool_calls <> 'null' and t.role <> 'assistant'
+                        then format('.tool_calls in a message of role %s', t.role)
+                    when t.role = 'tool'
+                        and jsonb_typeof(e.message -> 'tool_call_id') is distinct from 'string'
+                        then '.tool_call_id is missing'
+                    when t.role = 'function'
+                        and jsonb_typeof(e.message -> 'name') is distinct from 'string'
+                        then '.name is missing in a message of role function'
+                end,
+                case when t.content = 'array'
+                    then recall._judge_parts(t.role, e.message -> 'content') end,
+                case when t.tool_calls <> 'null'
+                    then recall._judge_tool_calls(e.message -> 'tool_calls') end,
+                recall._judge_message_fields(e.message))
            ) as p (problem)
      where p.problem is not null
      order by e.ordinal

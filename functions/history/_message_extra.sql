@@ -11,7 +11,10 @@ return (
     select case when x.fields = '{}' then '{}'::jsonb
                 else jsonb_build_object('extra', x.fields) end
       from jsonb_strip_nulls(
-               p_message - '{role,content,name,tool_calls,tool_call_id,token_count,created_at,model_id,finish_reason,latency_ms,model_call_id,metadata}'::text[]
+               p_message
+               - '{role,content,name,tool_calls,tool_call_id,token_count}'::text[]
+               - '{created_at,model_id,finish_reason,latency_ms}'::text[]
+               - '{model_call_id,metadata}'::text[]
                - (case when p_message ->> 'content' is null then 'refusal' else '' end)
            ) as x (fields)
 );

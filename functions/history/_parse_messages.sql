@@ -29,7 +29,7 @@ parallel safe
 begin atomic
     select e.ordinal::integer,
            (e.message ->> 'role')::recall.message_role,
-           case when c.parts is null then e.message ->> 'content' end,
+           c.body,
            c.parts,
            e.message ->> 'name',
            c.calls,
@@ -37,7 +37,7 @@ begin atomic
            recall.message_hash(e.message),
            coalesce((e.message ->> 'token_count')::integer,
                     recall._estimate_message_tokens(
-                        e.message ->> 'content', c.parts, e.message ->> 'name', c.calls,
+                        c.body, c.parts, e.message ->> 'name', c.calls,
                         p_tokens_per_image)),
            e.message ->> 'token_count' is null,
            (e.message ->> 'created_at')::timestamptz,
@@ -49,6 +49,11 @@ begin atomic
       from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
      cross join lateral (
             select case
+                       when e.message -> 'content' = '[]' then ''
+                       when jsonb_typeof(e.message -> 'content') = 'string'
+                           then e.message ->> 'content'
+                   end,
+                   case
                        when jsonb_typeof(e.message -> 'content') = 'array'
                            then nullif(e.message -> 'content', '[]')
                        when e.message ->> 'content' is null and e.message ->> 'refusal' is not null
@@ -57,12 +62,14 @@ begin atomic
                    end,
                    nullif(nullif(e.message -> 'tool_calls', 'null'), '[]'),
                    case
-                       when e.message - '{role,content,name,tool_calls,tool_call_id,token_count,created_at,model_id,finish_reason,latency_ms,model_call_id,metadata}'::text[]
-                            = '{}'
+                       when e.message
+                            - '{role,content,name,tool_calls,tool_call_id,token_count}'::text[]
+                            - '{created_at,model_id,finish_reason,latency_ms}'::text[]
+                            - '{model_call_id,metadata}'::text[] = '{}'
                            then '{}'
                        else recall._message_extra(e.message)
                    end
-           ) as c (parts, calls, extra);
+           ) as c (body, parts, calls, extra);
 end;
 
 comment on function recall._parse_messages(jsonb, integer) is

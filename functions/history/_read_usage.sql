@@ -19,6 +19,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
+    v_usage  jsonb;
     v_key    text;
     v_model  text;
     v_cached integer;
@@ -29,14 +30,19 @@ begin
     end if;
     perform recall._check_keys(
         p_usage,
-        '{prompt_tokens,completion_tokens,total_tokens,cached_tokens,latency_ms,cost_microcents,prompt_tokens_details,completion_tokens_details}',
+        array['prompt_tokens', 'completion_tokens', 'total_tokens', 'cached_tokens', 'latency_ms',
+              'cost_microcents', 'prompt_tokens_details', 'completion_tokens_details'],
         'p_usage');
+    v_usage := p_usage || jsonb_build_object('cached_tokens', coalesce(
+        nullif(p_usage -> 'cached_tokens', 'null'),
+        p_usage #> '{prompt_tokens_details,cached_tokens}'));
     foreach v_key in array array['prompt_tokens', 'completion_tokens', 'total_tokens',
                                  'cached_tokens', 'latency_ms', 'cost_microcents'] loop
-        if coalesce(p_usage ->> v_key, '0') !~ '^[0-9]{1,9}$' then
+        if coalesce(v_usage ->> v_key, '0')
+           !~ (case v_key when 'cost_microcents' then '^[0-9]{1,15}$' else '^[0-9]{1,9}$' end) then
             raise exception using
                 errcode = 'RC003',
-                message = format('p_usage.%s is %s', v_key, p_usage ->> v_key),
+                message = format('p_usage.%s is %s', v_key, left(v_usage ->> v_key, 80)),
                 hint    = 'A whole number of zero or more (tokens, milliseconds, micro-cents).';
         end if;
     end loop;
@@ -47,18 +53,15 @@ begin
      order by (r.role = 'assistant') desc, r.turn_index desc
      limit 1;
 
-    prompt_tokens     := coalesce((p_usage ->> 'prompt_tokens')::integer, 0);
-    completion_tokens := coalesce((p_usage ->> 'completion_tokens')::integer, 0);
-    latency_ms        := p_usage ->> 'latency_ms';
-    cost_microcents   := p_usage ->> 'cost_microcents';
+    prompt_tokens     := coalesce((v_usage ->> 'prompt_tokens')::integer, 0);
+    completion_tokens := coalesce((v_usage ->> 'completion_tokens')::integer, 0);
+    latency_ms        := (v_usage ->> 'latency_ms')::integer;
+    cost_microcents   := (v_usage ->> 'cost_microcents')::bigint;
     if cost_microcents is not null then
         return;
     end if;
 
-    v_cached := least(prompt_tokens, coalesce(
-        (p_usage ->> 'cached_tokens')::integer,
-        (p_usage #>> '{prompt_tokens_details,cached_tokens}')::integer,
-        0));
+    v_cached := least(prompt_tokens, coalesce((v_usage ->> 'cached_tokens')::integer, 0));
     select round((m.input_price::numeric * (prompt_tokens - v_cached)
                   + m.cached_input_price::numeric * v_cached
                   + m.output_price::numeric * completion_tokens) / 1000000)

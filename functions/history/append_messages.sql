@@ -30,6 +30,7 @@ declare
     v_rows     recall.conversation_history[];
     v_batch    record;
     v_usage    record;
+    v_place    integer;
     v_ids      uuid[];
     v_now      timestamptz;
 begin
@@ -57,7 +58,19 @@ begin
     end if;
     v_now  := greatest(clock_timestamp(), v_session.last_message_at);
     v_rows := recall._message_rows(v_session, p_messages, v_ids, v_now, v_settings);
+
     v_usage := recall._read_usage(p_usage, v_session.model_id, v_rows);
+    if v_usage.turn_index is not null then
+        v_place := v_usage.turn_index - v_session.turn_count;
+        v_rows[v_place].prompt_tokens     := v_usage.prompt_tokens;
+        v_rows[v_place].completion_tokens := v_usage.completion_tokens;
+        v_rows[v_place].cost_microcents   := v_usage.cost_microcents;
+        v_rows[v_place].latency_ms        := coalesce(v_rows[v_place].latency_ms,
+                                                      v_usage.latency_ms);
+        if v_usage.is_unpriced then
+            v_rows[v_place].metadata := v_rows[v_place].metadata || '{"unpriced_model": true}';
+        end if;
+    end if;
 
     select min(r.created_at) as first_at, max(r.created_at) as last_at,
            sum(r.token_count) as tokens,
@@ -74,7 +87,7 @@ begin
         perform recall._ensure_history_months(p_user_id, v_rows);
     end if;
 
-    perform recall._insert_messages(v_rows, v_usage);
+    perform recall._insert_messages(v_rows);
 
     update recall.sessions as s
        set turn_count              = s.turn_count + cardinality(v_rows),

@@ -47,7 +47,7 @@ begin
     select h.message_id, h.turn_index, h.role::text, h.content, h.content_parts, h.name,
            h.tool_calls, h.tool_call_id, h.token_count, h.created_at,
            case when a.patch is null then h.metadata
-                else jsonb_strip_nulls(h.metadata || a.patch) end,
+                else recall._merge_metadata(h.metadata, a.patch) end,
            h.tokens_estimated, h.model_id, h.finish_reason, h.prompt_tokens,
            h.completion_tokens, h.cost_microcents, h.latency_ms, h.content_hash
       from recall.conversation_history as h
@@ -72,4 +72,5 @@ end;
 $function$;
 
 comment on function recall.get_messages(uuid, uuid, integer, integer, boolean) is
-    'Messages of a session, newest first, without retracted turns; a page goes on before p_before_turn.';
+    'Messages of a session, newest first, without retracted turns; a page goes on before '
+    'p_before_turn.';

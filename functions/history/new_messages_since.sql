@@ -38,4 +38,5 @@ end;
 $function$;
 
 comment on function recall.new_messages_since(bytea, jsonb) is
-    'Messages of a caller-held list after the cursor, each with its 1-based place and its own cursor.';
+    'Messages of a caller-held list after the cursor, each with its 1-based place and its own '
+    'cursor.';

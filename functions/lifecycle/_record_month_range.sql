@@ -10,8 +10,8 @@ set search_path from current
 as $function$
 declare
     v_parent regclass;
-    v_from   timestamptz := '-infinity';
-    v_until  timestamptz := 'infinity';
+    v_from   timestamptz := timestamptz '-infinity';
+    v_until  timestamptz := timestamptz 'infinity';
     v_run    record;
 begin
     for v_parent in

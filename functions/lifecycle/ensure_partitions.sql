@@ -41,8 +41,7 @@ begin
             perform recall._create_leaf(
                 v_parent,
                 (select c.relname from pg_catalog.pg_class as c where c.oid = v_parent) || '_old',
-                format('for values from (minvalue) to (%L)',
-                       date_add(v_first, interval '-12 months', 'UTC')));
+                null, date_add(v_first, interval '-12 months', 'UTC'));
         end if;
 
         for v_ahead in 0 .. v_months loop

@@ -11,8 +11,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_fixed constant text[] :=
-        '{singleton,embedding_dimensions,hash_partitions,history_from,history_until}';
+    v_fixed constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
+                                     'history_from', 'history_until'];
     v_known text[];
 begin
     if jsonb_typeof(p_changes) = 'object' and p_changes ?| v_fixed then

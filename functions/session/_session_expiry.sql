@@ -15,4 +15,5 @@ return case
 end;
 
 comment on function recall._session_expiry(timestamptz, interval) is
-    'When a session used at a time expires: rounded up to a day (UTC) for lives of two days or more.';
+    'When a session used at a time expires: rounded up to a day (UTC) for lives of two days or '
+    'more.';

@@ -18,7 +18,7 @@ begin
     if p_tokens < 0 then
         raise exception using
             errcode = 'RC003',
-            message = format('p_system_prompt_tokens is %s', p_tokens),
+            message = format('system_prompt_tokens is %s', p_tokens),
             hint    = 'Leave it out to have it estimated.';
     end if;
 

@@ -43,7 +43,7 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_before timestamptz := 'infinity';
+    v_before timestamptz := timestamptz 'infinity';
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_limit(p_limit);

@@ -14,7 +14,8 @@ set search_path from current
 as $function$
 begin
     perform recall._check_user(p_user_id);
-    perform recall._set_session_status(p_user_id, p_session_id, 'active', '{paused,closed,expired}');
+    perform recall._set_session_status(p_user_id, p_session_id, 'active',
+                                       '{paused,closed,expired}');
 end;
 $function$;
 

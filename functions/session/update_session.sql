@@ -23,14 +23,16 @@ begin
     perform recall._check_user(p_user_id);
     perform recall._check_keys(
         p_changes,
-        '{model_id,context_window_size,system_prompt,system_prompt_tokens,agent_id,temperature,top_p,max_response_tokens,cost_limit_microcents,title,metadata}',
+        array['model_id', 'context_window_size', 'system_prompt', 'system_prompt_tokens',
+              'agent_id', 'temperature', 'top_p', 'max_response_tokens', 'cost_limit_microcents',
+              'title', 'metadata'],
         'p_changes');
     perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'));
 
     v_session := recall._lock_session(p_user_id, p_session_id);
     begin
         v_new := jsonb_populate_record(
-            v_session, p_changes - '{system_prompt,system_prompt_tokens,metadata}'::text[]);
+            v_session, p_changes - '{system_prompt,metadata}'::text[]);
     exception when data_exception then
         raise exception using
             errcode = 'RC003',
@@ -43,21 +45,26 @@ begin
               where m.model_id = v_new.model_id),
             v_new.context_window_size);
     end if;
-    if v_new.model_id is null or v_new.context_window_size is null or v_new.temperature is null
-       or v_new.top_p is null or v_new.max_response_tokens is null then
+    if coalesce(v_new.model_id, '') = '' or v_new.context_window_size is null
+       or v_new.temperature is null or v_new.top_p is null or v_new.max_response_tokens is null
+       or jsonb_typeof(p_changes -> 'system_prompt') not in ('string', 'null') then
         raise exception using
             errcode = 'RC003',
-            message = 'p_changes sets a required value to null',
-            hint    = 'Only agent_id, cost_limit_microcents and title may be null.';
+            message = 'p_changes sets a required value to null, or to something that is no text',
+            hint    = 'Only agent_id, cost_limit_microcents, system_prompt and title may be null.';
     end if;
     perform recall._check_session_values(
         v_new.context_window_size, v_new.max_response_tokens, v_new.temperature, v_new.top_p,
         v_new.cost_limit_microcents, null);
 
-    if p_changes ? 'system_prompt' then
+    if p_changes ?| '{system_prompt,system_prompt_tokens}' then
         v_prompt := recall._store_system_prompt(
-            coalesce(p_changes ->> 'system_prompt', ''),
-            (p_changes ->> 'system_prompt_tokens')::integer);
+            case
+                when p_changes ? 'system_prompt' then coalesce(p_changes ->> 'system_prompt', '')
+                else (select p.content from recall.system_prompts as p
+                       where p.prompt_hash = v_session.system_prompt_hash)
+            end,
+            case when p_changes ? 'system_prompt_tokens' then v_new.system_prompt_tokens end);
         v_new.system_prompt_hash   := v_prompt.o_hash;
         v_new.system_prompt_tokens := v_prompt.o_tokens;
     end if;
@@ -73,8 +80,8 @@ begin
            max_response_tokens   = v_new.max_response_tokens,
            cost_limit_microcents = v_new.cost_limit_microcents,
            title                 = v_new.title,
-           metadata              = jsonb_strip_nulls(
-                                       s.metadata || coalesce(p_changes -> 'metadata', '{}')),
+           metadata              = recall._merge_metadata(
+                                       s.metadata, coalesce(p_changes -> 'metadata', '{}')),
            updated_at            = v_now
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
@@ -82,4 +89,5 @@ end;
 $function$;
 
 comment on function recall.update_session(uuid, uuid, jsonb) is
-    'Change model, window, prompt, sampling, limits, title or metadata (merged; null removes a key).';
+    'Change model, window, prompt, sampling, limits, title or metadata (merged; null removes a '
+    'key).';

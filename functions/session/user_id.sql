@@ -34,4 +34,5 @@ end;
 $function$;
 
 comment on function recall.user_id(text) is
-    'UUID of a user from any text: itself when it is a UUID, else UUIDv8 from SHA-256 of the namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.';
+    'UUID of a user from any text: itself when it is a UUID, else UUIDv8 from SHA-256 of the '
+    'namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.';

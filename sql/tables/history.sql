@@ -46,11 +46,14 @@ comment on column recall.conversation_history.created_at is
     'When it was said: the clock, never before last_message_at; or as given (imports).';
 comment on column recall.conversation_history.message_id is 'UUIDv7.';
 comment on column recall.conversation_history.role is 'Who speaks.';
-comment on column recall.conversation_history.content is 'Text, or NULL when there are parts or none.';
+comment on column recall.conversation_history.content is
+    'Text, or NULL when there are parts or none.';
 comment on column recall.conversation_history.content_parts is 'Multimodal content, as given.';
 comment on column recall.conversation_history.name is 'Speaker, or function.';
-comment on column recall.conversation_history.tool_calls is 'Calls of an assistant message, as given.';
-comment on column recall.conversation_history.tool_call_id is 'The call that a tool message answers.';
+comment on column recall.conversation_history.tool_calls is
+    'Calls of an assistant message, as given.';
+comment on column recall.conversation_history.tool_call_id is
+    'The call that a tool message answers.';
 comment on column recall.conversation_history.content_hash is 'recall.message_hash of the message.';
 comment on column recall.conversation_history.token_count is
     'Tokens of content or parts, name and tool calls.';
@@ -58,9 +61,12 @@ comment on column recall.conversation_history.tokens_estimated is
     'Whether token_count is our safe estimate because none was given.';
 comment on column recall.conversation_history.model_id is 'Model that wrote it.';
 comment on column recall.conversation_history.finish_reason is 'As the provider said.';
-comment on column recall.conversation_history.prompt_tokens is 'Prompt tokens of the call that made it.';
-comment on column recall.conversation_history.completion_tokens is 'Completion tokens of that call.';
-comment on column recall.conversation_history.cost_microcents is 'Cost of that call in micro-cents.';
+comment on column recall.conversation_history.prompt_tokens is
+    'Prompt tokens of the call that made it.';
+comment on column recall.conversation_history.completion_tokens is
+    'Completion tokens of that call.';
+comment on column recall.conversation_history.cost_microcents is
+    'Cost of that call in micro-cents.';
 comment on column recall.conversation_history.latency_ms is 'Milliseconds of that call.';
 comment on column recall.conversation_history.model_call_id is 'The call in the ledger.';
 comment on column recall.conversation_history.metadata is 'The application''s.';

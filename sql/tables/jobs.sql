@@ -41,7 +41,8 @@ comment on column recall.jobs.run_at is 'Not before then.';
 comment on column recall.jobs.attempts is 'Times it was claimed.';
 comment on column recall.jobs.max_attempts is 'Dead after that many.';
 comment on column recall.jobs.lease_until is 'The worker''s until then.';
-comment on column recall.jobs.lease_token is 'Random per claim; fences a worker that came too late.';
+comment on column recall.jobs.lease_token is
+    'Random per claim; fences a worker that came too late.';
 comment on column recall.jobs.worker is 'Who holds the lease.';
 comment on column recall.jobs.last_error is 'What went wrong last time.';
 comment on column recall.jobs.created_at is 'When it was enqueued.';

@@ -33,7 +33,8 @@ create table if not exists recall.memory_store (
     expires_at            timestamptz,
     ended_at              timestamptz,
     end_reason            text,
-    is_active             boolean             not null generated always as (ended_at is null) stored,
+    is_active             boolean             not null
+                                              generated always as (ended_at is null) stored,
     is_validated          boolean             not null default false,
     promotion_due         boolean             not null default false,
     superseded_by         uuid,
@@ -59,7 +60,8 @@ create table if not exists recall.memory_store (
     constraint memory_store_superseded_check check (
         superseded_by <> memory_id and (superseded_by is null or ended_at is not null)
         and (end_reason not in ('superseded', 'merged') or superseded_by is not null)),
-    constraint memory_store_disputes_check check ((disputes is null) = (end_reason is distinct from 'disputed')),
+    constraint memory_store_disputes_check
+        check ((disputes is null) = (end_reason is distinct from 'disputed')),
     constraint memory_store_validated_check
         check (tier < 'episodic' or is_validated or ended_at is not null),
     constraint memory_store_metadata_check check (jsonb_typeof(metadata) = 'object')
@@ -69,7 +71,8 @@ comment on table recall.memory_store is
     'Memories of the tiers session to procedural, current and ended; chains by superseded_by.';
 comment on column recall.memory_store.user_id is 'Owner.';
 comment on column recall.memory_store.memory_id is 'UUIDv7.';
-comment on column recall.memory_store.session_id is 'The session a local memory applies to; NULL: global.';
+comment on column recall.memory_store.session_id is
+    'The session a local memory applies to; NULL: global.';
 comment on column recall.memory_store.agent_id is 'Agent that learnt it.';
 comment on column recall.memory_store.tier is 'How settled it is.';
 comment on column recall.memory_store.scope is 'Where it applies.';
@@ -88,7 +91,8 @@ comment on column recall.memory_store.provenance_turn_id is 'Message that gave i
 comment on column recall.memory_store.source_turn_ids is 'Messages it rests on.';
 comment on column recall.memory_store.confidence is 'How sure we are (0 to 1).';
 comment on column recall.memory_store.importance is 'How much it matters (0 to 1).';
-comment on column recall.memory_store.relevance_accumulator is 'Sum of the relevance of its accesses.';
+comment on column recall.memory_store.relevance_accumulator is
+    'Sum of the relevance of its accesses.';
 comment on column recall.memory_store.access_count is 'Times it was packed into a context.';
 comment on column recall.memory_store.last_accessed_at is 'Last of those.';
 comment on column recall.memory_store.observed_at is 'When it was said.';
@@ -177,7 +181,8 @@ create unlogged table if not exists recall.memory_access_log (
 );
 
 comment on table recall.memory_access_log is
-    'Accesses not yet counted: folded into memory_store in batches. UNLOGGED: a crash may lose some.';
+    'Accesses not yet counted: folded into memory_store in batches. UNLOGGED: a crash may lose '
+    'some.';
 comment on column recall.memory_access_log.user_id is 'Owner.';
 comment on column recall.memory_access_log.memory_id is 'A memory that was packed into a context.';
 comment on column recall.memory_access_log.relevance is 'Its classic score then (0 to 1).';
@@ -197,7 +202,8 @@ create unlogged table if not exists recall.working_memory (
 );
 
 comment on table recall.working_memory is
-    'Intermediate results of a task (L0): key and value, an hour''s life. UNLOGGED: a crash empties it.';
+    'Intermediate results of a task (L0): key and value, an hour''s life. UNLOGGED: a crash '
+    'empties it.';
 comment on column recall.working_memory.user_id is 'Owner.';
 comment on column recall.working_memory.session_id is 'The session.';
 comment on column recall.working_memory.task_id is 'The task.';
@@ -205,4 +211,5 @@ comment on column recall.working_memory.key is 'Name of the value.';
 comment on column recall.working_memory.value is 'The value.';
 comment on column recall.working_memory.token_count is 'Tokens of key and value as JSON.';
 comment on column recall.working_memory.updated_at is 'Last write.';
-comment on column recall.working_memory.expires_at is 'Never returned from then on; a write renews.';
+comment on column recall.working_memory.expires_at is
+    'Never returned from then on; a write renews.';

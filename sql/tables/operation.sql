@@ -30,7 +30,8 @@ create table if not exists recall.maintenance_tasks (
     constraint maintenance_tasks_budget_check check (budget > interval '0')
 );
 
-comment on table recall.maintenance_tasks is 'Background tasks, their schedule and their last result.';
+comment on table recall.maintenance_tasks is
+    'Background tasks, their schedule and their last result.';
 comment on column recall.maintenance_tasks.task is 'Name of the function.';
 comment on column recall.maintenance_tasks.schedule is 'Cron expression, UTC.';
 comment on column recall.maintenance_tasks.batch_size is 'Rows in a call.';

@@ -18,7 +18,8 @@ comment on column recall.models.model_id is 'Name as sent to the endpoint.';
 comment on column recall.models.context_window_size is 'Tokens of prompt and answer together.';
 comment on column recall.models.tokenizer is 'tiktoken encoding, or NULL when not known.';
 comment on column recall.models.input_price is 'Micro-cents per million prompt tokens.';
-comment on column recall.models.cached_input_price is 'Micro-cents per million cached prompt tokens.';
+comment on column recall.models.cached_input_price is
+    'Micro-cents per million cached prompt tokens.';
 comment on column recall.models.output_price is 'Micro-cents per million completion tokens.';
 
 create table if not exists recall.memory_kinds (
@@ -52,5 +53,6 @@ comment on table recall.system_prompts is
     'System prompts by hash, shared by the sessions that use them; collected when none does.';
 comment on column recall.system_prompts.prompt_hash is 'SHA-256 of the UTF-8 text.';
 comment on column recall.system_prompts.content is 'The prompt.';
-comment on column recall.system_prompts.token_count is 'Tokens, given or estimated on the safe side.';
+comment on column recall.system_prompts.token_count is
+    'Tokens, given or estimated on the safe side.';
 comment on column recall.system_prompts.created_at is 'When it was first seen.';

@@ -86,20 +86,24 @@ comment on column recall.sessions.extraction_cursor is
 comment on column recall.sessions.indexed_through_turn is
     'message_search holds the turns up to this one.';
 comment on column recall.sessions.total_prompt_tokens is 'Prompt tokens so far; only grows.';
-comment on column recall.sessions.total_completion_tokens is 'Completion tokens so far; only grows.';
-comment on column recall.sessions.total_cost_microcents is 'Cost so far in micro-cents; only grows.';
+comment on column recall.sessions.total_completion_tokens is
+    'Completion tokens so far; only grows.';
+comment on column recall.sessions.total_cost_microcents is
+    'Cost so far in micro-cents; only grows.';
 comment on column recall.sessions.cost_limit_microcents is
     'Cost from which compile_context refuses; NULL: none.';
 comment on column recall.sessions.parent_session_id is 'The session that this one continues.';
 comment on column recall.sessions.compaction_due is
     'Set when active_tokens pass twice the window; a sweep finds it by its index.';
-comment on column recall.sessions.metadata is 'The application''s, and notes such as an assumed window.';
+comment on column recall.sessions.metadata is
+    'The application''s, and notes such as an assumed window.';
 comment on column recall.sessions.created_at is
     'Opening, or the first message when that is older (imports).';
 comment on column recall.sessions.updated_at is 'Last change.';
 comment on column recall.sessions.last_message_at is 'created_at of the last message.';
 comment on column recall.sessions.expires_at is 'Slides with use in steps of a day.';
-comment on column recall.sessions.expires_in is 'Life after the last message; NULL: settings.session_ttl.';
+comment on column recall.sessions.expires_in is
+    'Life after the last message; NULL: settings.session_ttl.';
 
 create table if not exists recall.session_summaries (
     user_id         uuid        not null,
@@ -123,13 +127,15 @@ create table if not exists recall.session_summaries (
 ) partition by hash (user_id);
 
 comment on table recall.session_summaries is
-    'Summaries of sessions; one of each kind is live. A parent''s summary is copied with turns 0 to 0.';
+    'Summaries of sessions; one of each kind is live. A parent''s summary is copied with turns 0 '
+    'to 0.';
 comment on column recall.session_summaries.user_id is 'Owner.';
 comment on column recall.session_summaries.session_id is 'The session.';
 comment on column recall.session_summaries.summary_id is 'UUIDv7.';
 comment on column recall.session_summaries.kind is
     'rolling (helps extraction) or compaction (stands for the turns it covers).';
-comment on column recall.session_summaries.from_turn is 'First turn covered; 0: an earlier session.';
+comment on column recall.session_summaries.from_turn is
+    'First turn covered; 0: an earlier session.';
 comment on column recall.session_summaries.to_turn is 'Last turn covered.';
 comment on column recall.session_summaries.content is 'The summary.';
 comment on column recall.session_summaries.token_count is 'Tokens of the content.';

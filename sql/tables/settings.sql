@@ -156,7 +156,8 @@ create table if not exists recall.settings (
 );
 
 comment on table recall.settings is
-    'One row with every constant; change it with recall.configure, per user with recall.configure_user.';
+    'One row with every constant; change it with recall.configure, per user with '
+    'recall.configure_user.';
 comment on column recall.settings.singleton is 'Always true: there is one row.';
 comment on column recall.settings.embedding_dimensions is
     'Numbers in an embedding; fixed at installation (1 to 16000; up to 4000 they stand inline).';
@@ -165,7 +166,8 @@ comment on column recall.settings.hash_partitions is
 comment on column recall.settings.history_months_ahead is
     'Months of history partitions kept ready beyond the current one (1 to 120).';
 comment on column recall.settings.history_from is
-    'Start (UTC) of the unbroken run of months that exist in every leaf; kept by ensure_partitions.';
+    'Start (UTC) of the unbroken run of months that exist in every leaf; kept by '
+    'ensure_partitions.';
 comment on column recall.settings.history_until is
     'End (UTC, exclusive) of that run; an append outside of it makes sure of its month itself.';
 comment on column recall.settings.embedding_model is
@@ -217,7 +219,8 @@ comment on column recall.settings.achieved_goal_importance is
     'Importance of a goal once it is achieved (0 to 1).';
 comment on column recall.settings.working_ttl is 'Life of a working memory value after its write.';
 comment on column recall.settings.scoring is 'Ranking: hybrid or classic; per user.';
-comment on column recall.settings.classic_similarity_weight is 'Classic score: weight of the cosine.';
+comment on column recall.settings.classic_similarity_weight is
+    'Classic score: weight of the cosine.';
 comment on column recall.settings.classic_freshness_weight is 'Classic score: weight of freshness.';
 comment on column recall.settings.classic_frequency_weight is 'Classic score: weight of frequency.';
 comment on column recall.settings.classic_authority_weight is

@@ -15,10 +15,13 @@ create table if not exists recall.users (
 ) partition by hash (user_id);
 
 comment on table recall.users is 'Users; the row is the lock of its memories.';
-comment on column recall.users.user_id is 'recall.user_id(external_id), or a UUID of the caller''s.';
-comment on column recall.users.external_id is 'The application''s name for the user, such as auth0|42.';
+comment on column recall.users.user_id is
+    'recall.user_id(external_id), or a UUID of the caller''s.';
+comment on column recall.users.external_id is
+    'The application''s name for the user, such as auth0|42.';
 comment on column recall.users.active_memory_count is 'Active rows in memory_store.';
-comment on column recall.users.memory_revision is 'Grows with every change of the user''s memories.';
+comment on column recall.users.memory_revision is
+    'Grows with every change of the user''s memories.';
 comment on column recall.users.overrides is 'Settings that differ for this user.';
 comment on column recall.users.metadata is 'The application''s.';
 comment on column recall.users.created_at is 'When the user was first seen.';
