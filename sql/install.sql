@@ -107,24 +107,11 @@ begin;
 \ir ../functions/history/retract_turns.sql
 
 -- functions/memory
-\ir ../functions/memory/_candidate_embeddings.sql
-\ir ../functions/memory/_candidate_origin.sql
-\ir ../functions/memory/_candidate_rows.sql
-\ir ../functions/memory/_check_candidates.sql
-\ir ../functions/memory/_count_memories.sql
-\ir ../functions/memory/_end_memory.sql
 \ir ../functions/memory/_filter_texts.sql
 \ir ../functions/memory/_filter_value.sql
-\ir ../functions/memory/_guard_words.sql
-\ir ../functions/memory/_insert_memories.sql
-\ir ../functions/memory/_judge_candidate_fields.sql
-\ir ../functions/memory/_judge_candidates.sql
 \ir ../functions/memory/_memory_matches.sql
 \ir ../functions/memory/_memory_visible.sql
-\ir ../functions/memory/_near_duplicate_guard.sql
 \ir ../functions/memory/_read_filter.sql
-\ir ../functions/memory/_reversing_words.sql
-\ir ../functions/memory/_starting_tier.sql
 
 -- functions/context
 \ir ../functions/context/_check_cost.sql
@@ -178,7 +165,9 @@ begin;
 \ir ../functions/jobs/_searchable_messages.sql
 \ir ../functions/jobs/_summarize_input.sql
 \ir ../functions/jobs/_summary_text.sql
+\ir ../functions/jobs/_through_turn.sql
 \ir ../functions/jobs/_turns_json.sql
+\ir ../functions/jobs/_vector_list.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
 \ir ../functions/jobs/_verbatim_input.sql
 \ir ../functions/jobs/_write_phases.sql

@@ -2,7 +2,8 @@
 -- What an append leaves behind: one extraction and one embedding job of the session, however many
 -- turns wait. The extraction is due when enough user turns wait, else after an idle pause;
 -- claim_jobs postpones it while the conversation goes on, which spares the append an update.
--- Without a model (verbatim) there is nothing to save up for: it is due at once.
+-- Without a model (verbatim) there is nothing to save up for: it is due at once, and what waited
+-- for a model before the mode was changed waits no more.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,
@@ -17,12 +18,12 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_ids        uuid[]  := recall._uuids(2);
-    v_key        text    := p_session.session_id::text;
-    v_mode       text    := recall._extraction_mode(p_session, p_settings);
-    v_is_due     boolean := v_mode = 'verbatim' or p_waiting >= p_settings.extract_after_turns;
+    v_ids    uuid[]  := recall._uuids(2);
+    v_key    text    := p_session.session_id::text;
+    v_mode   text    := recall._extraction_mode(p_session, p_settings);
+    v_is_due boolean := v_mode = 'verbatim'
+                        or v_mode = 'llm' and p_waiting >= p_settings.extract_after_turns;
 begin
-
     insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
                              max_attempts, created_at)
     select p_session.user_id, w.job_id, w.kind, p_session.session_id, v_key, w.payload, w.run_at,
@@ -39,12 +40,13 @@ begin
 
     if v_is_due then
         update recall.jobs as j
-           set run_at = p_now
+           set run_at  = least(j.run_at, p_now),
+               payload = jsonb_build_object('mode', v_mode)
          where j.user_id    = p_session.user_id
            and j.kind       = 'extract'
            and j.dedupe_key = v_key
            and j.state      = 'ready'
-           and j.run_at     > p_now;
+           and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode);
     end if;
 end;
 $function$;

@@ -21,7 +21,8 @@ declare
     v_tokens  bigint;
 begin
     perform recall._check_keys(
-        p_result, '{content,token_count,embedding,embedding_model,from_turn,through_turn,retracted}',
+        p_result,
+        '{content,token_count,embedding,embedding_model,from_turn,through_turn,retracted}',
         'p_result');
     v_through := recall._integer(p_result, 'through_turn');
     v_session := recall._lock_session(p_job.user_id, p_job.session_id);

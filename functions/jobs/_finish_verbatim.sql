@@ -1,6 +1,7 @@
 -- recall._finish_verbatim(job, result) -> done? (false: the world moved)
 -- The candidates are read again here; the worker only lends their vectors, in the same order.
 -- Locks   the user, the session.
+-- Raises  RC003, RC004.
 create or replace function recall._finish_verbatim(
     p_job    recall.jobs,
     p_result jsonb
@@ -20,7 +21,7 @@ declare
 begin
     perform recall._check_keys(p_result,
         '{embeddings,embedding_model,from_turn,through_turn}', 'p_result');
-    v_through := recall._integer(p_result, 'through_turn');
+    v_through := recall._through_turn(p_result);
     perform recall._check_model(p_result, v_settings);
     perform recall._lock_user(p_job.user_id);
     v_session := recall._lock_session(p_job.user_id, p_job.session_id);

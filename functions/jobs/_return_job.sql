@@ -1,6 +1,7 @@
 -- recall._return_job(job, run_at, error)
 -- Running becomes ready again, or dead after its last attempt. When an equal job became ready
--- meanwhile, that one takes over, attempts included: a poisonous job must not live for ever.
+-- meanwhile, that one takes over, attempts included: a poisonous job must not live for ever. One
+-- that becomes ready at this very moment is met at the unique index.
 create or replace function recall._return_job(
     p_job    recall.jobs,
     p_run_at timestamptz,
@@ -40,6 +41,10 @@ begin
            lease_token = null,
            worker      = null,
            last_error  = p_error
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+exception when unique_violation then
+    delete from recall.jobs as j
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
 end;

@@ -39,4 +39,5 @@ end;
 $function$;
 
 comment on function recall._turns_json(recall.sessions, integer, integer) is
-    'Turns of a session for a prompt: turn_index, message_id, role, name, text, tool_calls, token_count, created_at.';
+    'Turns of a session for a prompt: turn_index, message_id, role, name, text, tool_calls, '
+    'token_count, created_at.';

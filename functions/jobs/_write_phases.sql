@@ -19,7 +19,11 @@ begin
          where jsonb_typeof(e.phase) <> 'object'
             or jsonb_typeof(e.phase -> 'phase') is distinct from 'string'
             or jsonb_typeof(e.phase -> 'duration_ms') is distinct from 'number'
-            or (e.phase ->> 'duration_ms')::numeric < 0
+            or (e.phase ->> 'duration_ms')::numeric not between 0 and 1e12
+            or coalesce(e.phase ->> 'items', '0') !~ '^[0-9]{1,9}$'
+            or coalesce(e.phase ->> 'prompt_tokens', '0') !~ '^[0-9]{1,9}$'
+            or coalesce(e.phase ->> 'completion_tokens', '0') !~ '^[0-9]{1,9}$'
+            or coalesce(e.phase ->> 'cost_microcents', '0') !~ '^[0-9]{1,15}$'
     ) then
         raise exception using
             errcode = 'RC003',
@@ -39,10 +43,10 @@ begin
                                    model_id, error)
     select p_job.user_id, p_job.job_id, v_ids[e.ordinal], p_job.kind, e.phase ->> 'phase', v_now,
            (e.phase ->> 'duration_ms')::double precision,
-           coalesce(recall._integer(e.phase, 'items'), 0),
-           coalesce(recall._integer(e.phase, 'prompt_tokens'), 0),
-           coalesce(recall._integer(e.phase, 'completion_tokens'), 0),
-           coalesce(recall._integer(e.phase, 'cost_microcents'), 0),
+           coalesce((e.phase ->> 'items')::integer, 0),
+           coalesce((e.phase ->> 'prompt_tokens')::integer, 0),
+           coalesce((e.phase ->> 'completion_tokens')::integer, 0),
+           coalesce((e.phase ->> 'cost_microcents')::bigint, 0),
            e.phase ->> 'model_id', e.phase ->> 'error'
       from jsonb_array_elements(p_phases) with ordinality as e (phase, ordinal);
 end;

@@ -31,9 +31,20 @@ declare
     v_claimed integer     := 0;
     v_kind    text;
     v_job     recall.jobs;
+    -- One row a fetch: a loop over the query would lock ten at a time, for nothing.
+    v_due     cursor for
+        select j.*
+          from recall.jobs as j
+         where j.state = 'ready'
+           and j.run_at <= v_now
+           and (p_kinds is null or j.kind = any (p_kinds)
+                or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
+         order by j.priority, j.run_at
+           for update skip locked;
 begin
     perform recall._check_limit(p_limit);
-    if coalesce(p_worker, '') = '' or p_lease is null or p_lease <= interval '0' then
+    if coalesce(p_worker, '') = '' or p_lease is null or p_lease <= interval '0'
+       or not isfinite(p_lease) then
         raise exception using
             errcode = 'RC003',
             message = format('worker %L, lease %s', p_worker, p_lease),
@@ -46,16 +57,10 @@ begin
         return;
     end if;
 
-    for v_job in
-        select j.*
-          from recall.jobs as j
-         where j.state = 'ready'
-           and j.run_at <= v_now
-           and (p_kinds is null or j.kind = any (p_kinds)
-                or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
-         order by j.priority, j.run_at
-           for update skip locked
+    open v_due;
     loop
+        fetch v_due into v_job;
+        exit when not found;
         continue when recall._put_off_extraction(v_job, v_now);
         lease_token := recall._lease_job(v_job, p_worker, v_now + p_lease);
         continue when lease_token is null;
@@ -72,6 +77,7 @@ begin
         v_claimed := v_claimed + 1;
         exit when v_claimed >= p_limit;
     end loop;
+    close v_due;
 end;
 $function$;
 
