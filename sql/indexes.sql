@@ -22,15 +22,19 @@ create unique index if not exists session_summaries_live_idx
 comment on index recall.session_summaries_live_idx is
     'One live summary of a kind; compile_context reads it.';
 
+-- Until a table has statistics, every index that begins with user_id looks equally cheap, and a plan
+-- that was cached then reads all rows of the user for one. So look-ups by text or slot say
+-- `is_active`, which only these two indexes know (of equals the planner takes the younger one), reads
+-- of all rows say `ended_at is null`, and look-ups by id say neither.
 create unique index if not exists memory_store_content_hash_idx
     on recall.memory_store (user_id, content_hash)
-    where ended_at is null;
+    where is_active;
 comment on index recall.memory_store_content_hash_idx is
     'Exact dedup: one active row of a text, also under concurrency.';
 
 create unique index if not exists memory_store_slot_idx
     on recall.memory_store (user_id, slot)
-    where ended_at is null and slot is not null;
+    where is_active and slot is not null;
 comment on index recall.memory_store_slot_idx is
     'One active value of an attribute; get_profile reads it.';
 
@@ -41,7 +45,8 @@ comment on index recall.memory_store_importance_idx is
     'All active memories of a user (search, get_memories), the most important first.';
 
 create index if not exists memory_store_source_session_id_idx
-    on recall.memory_store (user_id, source_session_id);
+    on recall.memory_store (user_id, source_session_id)
+    where source_session_id is not null;
 comment on index recall.memory_store_source_session_id_idx is
     'What a session taught us (filters, revocation).';
 
@@ -57,7 +62,7 @@ comment on index recall.memory_store_disputes_idx is 'list_disputes.';
 
 create index if not exists memory_store_expires_at_due_idx
     on recall.memory_store (expires_at)
-    where ended_at is null;
+    where ended_at is null and expires_at is not null;
 comment on index recall.memory_store_expires_at_due_idx is
     'expire_memories: what is due, across users.';
 

@@ -1,0 +1,50 @@
+-- recall._check_candidates(candidates, what, more_keys, settings)
+-- What passes can be stored without a surprise. `what` names the list in the error; NULL: the one
+-- candidate is made of a function's parameters.
+-- Raises  RC003, naming element and field.
+create or replace function recall._check_candidates(
+    p_candidates jsonb,
+    p_what       text,
+    p_more_keys  text[],
+    p_settings   recall.settings
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_keys    constant text[] :=
+        '{content,kind,slot,tags,importance,confidence,provenance,source,observed_at,valid_from,valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}';
+    v_kinds   text[]          := array(select k.kind from recall.memory_kinds as k order by k.kind);
+    v_problem text;
+begin
+    if p_candidates is null or jsonb_typeof(p_candidates) <> 'array' then
+        v_problem := ' is not a list';
+    else
+        v_problem := recall._judge_candidates(p_candidates, v_keys || p_more_keys, v_kinds,
+                                              p_settings.memory_max_characters);
+    end if;
+
+    if v_problem is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = coalesce(p_what || v_problem, replace(v_problem, '[0].', 'p_')),
+            hint    = case
+                when v_problem ~ '\mkind\M' then
+                    'Known kinds: ' || array_to_string(v_kinds, ', ')
+                when v_problem ~ '\mcontent\M' then
+                    format('A text of at most %s characters with words in it.',
+                           p_settings.memory_max_characters)
+                when v_problem ~ 'is no key$' then
+                    'Keys: ' || array_to_string(v_keys || p_more_keys, ', ')
+                else 'Numbers lie in 0 to 1 (confidence also high, medium, low); times are finite; '
+                     'ids are UUIDs; tags a list of texts; names have 1 to 200 characters.'
+            end;
+    end if;
+end;
+$function$;
+
+comment on function recall._check_candidates(jsonb, text, text[], recall.settings) is
+    'Refuse malformed candidates or decisions (RC003).';

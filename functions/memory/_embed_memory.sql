@@ -1,0 +1,57 @@
+-- recall._embed_memory(user, memory, embedding, model, settings, job) -> added, duplicate, merged
+-- The near-duplicate check of an active memory whose vector arrives late. What turns out to be
+-- said already ends in favor of the other memory (duplicate), or the other one in favor of it
+-- (merged). The caller holds the user's row.
+create or replace function recall._embed_memory(
+    p_user_id   uuid,
+    p_memory_id uuid,
+    p_embedding halfvec,
+    p_model     text,
+    p_settings  recall.settings,
+    p_job_id    uuid default null
+)
+returns text
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now     timestamptz         := clock_timestamp();
+    v_memory  recall.memory_store := recall._read_memory(p_user_id, p_memory_id);
+    v_near    record;
+    v_outcome text;
+begin
+    insert into recall.memory_embedding as e (user_id, memory_id, embedding_model, embedding)
+    values (p_user_id, p_memory_id, p_model, p_embedding)
+    on conflict (user_id, memory_id, embedding_model) do update
+       set embedding = excluded.embedding;
+
+    select n.*
+      into v_near
+      from recall._find_near_duplicate(v_memory, p_embedding, p_model,
+                                       p_settings.near_duplicate_distance) as n;
+    v_outcome := coalesce(v_near.verdict, 'added');
+
+    if v_outcome = 'duplicate' then
+        perform recall._end_memory(v_memory, 'merged', v_now, (v_near.near).memory_id, null,
+                                   '{}', p_job_id);
+        v_memory.created_at := v_now;
+        perform recall._repeat_memory(v_near.near, v_memory, p_job_id);
+    elsif v_outcome = 'merged' then
+        perform recall._end_memory(v_near.near, 'merged', v_now, p_memory_id, null, '{}',
+                                   p_job_id);
+        perform recall._update_memory(recall._combine_memories(v_memory, v_near.near, false,
+                                                               v_now));
+    end if;
+
+    perform recall._log_event(p_user_id, p_memory_id, 'embedded',
+                              jsonb_build_object('model', p_model, 'outcome', v_outcome),
+                              p_job_id);
+    return v_outcome;
+end;
+$function$;
+
+comment on function recall._embed_memory(uuid, uuid, halfvec, text, recall.settings, uuid) is
+    'Store the late vector of an active memory and look for near duplicates.';

@@ -1,0 +1,60 @@
+-- recall._end_memory(memory, reason, now, successor, closes_at, detail, job)
+-- The one place where a memory ends: the row, its vectors, the user's count, its audit. A successor
+-- that changes the fact closes its validity (closes_at); one that says the same does not. The
+-- caller holds the user's row.
+create or replace function recall._end_memory(
+    p_memory    recall.memory_store,
+    p_reason    text,
+    p_now       timestamptz,
+    p_successor uuid        default null,
+    p_closes_at timestamptz default null,
+    p_detail    jsonb       default '{}',
+    p_job_id    uuid        default null
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    update recall.memory_store as m
+       set ended_at      = p_now,
+           end_reason    = p_reason,
+           superseded_by = p_successor,
+           valid_to      = case when p_closes_at is null then m.valid_to
+                                else least(m.valid_to, greatest(m.valid_from, p_closes_at)) end,
+           promotion_due = false,
+           updated_at    = p_now
+     where m.user_id   = p_memory.user_id
+       and m.memory_id = p_memory.memory_id
+       and m.end_reason is null;
+
+    if not found then
+        raise exception using
+            errcode = 'RC007',
+            message = format('memory %s has ended already', p_memory.memory_id),
+            hint    = 'A writer must hold the user''s row; please report this.';
+    end if;
+
+    with moved as (
+        delete from recall.memory_embedding as e
+         where e.user_id   = p_memory.user_id
+           and e.memory_id = p_memory.memory_id
+        returning e.embedding_model, e.embedding
+    )
+    insert into recall.memory_embedding_ended (user_id, memory_id, embedding_model, embedding,
+                                               ended_at)
+    select p_memory.user_id, p_memory.memory_id, v.embedding_model, v.embedding, p_now
+      from moved as v;
+
+    perform recall._count_memories(p_memory.user_id, -1);
+    perform recall._log_event(
+        p_memory.user_id, p_memory.memory_id, p_reason,
+        jsonb_build_object('by', p_successor) || coalesce(p_detail, '{}'), p_job_id);
+end;
+$function$;
+
+comment on function recall._end_memory(recall.memory_store, text, timestamptz, uuid, timestamptz,
+    jsonb, uuid) is 'End an active memory: row, vectors, count and audit.';

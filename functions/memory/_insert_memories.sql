@@ -1,0 +1,57 @@
+-- recall._insert_memories(memories, embeddings, models, event, detail, job)
+-- Writes active rows of one user as they stand, with their vectors, the user's count and a line of
+-- audit each. The caller holds the user's row and knows that texts and slots are free.
+create or replace function recall._insert_memories(
+    p_memories   recall.memory_store[],
+    p_embeddings halfvec[] default null,
+    p_models     text[]    default null,
+    p_event      text      default 'added',
+    p_detail     jsonb     default '{}',
+    p_job_id     uuid      default null
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_user_id uuid        := p_memories[1].user_id;
+    v_now     timestamptz := clock_timestamp();
+    v_ids     uuid[]      := array(select m.memory_id from unnest(p_memories) as m);
+begin
+    insert into recall.memory_store (
+        user_id, memory_id, session_id, agent_id, tier, scope, kind, slot, content, content_hash,
+        token_count, search_vector, provenance, source, source_session_id, provenance_turn_id,
+        source_turn_ids, confidence, importance, relevance_accumulator, access_count,
+        last_accessed_at, observed_at, valid_from, valid_to, review_at, created_at, updated_at,
+        expires_at, ended_at, end_reason, is_validated, promotion_due, superseded_by, disputes,
+        tags, metadata)
+    select m.user_id, m.memory_id, m.session_id, m.agent_id, m.tier, m.scope, m.kind, m.slot,
+           m.content, m.content_hash, m.token_count, m.search_vector, m.provenance, m.source,
+           m.source_session_id, m.provenance_turn_id, m.source_turn_ids, m.confidence,
+           m.importance, m.relevance_accumulator, m.access_count, m.last_accessed_at,
+           m.observed_at, m.valid_from, m.valid_to, m.review_at, m.created_at, m.updated_at,
+           m.expires_at, m.ended_at, m.end_reason, m.is_validated, m.promotion_due,
+           m.superseded_by, m.disputes, m.tags, m.metadata
+      from unnest(p_memories) as m;
+
+    if p_embeddings is not null then
+        insert into recall.memory_embedding (user_id, memory_id, embedding_model, embedding)
+        select v_user_id, e.memory_id, e.model, e.embedding
+          from unnest(v_ids, p_embeddings, p_models) as e (memory_id, embedding, model)
+         where e.embedding is not null;
+    end if;
+
+    insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)
+    select v_user_id, i.memory_id, v_now, p_event, p_job_id, session_user,
+           jsonb_strip_nulls(p_detail)
+      from unnest(v_ids) as i (memory_id);
+
+    perform recall._count_memories(v_user_id, cardinality(v_ids));
+end;
+$function$;
+
+comment on function recall._insert_memories(recall.memory_store[], halfvec[], text[], text, jsonb,
+    uuid) is 'Insert active memories of one user with vectors, count and audit.';

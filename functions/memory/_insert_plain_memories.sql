@@ -1,0 +1,78 @@
+-- recall._insert_plain_memories(memories, embeddings, models, settings, job) -> which were plain
+-- The bulk of a batch is new: nothing like it is stored, nor stands before it in the batch. Those
+-- rows go in together; the places of the others are left to recall._place_memory, one by one, in
+-- order. That is the same as one by one from the start, since a row is not plain as soon as its
+-- text, slot or vector meets that of another.
+create or replace function recall._insert_plain_memories(
+    p_memories   recall.memory_store[],
+    p_embeddings halfvec[],
+    p_models     text[],
+    p_settings   recall.settings,
+    p_job_id     uuid default null
+)
+returns integer[]
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set max_parallel_workers_per_gather = 0
+as $function$
+declare
+    v_user_id uuid      := p_memories[1].user_id;
+    v_near    integer[] := '{}';
+    v_plain   integer[];
+begin
+    if p_embeddings is not null then
+        v_near := recall._near_places(v_user_id, p_embeddings, p_models,
+                                      p_settings.near_duplicate_distance);
+    end if;
+
+    v_plain := array(
+        select c.place::integer
+          from (
+                select m.ordinality as place, m.content_hash, m.slot,
+                       row_number() over (partition by m.content_hash order by m.ordinality)
+                           as nth_text,
+                       row_number() over (partition by m.slot order by m.ordinality)
+                           as nth_in_slot
+                  from unnest(p_memories) with ordinality as m
+               ) as c
+          left join lateral (
+                select true
+                  from recall.memory_store as m
+                 where m.user_id      = v_user_id
+                   and m.content_hash = c.content_hash
+                   and m.is_active
+                 limit 1
+               ) as same (is_there) on true
+          left join lateral (
+                select true
+                  from recall.memory_store as m
+                 where m.user_id = v_user_id
+                   and m.slot    = c.slot
+                   and m.is_active
+                 limit 1
+               ) as slotted (is_there) on c.slot is not null
+         where c.nth_text = 1
+           and (c.slot is null or c.nth_in_slot = 1)
+           and same.is_there is null
+           and slotted.is_there is null
+           and c.place <> all (v_near)
+         order by c.place);
+
+    if v_plain <> '{}' then
+        perform recall._insert_memories(
+            array(select p_memories[p.place] from unnest(v_plain) as p (place)),
+            case when p_embeddings is not null
+                 then array(select p_embeddings[p.place] from unnest(v_plain) as p (place)) end,
+            array(select p_models[p.place] from unnest(v_plain) as p (place)),
+            p_job_id => p_job_id);
+    end if;
+    return v_plain;
+end;
+$function$;
+
+comment on function recall._insert_plain_memories(recall.memory_store[], halfvec[], text[],
+    recall.settings, uuid) is
+    'Insert those of a batch that meet no other memory, and say which.';

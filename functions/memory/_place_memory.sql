@@ -1,0 +1,92 @@
+-- recall._place_memory(memory, embedding, model, settings, target, job) -> (memory id, outcome)
+-- One new memory among those that are active: an equal text is a repetition, a near duplicate is
+-- merged, the row that a decision names (target) and the one in its slot are superseded, what the
+-- user said is protected; else it is added. The caller holds the user's row.
+create or replace function recall._place_memory(
+    p_memory      recall.memory_store,
+    p_embedding   halfvec,
+    p_model       text,
+    p_settings    recall.settings,
+    p_target      recall.memory_store default null,
+    p_job_id      uuid                default null,
+    out memory_id uuid,
+    out outcome   text
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_memory  recall.memory_store   := p_memory;
+    v_same    recall.memory_store;
+    v_near    record;
+    v_ends    recall.memory_store[] := '{}';
+    v_end     recall.memory_store;
+    v_merges  boolean               := false;
+begin
+    select m.*
+      into v_same
+      from recall.memory_store as m
+     where m.user_id      = p_memory.user_id
+       and m.content_hash = p_memory.content_hash
+       and m.is_active;
+
+    if p_target.memory_id is not null then
+        v_memory.slot := coalesce(p_memory.slot, p_target.slot);
+        if p_target.memory_id is distinct from v_same.memory_id then
+            v_ends := array[p_target];
+        end if;
+    elsif v_same.memory_id is null and p_embedding is not null then
+        select n.*
+          into v_near
+          from recall._find_near_duplicate(p_memory, p_embedding, p_model,
+                                           p_settings.near_duplicate_distance) as n;
+        if v_near.verdict = 'duplicate' then
+            perform recall._repeat_memory(v_near.near, p_memory, p_job_id);
+            memory_id := (v_near.near).memory_id;
+            outcome   := 'duplicate';
+            return;
+        elsif v_near.verdict = 'merged' then
+            v_merges := true;
+            v_ends   := array[v_near.near];
+            v_memory := recall._combine_memories(p_memory, v_near.near, false,
+                                                 p_memory.created_at);
+        end if;
+    end if;
+
+    v_memory.slot := coalesce(v_same.slot, v_memory.slot);
+    if v_memory.slot is distinct from v_same.slot then
+        v_ends := v_ends || array(
+            select m
+              from recall.memory_store as m
+             where m.user_id = p_memory.user_id
+               and m.slot    = v_memory.slot
+               and m.is_active
+               and m.memory_id is distinct from v_ends[1].memory_id);
+    end if;
+
+    foreach v_end in array v_ends loop
+        if recall._is_protected(v_end, p_memory.provenance, p_settings) then
+            memory_id := recall._store_dispute(v_memory, v_end, p_embedding, p_model, p_job_id);
+            outcome   := 'disputed';
+            return;
+        end if;
+    end loop;
+
+    memory_id := coalesce(v_same.memory_id, p_memory.memory_id);
+    outcome   := case
+                     when v_merges then 'merged'
+                     when v_ends <> '{}' then 'superseded'
+                     when v_same.memory_id is not null then 'duplicate'
+                     else 'added'
+                 end;
+    perform recall._replace_memories(v_ends, v_memory, v_same, outcome, p_embedding, p_model,
+                                     p_settings, p_job_id);
+end;
+$function$;
+
+comment on function recall._place_memory(recall.memory_store, halfvec, text, recall.settings,
+    recall.memory_store, uuid) is
+    'Write one memory among the active ones; outcome added, duplicate, merged, superseded, disputed.';

@@ -1,0 +1,63 @@
+-- recall._replace_memories(ends, memory, same, outcome, embedding, model, settings, job)
+-- Ends what a new memory replaces, then writes it: into the active row with the same text when
+-- there is one, else as a row of its own. A changed fact is valid from when it was said, and what
+-- it replaces until then; it does not become short-lived by the change, unless a tool brought it.
+create or replace function recall._replace_memories(
+    p_ends      recall.memory_store[],
+    p_memory    recall.memory_store,
+    p_same      recall.memory_store,
+    p_outcome   text,
+    p_embedding halfvec,
+    p_model     text,
+    p_settings  recall.settings,
+    p_job_id    uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_memory     recall.memory_store := p_memory;
+    v_changed_at timestamptz         := coalesce(p_memory.valid_from, p_memory.observed_at);
+    v_end        recall.memory_store;
+begin
+    foreach v_end in array p_ends loop
+        perform recall._end_memory(
+            v_end, p_outcome, p_memory.created_at, coalesce(p_same.memory_id, p_memory.memory_id),
+            case when p_outcome = 'superseded' then v_changed_at end, '{}', p_job_id);
+        if p_memory.provenance < 'tool_output' then
+            v_memory := recall._inherit_standing(v_memory, v_end);
+        end if;
+    end loop;
+
+    if p_same.memory_id is null then
+        if p_outcome = 'superseded' then
+            v_memory.valid_from := least(v_changed_at, p_memory.valid_to);
+        end if;
+        perform recall._insert_memories(
+            array[v_memory], case when p_embedding is not null then array[p_embedding] end,
+            array[p_model], 'added',
+            jsonb_build_object('replaces',
+                               (select jsonb_agg(e.memory_id) from unnest(p_ends) as e)),
+            p_job_id);
+        return;
+    end if;
+
+    perform recall._repeat_memory(p_same, v_memory, p_job_id);
+    if p_embedding is not null and not exists (
+        select from recall.memory_embedding as e
+         where e.user_id         = p_same.user_id
+           and e.memory_id       = p_same.memory_id
+           and e.embedding_model = p_model
+    ) then
+        perform recall._embed_memory(p_same.user_id, p_same.memory_id, p_embedding, p_model,
+                                     p_settings, p_job_id);
+    end if;
+end;
+$function$;
+
+comment on function recall._replace_memories(recall.memory_store[], recall.memory_store,
+    recall.memory_store, text, halfvec, text, recall.settings, uuid) is
+    'End what a memory replaces and write it, into the row of the same text if there is one.';

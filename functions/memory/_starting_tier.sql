@@ -1,0 +1,30 @@
+-- recall._starting_tier(memory, is_verbatim, settings) -> the tier its writer gives it
+-- What a tool or the system inferred starts at session tier, whatever else it says of itself; only
+-- the episodes of the system's own extraction are written at theirs.
+create or replace function recall._starting_tier(
+    p_source      text,
+    p_provenance  recall.provenance,
+    p_kind        text,
+    p_confidence  real,
+    p_is_verbatim boolean,
+    p_settings    recall.settings
+)
+returns recall.memory_tier
+language sql
+immutable
+parallel safe
+return case
+    when p_is_verbatim then 'session'::recall.memory_tier
+    when p_kind = 'episode' and p_provenance <> 'tool_output' then 'episodic'
+    when p_provenance >= 'tool_output' then 'session'
+    when p_source = 'consolidation' and p_kind = 'pattern' then 'procedural'
+    when p_source = 'consolidation' then 'semantic'
+    when p_source = 'manual' and p_provenance = 'user_stated' then 'semantic'
+    when p_source = 'conversation' and (p_settings).extracted_tier = 'session' then 'session'
+    when p_provenance <= 'preference' and p_confidence >= (p_settings).durable_confidence
+        then 'semantic'
+    else 'session'
+end;
+
+comment on function recall._starting_tier(text, recall.provenance, text, real, boolean,
+    recall.settings) is 'Tier that a new memory is written at, by source, provenance and confidence.';

@@ -1,0 +1,67 @@
+-- recall.ingest_memories(user, session, candidates, embeddings) -> one row a candidate, in order
+-- What an extraction or an import brings: a list of objects, each with content, kind, slot, tags,
+-- importance, confidence, provenance, source, observed_at, valid_from, valid_to, source_turn_ids,
+-- embedding, embedding_model, token_count, agent_id, metadata; {"verbatim": true} there marks a
+-- message kept as it stands. All of it in one transaction, or nothing; makes an unknown user too.
+-- Vectors best come as p_embeddings, in the same order. Ordinals count from 1.
+-- Locks   the user.
+-- Raises  RC001 unknown session, RC003, RC004.
+create or replace function recall.ingest_memories(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_candidates jsonb,
+    p_embeddings halfvec[] default null
+)
+returns table (
+    ordinal   integer,
+    memory_id uuid,
+    outcome   text
+)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set timezone = 'UTC'
+as $function$
+declare
+    v_chunk      constant integer := 250;
+    v_settings   recall.settings;
+    v_session    recall.sessions;
+    v_embeddings halfvec[];
+    v_models     text[];
+    v_memories   recall.memory_store[];
+    v_now        timestamptz;
+    v_count      integer;
+begin
+    perform recall._check_user(p_user_id);
+    v_settings := recall._settings(p_user_id);
+    perform recall._check_candidates(p_candidates, 'candidates', '{}', v_settings);
+    v_embeddings := recall._candidate_embeddings(p_candidates, p_embeddings);
+    v_models := array(
+        select coalesce(e.candidate ->> 'embedding_model', v_settings.embedding_model)
+          from jsonb_array_elements(p_candidates) with ordinality as e (candidate, ordinal)
+         order by e.ordinal);
+    v_count := jsonb_array_length(p_candidates);
+
+    perform recall._lock_user(p_user_id);
+    v_now := clock_timestamp();
+    if p_session_id is not null then
+        v_session := recall._read_session(p_user_id, p_session_id);
+    end if;
+    v_memories := recall._candidate_rows(p_user_id, v_session, p_candidates,
+                                         recall._uuids(v_count), v_now, v_settings);
+
+    for v_from in 1 .. v_count by v_chunk loop
+        return query
+        select v_from + p.ordinal - 1, p.memory_id, p.outcome
+          from recall._place_memories(
+                   v_memories[v_from:v_from + v_chunk - 1],
+                   v_embeddings[v_from:v_from + v_chunk - 1],
+                   v_models[v_from:v_from + v_chunk - 1], v_settings) as p;
+    end loop;
+end;
+$function$;
+
+comment on function recall.ingest_memories(uuid, uuid, jsonb, halfvec[]) is
+    'Write extracted or imported memories in one transaction; outcomes as of remember.';

@@ -1,0 +1,69 @@
+-- recall.remember(user, content, …) -> (memory id, outcome)
+-- One memory, told by the user, a UI or an agent; makes an unknown user too. Outcome: added,
+-- duplicate (said already: the id of that memory), merged or superseded (it replaces a nearly
+-- equal one, or the one in its slot), disputed (it contradicts the user's own word: kept, not
+-- believed). Without an embedding equal texts alone are recognized, until add_embedding.
+-- Locks   the user.
+-- Raises  RC001 unknown session, RC003, RC004.
+create or replace function recall.remember(
+    p_user_id     uuid,
+    p_content     text,
+    p_kind        text              default 'fact',
+    p_slot        text              default null,
+    p_tags        text[]            default '{}',
+    p_importance  real              default 0.5,
+    p_provenance  recall.provenance default 'user_stated',
+    p_embedding   halfvec           default null,
+    p_session_id  uuid              default null,
+    p_agent_id    text              default null,
+    p_observed_at timestamptz       default null,
+    p_expires_at  timestamptz       default null,
+    p_token_count integer           default null,
+    p_metadata    jsonb             default '{}'
+)
+returns table (
+    memory_id uuid,
+    outcome   text
+)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set timezone = 'UTC'
+as $function$
+declare
+    v_settings  recall.settings;
+    v_session   recall.sessions;
+    v_candidate jsonb;
+    v_memory    recall.memory_store;
+begin
+    perform recall._check_user(p_user_id);
+    v_settings  := recall._settings(p_user_id);
+    v_candidate := jsonb_build_array(jsonb_build_object(
+        'content', p_content, 'kind', p_kind, 'slot', p_slot, 'tags', p_tags,
+        'importance', p_importance, 'provenance', p_provenance,
+        'source', case p_provenance when 'tool_output' then 'tool'
+                                    when 'system_inferred' then 'inference'
+                                    else 'manual' end,
+        'agent_id', p_agent_id, 'observed_at', p_observed_at, 'expires_at', p_expires_at,
+        'token_count', p_token_count, 'metadata', p_metadata));
+    perform recall._check_candidates(v_candidate, null, '{expires_at}', v_settings);
+    perform recall._check_embedding(p_embedding, 'p_embedding');
+
+    perform recall._lock_user(p_user_id);
+    if p_session_id is not null then
+        v_session := recall._read_session(p_user_id, p_session_id);
+    end if;
+    v_memory := (recall._candidate_rows(p_user_id, v_session, v_candidate, recall._uuids(1),
+                                        clock_timestamp(), v_settings))[1];
+    return query
+    select p.memory_id, p.outcome
+      from recall._place_memory(v_memory, p_embedding, v_settings.embedding_model,
+                                v_settings) as p;
+end;
+$function$;
+
+comment on function recall.remember(uuid, text, text, text, text[], real, recall.provenance,
+    halfvec, uuid, text, timestamptz, timestamptz, integer, jsonb) is
+    'Remember one text. Importance 0 to 1; outcome added, duplicate, merged, superseded or disputed.';
