@@ -12,6 +12,7 @@ import hypothesis
 import psycopg
 import pytest
 
+from invariants import check_invariants
 from servers import TestServer, running_server
 
 # On a busy machine a statement may take any time; and an example may use the module's database.
@@ -64,6 +65,21 @@ def connect(dsn: str) -> Iterator[Callable[..., psycopg.Connection]]:
 def db(connect: Callable[..., psycopg.Connection]) -> psycopg.Connection:
     """A superuser's connection in autocommit mode."""
     return connect()
+
+
+@pytest.fixture(autouse=True)
+def invariants_at_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Check tests/invariants.sql after each test that is concurrent, slow or property-based."""
+    shakes = (
+        request.node.get_closest_marker("concurrent")
+        or request.node.get_closest_marker("slow")
+        or getattr(getattr(request, "function", None), "hypothesis", None)
+    )
+    dsn = request.getfixturevalue("dsn") if shakes and "dsn" in request.fixturenames else None
+    yield
+    if dsn is not None:
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            check_invariants(conn)
 
 
 @pytest.fixture

@@ -1,0 +1,165 @@
+"""What the tests of the database have in common: short calls, expected errors, threads."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+Connection = psycopg.Connection[Any]
+Message = dict[str, Any]
+
+MODEL = "gpt-4o-mini"
+
+
+@contextmanager
+def refused(sqlstate: str, words: str = "") -> Iterator[None]:
+    """Expect one of our errors: its SQLSTATE, these words in its message, and a hint."""
+    with pytest.raises(psycopg.Error) as caught:
+        yield
+    error = caught.value
+    assert (error.sqlstate, words in str(error)) == (sqlstate, True), error
+    assert error.diag.message_hint or not sqlstate.startswith("RC"), "an error without a hint"
+
+
+def value(conn: Connection, query: str, parameters: Sequence[Any] = ()) -> Any:
+    """Return the one value of a query."""
+    row = conn.execute(query.encode(), parameters).fetchone()
+    assert row is not None, f"no row: {query}"
+    return row[0]
+
+
+def rows(conn: Connection, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """Return the rows of a query as dictionaries."""
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query.encode(), parameters).fetchall()
+
+
+def call(conn: Connection, function: str, **arguments: Any) -> list[dict[str, Any]]:
+    """Call recall.FUNCTION by named arguments, lists and dictionaries as jsonb; return its rows."""
+    named = sql.SQL(", ").join(
+        sql.SQL("{} => {}").format(sql.Identifier(name), sql.Placeholder(name))
+        for name in arguments
+    )
+    query = sql.SQL("select * from {}({})").format(sql.Identifier("recall", function), named)
+    values = {name: _bound(item) for name, item in arguments.items()}
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query, values).fetchall()
+
+
+def _bound(item: Any) -> Any:
+    """Return an argument as psycopg shall bind it: a double precision does not pass for a real."""
+    if isinstance(item, float):
+        return Decimal(str(item))
+    if isinstance(item, dict) or (
+        isinstance(item, list) and all(isinstance(x, dict) for x in item)
+    ):
+        return Jsonb(item)
+    return item
+
+
+def open_session(conn: Connection, user: uuid.UUID, **values: Any) -> uuid.UUID:
+    """Open a session, by default for a model that is known."""
+    values = {"p_user_id": user, "p_model_id": MODEL} | values
+    return call(conn, "open_session", **values)[0]["open_session"]
+
+
+def said(*contents: str, role: str = "user", **fields: Any) -> list[Message]:
+    """Messages of these texts, one token each unless told otherwise."""
+    return [{"role": role, "content": text, "token_count": 1} | fields for text in contents]
+
+
+def append(
+    conn: Connection,
+    user: uuid.UUID,
+    session: uuid.UUID,
+    messages: Any,
+    usage: Mapping[str, Any] | None = None,
+    request_id: uuid.UUID | None = None,
+) -> list[tuple[uuid.UUID, int, bool]]:
+    """Append, and return what was answered: message id, turn, whether it was inserted."""
+    return conn.execute(
+        "select message_id, turn_index, inserted from recall.append_messages(%s, %s, %s, %s, %s)",
+        [
+            user,
+            session,
+            None if messages is None else Jsonb(messages),
+            None if usage is None else Jsonb(usage),
+            request_id,
+        ],
+    ).fetchall()
+
+
+def session_row(conn: Connection, user: uuid.UUID, session: uuid.UUID) -> dict[str, Any]:
+    """Return a session as the table has it."""
+    (row,) = rows(
+        conn,
+        "select * from recall.sessions where user_id = %s and session_id = %s",
+        [user, session],
+    )
+    return row
+
+
+def job_rows(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
+    """Return the jobs of a user as the table has them, by kind."""
+    return rows(conn, "select * from recall.jobs where user_id = %s order by kind, run_at", [user])
+
+
+def together(works: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Run these at the same moment, a thread each; return their results, errors as values."""
+    works = list(works)
+    results: list[Any] = [None] * len(works)
+    barrier = threading.Barrier(len(works))
+
+    def run(number: int) -> None:
+        try:
+            barrier.wait(timeout=60)
+            results[number] = works[number]()
+        except Exception as error:
+            results[number] = error
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def raise_errors(results: Iterable[Any]) -> None:
+    """Raise the first error among the results of `together`."""
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+@contextmanager
+def login_role(
+    conn: Connection, *, member_of: Sequence[str] = (), options: str = ""
+) -> Iterator[dict[str, str]]:
+    """Create a login role of the cluster, and yield the parameters to connect as it.
+
+    What it was granted, and what it owns, is dropped with it, in the connection's database.
+    """
+    name = f"test_{secrets.token_hex(4)}"
+    password = secrets.token_hex(8)
+    role = sql.Identifier(name)
+    conn.execute(sql.SQL("create role {} login password {} {}").format(
+        role, sql.Literal(password), sql.SQL(options)))  # fmt: skip
+    try:
+        for group in member_of:
+            conn.execute(sql.SQL("grant {} to {}").format(sql.Identifier(group), role))
+        yield {"user": name, "password": password}
+    finally:
+        conn.execute(sql.SQL("drop owned by {} cascade").format(role))
+        conn.execute(sql.SQL("drop role {}").format(role))
