@@ -22,9 +22,9 @@ create unique index if not exists session_summaries_live_idx
 comment on index recall.session_summaries_live_idx is
     'One live summary of a kind; compile_context reads it.';
 
--- Until a table has statistics, every index that begins with user_id looks equally cheap, and a plan
--- that was cached then reads all rows of the user for one. So look-ups by text or slot say
--- `is_active`, which only these two indexes know (of equals the planner takes the younger one), reads
+-- Until a table has statistics every index that begins with user_id looks equally cheap, and a
+-- plan cached then would read all rows of the user for one. So look-ups by text or slot say
+-- `is_active`, which only these two indexes know (of equals the planner takes the younger), reads
 -- of all rows say `ended_at is null`, and look-ups by id say neither.
 create unique index if not exists memory_store_content_hash_idx
     on recall.memory_store (user_id, content_hash)

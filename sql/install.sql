@@ -107,14 +107,22 @@ begin;
 \ir ../functions/history/retract_turns.sql
 
 -- functions/memory
+\ir ../functions/memory/_apply_decision.sql
 \ir ../functions/memory/_candidate_embeddings.sql
 \ir ../functions/memory/_candidate_origin.sql
 \ir ../functions/memory/_candidate_rows.sql
+\ir ../functions/memory/_chain_ids.sql
 \ir ../functions/memory/_check_candidates.sql
+\ir ../functions/memory/_check_restorable.sql
+\ir ../functions/memory/_close_dispute.sql
 \ir ../functions/memory/_combine_memories.sql
+\ir ../functions/memory/_confirmed_memory.sql
 \ir ../functions/memory/_count_memories.sql
+\ir ../functions/memory/_decided.sql
+\ir ../functions/memory/_edited_memory.sql
 \ir ../functions/memory/_embed_memory.sql
 \ir ../functions/memory/_end_memory.sql
+\ir ../functions/memory/_end_of_chain.sql
 \ir ../functions/memory/_filter_texts.sql
 \ir ../functions/memory/_filter_value.sql
 \ir ../functions/memory/_find_near_duplicate.sql
@@ -126,9 +134,12 @@ begin;
 \ir ../functions/memory/_is_protected.sql
 \ir ../functions/memory/_judge_candidate_fields.sql
 \ir ../functions/memory/_judge_candidates.sql
+\ir ../functions/memory/_link_memory.sql
 \ir ../functions/memory/_may_stand_for.sql
+\ir ../functions/memory/_memory_columns.sql
 \ir ../functions/memory/_memory_matches.sql
 \ir ../functions/memory/_memory_visible.sql
+\ir ../functions/memory/_move_vectors.sql
 \ir ../functions/memory/_near_duplicate_guard.sql
 \ir ../functions/memory/_near_places.sql
 \ir ../functions/memory/_place_memories.sql
@@ -137,12 +148,39 @@ begin;
 \ir ../functions/memory/_read_memory.sql
 \ir ../functions/memory/_repeat_memory.sql
 \ir ../functions/memory/_replace_memories.sql
+\ir ../functions/memory/_restored_memory.sql
 \ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_update_memory.sql
+\ir ../functions/memory/_vector_of.sql
+\ir ../functions/memory/_without_nulls.sql
+\ir ../functions/memory/achieve_goal.sql
+\ir ../functions/memory/add_embedding.sql
+\ir ../functions/memory/apply_decisions.sql
+\ir ../functions/memory/get_memories.sql
+\ir ../functions/memory/get_memory.sql
+\ir ../functions/memory/get_profile.sql
 \ir ../functions/memory/ingest_memories.sql
+\ir ../functions/memory/list_disputes.sql
+\ir ../functions/memory/memories_to_review.sql
+\ir ../functions/memory/memory_chain.sql
+\ir ../functions/memory/memory_history.sql
+\ir ../functions/memory/neighbors.sql
+\ir ../functions/memory/record_access.sql
+\ir ../functions/memory/reinforce_memory.sql
 \ir ../functions/memory/remember.sql
+\ir ../functions/memory/resolve_dispute.sql
+\ir ../functions/memory/restore_memory.sql
+\ir ../functions/memory/retract_memory.sql
+\ir ../functions/memory/supersede_memory.sql
+\ir ../functions/memory/validate_memory.sql
+
+-- functions/working
+\ir ../functions/working/_check_working.sql
+\ir ../functions/working/clear_working.sql
+\ir ../functions/working/get_working.sql
+\ir ../functions/working/put_working.sql
 
 -- functions/context
 \ir ../functions/context/_check_cost.sql
@@ -169,8 +207,11 @@ begin;
 \ir ../functions/context/explain_context.sql
 
 -- functions/lifecycle
+\ir ../functions/lifecycle/_count_accesses.sql
 \ir ../functions/lifecycle/_record_month_range.sql
 \ir ../functions/lifecycle/ensure_partitions.sql
+\ir ../functions/lifecycle/expire_working.sql
+\ir ../functions/lifecycle/flush_access_log.sql
 
 -- functions/jobs
 \ir ../functions/jobs/_advance_extraction.sql

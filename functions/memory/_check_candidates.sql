@@ -16,7 +16,8 @@ set search_path from current
 as $function$
 declare
     v_keys    constant text[] :=
-        '{content,kind,slot,tags,importance,confidence,provenance,source,observed_at,valid_from,valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}';
+        '{content,kind,slot,tags,importance,confidence,provenance,source,observed_at,valid_from,'
+        'valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}';
     v_kinds   text[]          := array(select k.kind from recall.memory_kinds as k order by k.kind);
     v_problem text;
 begin

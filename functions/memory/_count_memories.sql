@@ -1,5 +1,5 @@
 -- recall._count_memories(user, change)
--- Keeps users.active_memory_count; the caller holds the user's row.
+-- Keeps users.active_memory_count; the caller holds the user's row. Planned as in _lock_user.
 create or replace function recall._count_memories(
     p_user_id uuid,
     p_change  integer
@@ -9,7 +9,7 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
-set plan_cache_mode = force_generic_plan
+set plan_cache_mode = force_custom_plan
 as $function$
 begin
     update recall.users as u

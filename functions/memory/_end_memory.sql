@@ -38,17 +38,7 @@ begin
             hint    = 'A writer must hold the user''s row; please report this.';
     end if;
 
-    with moved as (
-        delete from recall.memory_embedding as e
-         where e.user_id   = p_memory.user_id
-           and e.memory_id = p_memory.memory_id
-        returning e.embedding_model, e.embedding
-    )
-    insert into recall.memory_embedding_ended (user_id, memory_id, embedding_model, embedding,
-                                               ended_at)
-    select p_memory.user_id, p_memory.memory_id, v.embedding_model, v.embedding, p_now
-      from moved as v;
-
+    perform recall._move_vectors(p_memory.user_id, p_memory.memory_id, p_now);
     perform recall._count_memories(p_memory.user_id, -1);
     perform recall._log_event(
         p_memory.user_id, p_memory.memory_id, p_reason,

@@ -30,8 +30,11 @@ return (
      where w.raw <> ''
        and (w.bare <> '' or w.raw !~ '^([-–—&/|•*]|[]["''“”«».,;!?…。、，！？]+)$')
        and not (w.bare in ('a', 'an', 'the') or w.place = 1 and w.bare in ('A', 'An', 'The'))
-        or (w.is_last or w.previous ~ '^(vitamin|hepatitis|influenza|type|grade|class|group|plan|level|category|section|team|option|model|terminal|building|note|key|letter)s?$')
-           and w.bare in ('a', 'A')
+        or w.bare in ('a', 'A')
+           and (w.is_last
+                or w.previous ~ ('^(vitamin|hepatitis|influenza|type|grade|class|group|plan|level|'
+                                 'category|section|team|option|model|terminal|building|note|key|'
+                                 'letter)s?$'))
 );
 
 comment on function recall._guard_words(text) is

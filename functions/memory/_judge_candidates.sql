@@ -15,7 +15,7 @@ return (
      cross join lateral (
             select case
                 when jsonb_typeof(e.candidate) <> 'object' then ' is not an object'
-                when 'decision' = any (p_keys) and coalesce(e.candidate ->> 'decision', '') = ''
+                when 'decision' = any(p_keys) and coalesce(e.candidate ->> 'decision', '') = ''
                     then '.decision is missing'
                 when e.candidate ->> 'decision' in ('UPDATE', 'DELETE')
                      and e.candidate ->> 'target_id' is null

@@ -11,14 +11,14 @@ language sql
 immutable
 parallel safe
 return (p_filter).is_empty or (
-    ((p_filter).kinds is null or (p_memory).kind = any ((p_filter).kinds))
-    and ((p_filter).tiers is null or (p_memory).tier = any ((p_filter).tiers))
-    and ((p_filter).scopes is null or (p_memory).scope = any ((p_filter).scopes))
-    and ((p_filter).slots is null or (p_memory).slot = any ((p_filter).slots))
+    ((p_filter).kinds is null or (p_memory).kind = any((p_filter).kinds))
+    and ((p_filter).tiers is null or (p_memory).tier = any((p_filter).tiers))
+    and ((p_filter).scopes is null or (p_memory).scope = any((p_filter).scopes))
+    and ((p_filter).slots is null or (p_memory).slot = any((p_filter).slots))
     and ((p_filter).tags_any is null or (p_memory).tags && (p_filter).tags_any)
     and ((p_filter).tags_all is null or (p_memory).tags @> (p_filter).tags_all)
-    and ((p_filter).provenance is null or (p_memory).provenance = any ((p_filter).provenance))
-    and ((p_filter).source is null or (p_memory).source = any ((p_filter).source))
+    and ((p_filter).provenance is null or (p_memory).provenance = any((p_filter).provenance))
+    and ((p_filter).source is null or (p_memory).source = any((p_filter).source))
     and ((p_filter).source_session_id is null
          or (p_memory).source_session_id = (p_filter).source_session_id)
     and ((p_filter).agent_id is null or (p_memory).agent_id = (p_filter).agent_id)

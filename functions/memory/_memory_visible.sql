@@ -18,5 +18,6 @@ return (p_as_of is null or (p_memory).created_at <= p_as_of)
                  or (p_memory).expires_at > coalesce(p_as_of, now()))
          or (p_filter).valid_at is not null and (p_memory).end_reason = 'superseded');
 
-comment on function recall._memory_visible(recall.memory_store, recall.memory_filter, timestamptz) is
+comment on function recall._memory_visible(recall.memory_store, recall.memory_filter,
+    timestamptz) is
     'Whether a memory is believed now, or was at as_of.';

@@ -1,7 +1,8 @@
--- recall._place_memory(memory, embedding, model, settings, target, job) -> (memory id, outcome)
+-- recall._place_memory(memory, embedding, model, settings, target, job, edit) -> (id, outcome)
 -- One new memory among those that are active: an equal text is a repetition, a near duplicate is
 -- merged, the row that a decision names (target) and the one in its slot are superseded, what the
--- user said is protected; else it is added. The caller holds the user's row.
+-- user said is protected; else it is added. An edit writes a new row even when only the rest of
+-- the target changes. The caller holds the user's row.
 create or replace function recall._place_memory(
     p_memory      recall.memory_store,
     p_embedding   halfvec,
@@ -9,6 +10,7 @@ create or replace function recall._place_memory(
     p_settings    recall.settings,
     p_target      recall.memory_store default null,
     p_job_id      uuid                default null,
+    p_is_edit     boolean             default false,
     out memory_id uuid,
     out outcome   text
 )
@@ -31,7 +33,8 @@ begin
       from recall.memory_store as m
      where m.user_id      = p_memory.user_id
        and m.content_hash = p_memory.content_hash
-       and m.is_active;
+       and m.is_active
+       and not (p_is_edit and m.memory_id = p_target.memory_id);
 
     if p_target.memory_id is not null then
         v_memory.slot := coalesce(p_memory.slot, p_target.slot);
@@ -88,5 +91,5 @@ end;
 $function$;
 
 comment on function recall._place_memory(recall.memory_store, halfvec, text, recall.settings,
-    recall.memory_store, uuid) is
-    'Write one memory among the active ones; outcome added, duplicate, merged, superseded, disputed.';
+    recall.memory_store, uuid, boolean) is
+    'Write one memory: outcome added, duplicate, merged, superseded or disputed.';

@@ -14,7 +14,8 @@ set search_path from current
 as $function$
 declare
     v_keys   constant text[] :=
-        '{kinds,tiers,scopes,slots,tags_any,tags_all,provenance,source,source_session_id,agent_id,session_id,metadata,observed_after,observed_before,valid_at,include_ended}';
+        '{kinds,tiers,scopes,slots,tags_any,tags_all,provenance,source,source_session_id,'
+        'agent_id,session_id,metadata,observed_after,observed_before,valid_at,include_ended}';
     v_filter recall.memory_filter;
 begin
     v_filter.is_empty      := true;

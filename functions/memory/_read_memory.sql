@@ -27,4 +27,5 @@ begin
 end;
 $function$;
 
-comment on function recall._read_memory(uuid, uuid) is 'A memory''s row (RC001 when there is none).';
+comment on function recall._read_memory(uuid, uuid) is
+    'A memory''s row (RC001 when there is none).';

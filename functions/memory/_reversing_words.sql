@@ -9,10 +9,10 @@ immutable
 parallel safe
 return string_to_array(
     -- negation
-    'no not non none never neither nor nobody nothing nowhere without cannot cant dont doesnt didnt '
-    'isnt arent wasnt werent wont hardly barely scarcely rarely seldom little few lacks lacking lack '
-    'anti against contrary opposite opposed free unable impossible false falsely wrong wrongly '
-    'untrue incorrect fake myth joke joking kidding fictional imaginary '
+    'no not non none never neither nor nobody nothing nowhere without cannot cant dont doesnt '
+    'didnt isnt arent wasnt werent wont hardly barely scarcely rarely seldom little few lacks '
+    'lacking lack anti against contrary opposite opposed free unable impossible false falsely '
+    'wrong wrongly untrue incorrect fake myth joke joking kidding fictional imaginary '
     -- an end, or the past
     'stop stops stopped stopping quit quits quitting end ends ended ending finish finished former '
     'formerly ex previous previously past used anymore longer before once earlier originally '

@@ -27,4 +27,5 @@ return case
 end;
 
 comment on function recall._starting_tier(text, recall.provenance, text, real, boolean,
-    recall.settings) is 'Tier that a new memory is written at, by source, provenance and confidence.';
+    recall.settings) is
+    'Tier that a new memory is written at, by source, provenance and confidence.';

@@ -30,6 +30,7 @@ declare
     v_session    recall.sessions;
     v_embeddings halfvec[];
     v_models     text[];
+    v_ids        uuid[];
     v_memories   recall.memory_store[];
     v_now        timestamptz;
     v_count      integer;
@@ -49,8 +50,10 @@ begin
     if p_session_id is not null then
         v_session := recall._read_session(p_user_id, p_session_id);
     end if;
-    v_memories := recall._candidate_rows(p_user_id, v_session, p_candidates,
-                                         recall._uuids(v_count), v_now, v_settings);
+    -- Ids in the order of the batch, so that lists show it so.
+    v_ids      := array(select u.id from unnest(recall._uuids(v_count)) as u (id) order by u.id);
+    v_memories := recall._candidate_rows(p_user_id, v_session, p_candidates, v_ids, v_now,
+                                         v_settings);
 
     for v_from in 1 .. v_count by v_chunk loop
         return query

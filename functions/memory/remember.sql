@@ -40,14 +40,14 @@ declare
 begin
     perform recall._check_user(p_user_id);
     v_settings  := recall._settings(p_user_id);
-    v_candidate := jsonb_build_array(jsonb_build_object(
+    v_candidate := jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
         'content', p_content, 'kind', p_kind, 'slot', p_slot, 'tags', p_tags,
         'importance', p_importance, 'provenance', p_provenance,
         'source', case p_provenance when 'tool_output' then 'tool'
                                     when 'system_inferred' then 'inference'
                                     else 'manual' end,
         'agent_id', p_agent_id, 'observed_at', p_observed_at, 'expires_at', p_expires_at,
-        'token_count', p_token_count, 'metadata', p_metadata));
+        'token_count', p_token_count)) || jsonb_build_object('metadata', p_metadata));
     perform recall._check_candidates(v_candidate, null, '{expires_at}', v_settings);
     perform recall._check_embedding(p_embedding, 'p_embedding');
 
@@ -55,8 +55,8 @@ begin
     if p_session_id is not null then
         v_session := recall._read_session(p_user_id, p_session_id);
     end if;
-    v_memory := (recall._candidate_rows(p_user_id, v_session, v_candidate, recall._uuids(1),
-                                        clock_timestamp(), v_settings))[1];
+    v_memory := (recall._candidate_rows(p_user_id, v_session, v_candidate,
+                                        array[recall.uuidv7()], clock_timestamp(), v_settings))[1];
     return query
     select p.memory_id, p.outcome
       from recall._place_memory(v_memory, p_embedding, v_settings.embedding_model,
@@ -66,4 +66,4 @@ $function$;
 
 comment on function recall.remember(uuid, text, text, text, text[], real, recall.provenance,
     halfvec, uuid, text, timestamptz, timestamptz, integer, jsonb) is
-    'Remember one text. Importance 0 to 1; outcome added, duplicate, merged, superseded or disputed.';
+    'Remember one text (importance 0 to 1): added, duplicate, merged, superseded or disputed.';

@@ -1,0 +1,35 @@
+-- recall.expire_working(limit, as_of) -> (done, more)
+-- Deletes values of working memory past their life; readers never saw them any more.
+create or replace function recall.expire_working(
+    p_limit integer     default 5000,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_until timestamptz := coalesce(p_as_of, clock_timestamp());
+begin
+    perform recall._check_limit(p_limit);
+
+    delete from recall.working_memory as w
+     where w.ctid = any (array(
+               select d.ctid
+                 from recall.working_memory as d
+                where d.expires_at <= v_until
+                order by d.expires_at
+                limit p_limit
+                  for update skip locked));
+
+    get diagnostics done = row_count;
+    more := done = p_limit and p_limit > 0;
+    return next;
+end;
+$function$;
+
+comment on function recall.expire_working(integer, timestamptz) is
+    'Delete values of working memory past their life, one batch a call.';

@@ -1,0 +1,47 @@
+-- recall.flush_access_log(limit, as_of) -> (done, more)
+-- Counts the noted accesses, user by user: each memory gets one HOT update, and a flag when its
+-- count crosses a border of promotion. A user whose row somebody holds is left for the next run.
+-- Locks   a user's row, if it is free; then the memories.
+create or replace function recall.flush_access_log(
+    p_limit integer     default 5000,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_until timestamptz := coalesce(p_as_of, clock_timestamp());
+    v_users uuid[];
+    v_user  uuid;
+    v_rows  integer;
+begin
+    perform recall._check_limit(p_limit);
+    done := 0;
+    more := false;
+
+    v_users := array(
+        select distinct d.user_id
+          from (
+                select l.user_id
+                  from recall.memory_access_log as l
+                 where l.accessed_at <= v_until
+                 limit p_limit
+               ) as d);
+    foreach v_user in array v_users loop
+        v_rows := recall._count_accesses(v_user, p_limit - done, v_until);
+        done   := done + v_rows;
+        exit when done >= p_limit;
+    end loop;
+
+    more := done > 0 and exists (
+        select from recall.memory_access_log as l where l.accessed_at <= v_until);
+    return next;
+end;
+$function$;
+
+comment on function recall.flush_access_log(integer, timestamptz) is
+    'Count noted accesses of memories in one batch; done is the number of accesses.';

@@ -1,0 +1,71 @@
+-- recall._apply_decision(user, session, decision, embedding, settings, job) -> (memory id, outcome)
+-- One decision of the consolidation. What an UPDATE leaves out it takes from its target; a target
+-- that ended without a successor leaves an addition. A tool's word does not delete the user's.
+create or replace function recall._apply_decision(
+    p_user_id     uuid,
+    p_session     recall.sessions,
+    p_decision    jsonb,
+    p_embedding   halfvec,
+    p_settings    recall.settings,
+    p_job_id      uuid,
+    out memory_id uuid,
+    out outcome   text
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_candidate jsonb       := recall._without_nulls(p_decision - '{decision,target_id}'::text[]);
+    v_verb      text        := p_decision ->> 'decision';
+    v_now       timestamptz := clock_timestamp();
+    v_target    recall.memory_store;
+    v_memory    recall.memory_store;
+begin
+    if v_verb in ('UPDATE', 'DELETE') then
+        v_target := recall._end_of_chain(p_user_id, (p_decision ->> 'target_id')::uuid);
+        if v_target.ended_at is not null then
+            v_target := null;
+        end if;
+    end if;
+
+    if v_verb = 'NONE' then
+        memory_id := p_decision ->> 'target_id';
+        outcome   := 'none';
+        return;
+    elsif v_verb = 'DELETE' then
+        memory_id := coalesce(v_target.memory_id, (p_decision ->> 'target_id')::uuid);
+        if v_target.memory_id is null then
+            outcome := 'none';
+        elsif recall._is_protected(v_target, (p_decision ->> 'provenance')::recall.provenance,
+                                   p_settings) then
+            outcome := 'disputed';
+            perform recall._log_event(p_user_id, memory_id, 'disputed',
+                                      '{"decision": "DELETE"}', p_job_id);
+        else
+            outcome := 'retracted';
+            perform recall._end_memory(v_target, 'retracted', v_now, null, null,
+                                       '{"decision": "DELETE"}', p_job_id);
+        end if;
+        return;
+    end if;
+
+    if v_target.memory_id is not null then
+        v_candidate := jsonb_build_object(
+            'kind', v_target.kind, 'slot', v_target.slot, 'tags', v_target.tags,
+            'importance', v_target.importance, 'agent_id', v_target.agent_id) || v_candidate;
+    end if;
+    v_memory := (recall._candidate_rows(p_user_id, p_session, jsonb_build_array(v_candidate),
+                                        recall._uuids(1), v_now, p_settings))[1];
+    select p.memory_id, p.outcome
+      into _apply_decision.memory_id, _apply_decision.outcome
+      from recall._place_memory(
+               v_memory, p_embedding,
+               coalesce(v_candidate ->> 'embedding_model', p_settings.embedding_model),
+               p_settings, v_target, p_job_id) as p;
+end;
+$function$;
+
+comment on function recall._apply_decision(uuid, recall.sessions, jsonb, halfvec, recall.settings,
+    uuid) is 'Apply one decision: ADD, UPDATE, DELETE or NONE.';

@@ -1,0 +1,34 @@
+-- recall._close_dispute(dispute, successor)
+-- With a successor the disputed row leads to it; without one it is retracted.
+create or replace function recall._close_dispute(
+    p_dispute   recall.memory_store,
+    p_successor uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_reason text        := case when p_successor is null then 'retracted' else 'superseded' end;
+begin
+    update recall.memory_store as m
+       set end_reason    = v_reason,
+           superseded_by = p_successor,
+           disputes      = null,
+           updated_at    = v_now
+     where m.user_id   = p_dispute.user_id
+       and m.memory_id = p_dispute.memory_id;
+
+    perform recall._log_event(
+        p_dispute.user_id, p_dispute.memory_id,
+        case when p_successor is null then 'dispute_refused' else 'dispute_accepted' end,
+        jsonb_build_object('disputes', p_dispute.disputes, 'by', p_successor));
+end;
+$function$;
+
+comment on function recall._close_dispute(recall.memory_store, uuid) is
+    'Settle a disputed row: superseded by the accepted one, or retracted.';

@@ -1,0 +1,26 @@
+-- recall._decided(user, job) -> what the job's decisions answered, or NULL
+create or replace function recall._decided(
+    p_user_id uuid,
+    p_job_id  uuid
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    return (
+        select e.detail -> 'answer'
+          from recall.memory_events as e
+         where e.user_id   = p_user_id
+           and e.memory_id = p_job_id
+           and e.event     = 'decided'
+         order by e.event_no
+         limit 1);
+end;
+$function$;
+
+comment on function recall._decided(uuid, uuid) is
+    'The kept answer of a job''s decisions (NULL when there is none).';

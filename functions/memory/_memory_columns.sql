@@ -1,0 +1,63 @@
+-- recall._memory_columns(memory, as_of) -> what get_memory and its kin show of a row
+-- With as_of an end that came later is not shown: the same as_of gives the same answer. The types
+-- are text, so that every driver reads them. Inlines into the statement.
+create or replace function recall._memory_columns(
+    p_memory recall.memory_store,
+    p_as_of  timestamptz default null
+)
+returns table (
+    memory_id          uuid,
+    content            text,
+    kind               text,
+    slot               text,
+    tier               text,
+    scope              text,
+    tags               text[],
+    importance         real,
+    confidence         real,
+    provenance         text,
+    source             text,
+    source_session_id  uuid,
+    observed_at        timestamptz,
+    valid_from         timestamptz,
+    valid_to           timestamptz,
+    created_at         timestamptz,
+    expires_at         timestamptz,
+    ended_at           timestamptz,
+    end_reason         text,
+    superseded_by      uuid,
+    is_active          boolean,
+    access_count       integer,
+    metadata           jsonb,
+    session_id         uuid,
+    agent_id           text,
+    token_count        integer,
+    source_turn_ids    uuid[],
+    last_accessed_at   timestamptz,
+    is_validated       boolean,
+    review_at          timestamptz,
+    updated_at         timestamptz
+)
+language sql
+immutable
+parallel safe
+begin atomic
+    select (p_memory).memory_id, (p_memory).content, (p_memory).kind, (p_memory).slot,
+           (p_memory).tier::text, (p_memory).scope::text, (p_memory).tags, (p_memory).importance,
+           (p_memory).confidence, (p_memory).provenance::text, (p_memory).source,
+           (p_memory).source_session_id, (p_memory).observed_at, (p_memory).valid_from,
+           (p_memory).valid_to, (p_memory).created_at, (p_memory).expires_at,
+           case when s.is_known then (p_memory).ended_at end,
+           case when s.is_known then (p_memory).end_reason end,
+           case when s.is_known then (p_memory).superseded_by end,
+           not s.is_known, (p_memory).access_count, (p_memory).metadata, (p_memory).session_id,
+           (p_memory).agent_id, (p_memory).token_count, (p_memory).source_turn_ids,
+           (p_memory).last_accessed_at, (p_memory).is_validated, (p_memory).review_at,
+           (p_memory).updated_at
+      from (
+            select coalesce((p_memory).ended_at <= coalesce(p_as_of, 'infinity'), false)
+           ) as s (is_known);
+end;
+
+comment on function recall._memory_columns(recall.memory_store, timestamptz) is
+    'The columns of a memory that readers get.';

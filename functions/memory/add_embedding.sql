@@ -1,0 +1,66 @@
+-- recall.add_embedding(user, memory, embedding, model) -> added, duplicate, merged or ended
+-- The vector of a memory that was written without one, and the near-duplicate check that had to
+-- wait for it: duplicate when it ended in favor of another memory, merged when another one ended in
+-- favor of it. The vector of an ended memory is kept for as_of (ended). Called again with the same
+-- vector it changes nothing and answers the same. Without a model: settings.embedding_model.
+-- Locks   the user.
+-- Raises  RC001, RC003 no vector, RC004.
+create or replace function recall.add_embedding(
+    p_user_id   uuid,
+    p_memory_id uuid,
+    p_embedding halfvec,
+    p_model     text
+)
+returns text
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_settings recall.settings;
+    v_model    text;
+    v_memory   recall.memory_store;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_embedding(p_embedding, 'p_embedding');
+    if p_embedding is null then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_embedding is null',
+            hint    = 'Pass the vector of the memory''s content.';
+    end if;
+    v_settings := recall._settings(p_user_id);
+    v_model    := coalesce(nullif(p_model, ''), v_settings.embedding_model);
+
+    perform recall._lock_user(p_user_id);
+    v_memory := recall._read_memory(p_user_id, p_memory_id);
+    if recall._vector_of(p_user_id, p_memory_id, v_model) = p_embedding then
+        return coalesce(
+            (select e.detail ->> 'outcome'
+               from recall.memory_events as e
+              where e.user_id   = p_user_id
+                and e.memory_id = p_memory_id
+                and e.event     = 'embedded'
+                and e.detail ->> 'model' = v_model
+              order by e.event_no desc
+              limit 1),
+            case when v_memory.ended_at is null then 'added' else 'ended' end);
+    end if;
+
+    if v_memory.ended_at is null then
+        return recall._embed_memory(p_user_id, p_memory_id, p_embedding, v_model, v_settings);
+    end if;
+    insert into recall.memory_embedding_ended as e (user_id, memory_id, embedding_model, embedding,
+                                                    ended_at)
+    values (p_user_id, p_memory_id, v_model, p_embedding, v_memory.ended_at)
+    on conflict (user_id, memory_id, embedding_model) do update
+       set embedding = excluded.embedding;
+    return 'ended';
+end;
+$function$;
+
+comment on function recall.add_embedding(uuid, uuid, halfvec, text) is
+    'Store a memory''s late vector: added, or duplicate or merged by the near check, or ended.';

@@ -1,0 +1,95 @@
+-- recall.get_memories(user, filter, as_of, limit, after) -> oldest first
+-- The list a person can read and correct: local rows of all sessions too. as_of gives what was
+-- believed then. Filter keys: kinds, tiers, scopes, slots, tags_any, tags_all, provenance, source,
+-- source_session_id, agent_id, session_id, metadata, observed_after, observed_before, valid_at,
+-- include_ended. A page goes on after the last memory of the one before (p_after_id).
+-- Raises  RC001 unknown p_after_id, RC003.
+create or replace function recall.get_memories(
+    p_user_id  uuid,
+    p_filter   jsonb       default '{}',
+    p_as_of    timestamptz default null,
+    p_limit    integer     default 100,
+    p_after_id uuid        default null
+)
+returns table (
+    memory_id          uuid,
+    content            text,
+    kind               text,
+    slot               text,
+    tier               text,
+    scope              text,
+    tags               text[],
+    importance         real,
+    confidence         real,
+    provenance         text,
+    source             text,
+    source_session_id  uuid,
+    observed_at        timestamptz,
+    valid_from         timestamptz,
+    valid_to           timestamptz,
+    created_at         timestamptz,
+    expires_at         timestamptz,
+    ended_at           timestamptz,
+    end_reason         text,
+    superseded_by      uuid,
+    is_active          boolean,
+    access_count       integer,
+    metadata           jsonb,
+    session_id         uuid,
+    agent_id           text,
+    token_count        integer,
+    source_turn_ids    uuid[],
+    last_accessed_at   timestamptz,
+    is_validated       boolean,
+    review_at          timestamptz,
+    updated_at         timestamptz
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set max_parallel_workers_per_gather = 0
+as $function$
+declare
+    v_filter recall.memory_filter;
+    v_after  timestamptz := '-infinity';
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_limit(p_limit);
+    v_filter := recall._read_filter(p_filter);
+    if p_after_id is not null then
+        v_after := (recall._read_memory(p_user_id, p_after_id)).created_at;
+    end if;
+
+    -- What is believed now is read without a look at what has ended.
+    if p_as_of is null and not v_filter.include_ended and v_filter.valid_at is null then
+        return query
+        select c.*
+          from recall.memory_store as m
+         cross join lateral recall._memory_columns(m) as c
+         where m.user_id = p_user_id
+           and m.ended_at is null
+           and recall._memory_visible(m, v_filter, null)
+           and recall._memory_matches(m, v_filter)
+           and (p_after_id is null or (m.created_at, m.memory_id) > (v_after, p_after_id))
+         order by m.created_at, m.memory_id
+         limit p_limit;
+    else
+        return query
+        select c.*
+          from recall.memory_store as m
+         cross join lateral recall._memory_columns(m, p_as_of) as c
+         where m.user_id = p_user_id
+           and recall._memory_visible(m, v_filter, p_as_of)
+           and recall._memory_matches(m, v_filter)
+           and (p_after_id is null or (m.created_at, m.memory_id) > (v_after, p_after_id))
+         order by m.created_at, m.memory_id
+         limit p_limit;
+    end if;
+end;
+$function$;
+
+comment on function recall.get_memories(uuid, jsonb, timestamptz, integer, uuid) is
+    'Memories of the user, oldest first; with as_of what was believed then.';

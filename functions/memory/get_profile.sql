@@ -1,0 +1,34 @@
+-- recall.get_profile(user) -> {"slot": {"content": …, "since": …, "confidence": …}, …}
+-- The structured half of what is known: the one active value of each attribute.
+create or replace function recall.get_profile(
+    p_user_id uuid
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    perform recall._check_user(p_user_id);
+
+    return (
+        select coalesce(jsonb_object_agg(
+                   m.slot,
+                   jsonb_build_object(
+                       'content', m.content,
+                       'since', coalesce(m.valid_from, m.observed_at),
+                       'confidence', m.confidence,
+                       'memory_id', m.memory_id)), '{}')
+          from recall.memory_store as m
+         where m.user_id = p_user_id
+           and m.is_active
+           and m.slot is not null
+           and (m.expires_at is null or m.expires_at > now()));
+end;
+$function$;
+
+comment on function recall.get_profile(uuid) is
+    'Attributes of the user: slot to content, since when, confidence, memory_id.';

@@ -1,0 +1,43 @@
+-- recall.list_disputes(user) -> what contradicts the user's own word and waits for a decision
+-- Once the word itself has changed a dispute with it is moot, and not listed.
+create or replace function recall.list_disputes(
+    p_user_id uuid
+)
+returns table (
+    memory_id         uuid,
+    content           text,
+    kind              text,
+    slot              text,
+    provenance        text,
+    source            text,
+    source_session_id uuid,
+    confidence        real,
+    observed_at       timestamptz,
+    created_at        timestamptz,
+    disputed_id       uuid,
+    disputed_content  text
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    perform recall._check_user(p_user_id);
+
+    return query
+    select d.memory_id, d.content, d.kind, d.slot, d.provenance::text, d.source,
+           d.source_session_id, d.confidence, d.observed_at, d.created_at, m.memory_id, m.content
+      from recall.memory_store as d
+      join recall.memory_store as m on m.user_id = p_user_id and m.memory_id = d.disputes
+     where d.user_id = p_user_id
+       and d.disputes is not null
+       and m.end_reason is null
+     order by d.created_at, d.memory_id;
+end;
+$function$;
+
+comment on function recall.list_disputes(uuid) is
+    'Open contradictions of what the user said, oldest first, with the memory they dispute.';

@@ -1,0 +1,40 @@
+-- recall.memory_history(user, memory) -> the audit of all its versions, oldest first
+-- Raises  RC001.
+create or replace function recall.memory_history(
+    p_user_id   uuid,
+    p_memory_id uuid
+)
+returns table (
+    at        timestamptz,
+    event     text,
+    memory_id uuid,
+    job_id    uuid,
+    caller    text,
+    detail    jsonb
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set max_parallel_workers_per_gather = 0
+as $function$
+declare
+    v_ids uuid[];
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._read_memory(p_user_id, p_memory_id);
+    v_ids := recall._chain_ids(p_user_id, p_memory_id);
+
+    return query
+    select e.at, e.event, e.memory_id, e.job_id, e.caller, e.detail
+      from recall.memory_events as e
+     where e.user_id   = p_user_id
+       and e.memory_id = any (v_ids)
+     order by e.event_no;
+end;
+$function$;
+
+comment on function recall.memory_history(uuid, uuid) is
+    'What happened to a memory and its other versions, oldest first.';

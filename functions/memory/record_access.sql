@@ -1,0 +1,53 @@
+-- recall.record_access(user, memories, relevance) -> how many were noted
+-- Memories that were packed into a context, with their relevance then (0 to 1; beyond is clamped).
+-- Only appends to a log: recall.flush_access_log counts them in batches. Ids that are no active
+-- memory of the user are left out.
+-- Raises  RC003 lists of different length, or a relevance that is no number.
+create or replace function recall.record_access(
+    p_user_id    uuid,
+    p_memory_ids uuid[],
+    p_relevance  real[]
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    perform recall._check_user(p_user_id);
+    if p_memory_ids is null or p_relevance is null
+       or cardinality(p_memory_ids) <> cardinality(p_relevance) then
+        raise exception using
+            errcode = 'RC003',
+            message = format('%s memories and %s numbers of relevance',
+                             coalesce(cardinality(p_memory_ids)::text, 'no'),
+                             coalesce(cardinality(p_relevance)::text, 'no')),
+            hint    = 'Pass two lists of the same length.';
+    end if;
+    if array_position(p_relevance, null) is not null
+       or array_position(p_relevance, 'NaN'::real) is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = 'a relevance is null or not a number',
+            hint    = 'A relevance lies in 0 to 1; compile_context and search return it.';
+    end if;
+
+    insert into recall.memory_access_log (user_id, memory_id, relevance, accessed_at)
+    select p_user_id, m.memory_id, least(greatest(a.relevance, 0), 1), v_now
+      from unnest(p_memory_ids, p_relevance) as a (memory_id, relevance)
+      join recall.memory_store as m on m.user_id = p_user_id and m.memory_id = a.memory_id
+     where m.end_reason is null;
+
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+
+comment on function recall.record_access(uuid, uuid[], real[]) is
+    'Note that memories were used, with their relevance (0 to 1); counted in batches later.';

@@ -1,0 +1,53 @@
+-- recall.restore_memory(user, memory) -> id of the new row
+-- The undo of a merge, a retraction, an expiry or an edit. An ended row never comes back to life,
+-- or as_of would lie: a new row with the same text follows it. Where the chain has ended the new
+-- row becomes its end. An edit is reverted: its result ends. A merge is taken apart: the memory it
+-- was merged into stays, and the restored row follows its own.
+-- Locks   the user.
+-- Raises  RC001, RC003 it is active, or its text or slot is taken, RC006 a disputed or revoked row.
+create or replace function recall.restore_memory(
+    p_user_id   uuid,
+    p_memory_id uuid
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+    v_old      recall.memory_store;
+    v_end      recall.memory_store;
+    v_new      recall.memory_store;
+    v_vector   halfvec;
+begin
+    perform recall._check_user(p_user_id);
+    v_settings := recall._settings(p_user_id);
+    perform recall._lock_user(p_user_id);
+    v_old := recall._read_memory(p_user_id, p_memory_id);
+    v_end := recall._end_of_chain(p_user_id, p_memory_id);
+    v_new := recall._restored_memory(v_old, recall.uuidv7(), clock_timestamp());
+
+    if v_end.ended_at is null and v_old.end_reason = 'superseded' then
+        perform recall._check_restorable(v_old, v_end.memory_id);
+        perform recall._end_memory(v_end, 'superseded', v_new.created_at, v_new.memory_id,
+                                   v_new.created_at);
+    else
+        perform recall._check_restorable(v_old);
+        perform recall._link_memory(case when v_end.ended_at is null then v_old else v_end end,
+                                    v_new.memory_id);
+    end if;
+
+    v_vector := recall._vector_of(p_user_id, p_memory_id, v_settings.embedding_model);
+    perform recall._insert_memories(
+        array[v_new], case when v_vector is not null then array[v_vector] end,
+        array[v_settings.embedding_model], 'restored',
+        jsonb_build_object('restores', p_memory_id));
+    return v_new.memory_id;
+end;
+$function$;
+
+comment on function recall.restore_memory(uuid, uuid) is
+    'Undo a merge, retraction, expiry or edit: a new row with the old text. Returns its id.';

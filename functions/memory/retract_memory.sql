@@ -1,0 +1,34 @@
+-- recall.retract_memory(user, memory, reason) -> was it active?
+-- What was once believed stays readable: the row ends, it is not deleted.
+-- Locks   the user.
+-- Raises  RC001.
+create or replace function recall.retract_memory(
+    p_user_id   uuid,
+    p_memory_id uuid,
+    p_reason    text default null
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_memory recall.memory_store;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._lock_user(p_user_id);
+    v_memory := recall._read_memory(p_user_id, p_memory_id);
+    if v_memory.ended_at is not null then
+        return false;
+    end if;
+
+    perform recall._end_memory(v_memory, 'retracted', clock_timestamp(),
+                               p_detail => jsonb_build_object('reason', p_reason));
+    return true;
+end;
+$function$;
+
+comment on function recall.retract_memory(uuid, uuid, text) is
+    'End one memory (soft). False when it was not active.';

@@ -1,0 +1,76 @@
+-- recall.supersede_memory(user, memory, content, changes) -> id of the memory that now says it
+-- An edit by a person: a new row takes the old one's place, with what `changes` says (keys of a
+-- candidate, expires_at, review_at; null removes) and the rest as it was. A memory that was
+-- superseded meanwhile is followed to its active end; if the text is another active memory's, that
+-- one is the successor. Give the new text's vector as changes.embedding, or add it later.
+-- Locks   the user.
+-- Raises  RC001, RC003 bad value, or nothing active at the end of the chain, RC004.
+create or replace function recall.supersede_memory(
+    p_user_id   uuid,
+    p_memory_id uuid,
+    p_content   text,
+    p_changes   jsonb default '{}'
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set timezone = 'UTC'
+as $function$
+declare
+    v_settings  recall.settings;
+    v_edit      jsonb;
+    v_embedding halfvec;
+    v_model     text;
+    v_target    recall.memory_store;
+    v_memory    recall.memory_store;
+begin
+    perform recall._check_user(p_user_id);
+    v_settings := recall._settings(p_user_id);
+    if p_changes is null or jsonb_typeof(p_changes) <> 'object' or p_changes ? 'content' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_changes is not an object, or has a content',
+            hint    = 'Pass {"tags": ["…"]}; the text is p_content.';
+    end if;
+    v_edit := jsonb_build_object('content', p_content) || p_changes;
+    perform recall._check_candidates(jsonb_build_array(v_edit), null, '{expires_at,review_at}',
+                                     v_settings);
+    v_embedding := (recall._candidate_embeddings(jsonb_build_array(v_edit), null))[1];
+    v_model     := coalesce(p_changes ->> 'embedding_model', v_settings.embedding_model);
+
+    perform recall._lock_user(p_user_id);
+    v_target := recall._end_of_chain(p_user_id, p_memory_id);
+    if v_target.ended_at is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = format('memory %s has ended and nothing took its place', p_memory_id),
+            hint    = 'recall.restore_memory brings it back first.';
+    end if;
+    if p_content = v_target.content and p_changes = '{}' then
+        return v_target.memory_id;
+    end if;
+
+    v_memory := recall._edited_memory(v_target, v_edit, v_settings);
+    if v_embedding is null and p_content = v_target.content then
+        v_embedding := recall._vector_of(p_user_id, v_target.memory_id, v_model);
+    end if;
+    -- What the edit names is not inherited from the row that it replaces.
+    if p_changes ? 'slot' then
+        v_target.slot := null;
+    end if;
+    if p_changes ? 'expires_at' then
+        v_target.expires_at := v_memory.expires_at;
+    end if;
+
+    return (
+        select p.memory_id
+          from recall._place_memory(v_memory, v_embedding, v_model, v_settings, v_target,
+                                    p_is_edit => true) as p);
+end;
+$function$;
+
+comment on function recall.supersede_memory(uuid, uuid, text, jsonb) is
+    'Edit a memory: a new row with the changes takes its place. Returns the new id.';

@@ -1,0 +1,37 @@
+-- recall.validate_memory(user, memory) -> was it active?
+-- A person or an agent confirms it: validated, sure, no review due. Its tier it still earns by use.
+-- Locks   the user.
+-- Raises  RC001.
+create or replace function recall.validate_memory(
+    p_user_id   uuid,
+    p_memory_id uuid
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_memory recall.memory_store;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._lock_user(p_user_id);
+    v_memory := recall._read_memory(p_user_id, p_memory_id);
+    if v_memory.ended_at is not null then
+        return false;
+    end if;
+
+    v_memory.is_validated := true;
+    v_memory.confidence   := greatest(v_memory.confidence, 0.9);
+    v_memory.review_at    := null;
+    v_memory.updated_at   := clock_timestamp();
+    perform recall._update_memory(v_memory);
+    perform recall._log_event(p_user_id, p_memory_id, 'validated');
+    return true;
+end;
+$function$;
+
+comment on function recall.validate_memory(uuid, uuid) is
+    'Confirm a memory (confidence at least 0.9). False when it was not active.';

@@ -1,0 +1,40 @@
+-- recall._check_working(task, key, value, ttl, token_count)
+-- Raises  RC003.
+create or replace function recall._check_working(
+    p_task_id     text,
+    p_key         text,
+    p_value       jsonb,
+    p_ttl         interval,
+    p_token_count integer
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_problem text := case
+        when p_task_id is null or length(p_task_id) not between 1 and 200 then
+            format('p_task_id is %L', left(p_task_id, 80))
+        when p_key is null or length(p_key) not between 1 and 200 then
+            format('p_key is %L', left(p_key, 80))
+        when p_value is null then 'p_value is null'
+        when octet_length(p_value::text) > 1048576 then
+            format('p_value has %s bytes', octet_length(p_value::text))
+        when p_ttl <= interval '0' then format('p_ttl is %s', p_ttl)
+        when p_token_count < 0 then format('p_token_count is %s', p_token_count)
+    end;
+begin
+    if v_problem is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = v_problem,
+            hint    = 'Task and key have 1 to 200 characters, a value (JSON, at most 1 MB; null as '
+                      '''null''::jsonb), a ttl is positive, tokens zero or more.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_working(text, text, jsonb, interval, integer) is
+    'Refuse what cannot be a value of working memory (RC003).';

@@ -1,0 +1,34 @@
+-- recall.clear_working(user, session, task) -> how many values
+-- One task, or all of the session.
+-- Raises  RC001.
+create or replace function recall.clear_working(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_task_id    text default null
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_count integer;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._read_session(p_user_id, p_session_id);
+
+    delete from recall.working_memory as w
+     where w.user_id    = p_user_id
+       and w.session_id = p_session_id
+       and (p_task_id is null or w.task_id = p_task_id);
+
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+
+comment on function recall.clear_working(uuid, uuid, text) is
+    'Delete the working memory of a task, or of all tasks of a session.';

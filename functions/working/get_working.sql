@@ -1,0 +1,53 @@
+-- recall.get_working(user, session, task, key) -> {key: value, …}, or the value of one key
+-- What has expired is never returned; reading renews nothing. An empty task gives {}, an unknown
+-- key NULL. PostgreSQL refuses a statement that names an UNLOGGED table during recovery when it is
+-- planned: here that is after the check.
+-- Raises  RC001, RC007 on a standby.
+create or replace function recall.get_working(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_task_id    text,
+    p_key        text default null
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform recall._check_user(p_user_id);
+    if pg_is_in_recovery() then
+        raise exception using
+            errcode = 'RC007',
+            message = 'a standby has no working memory',
+            hint    = 'Read it on the primary.';
+    end if;
+    perform recall._read_session(p_user_id, p_session_id);
+
+    if p_key is not null then
+        return (
+            select w.value
+              from recall.working_memory as w
+             where w.user_id    = p_user_id
+               and w.session_id = p_session_id
+               and w.task_id    = p_task_id
+               and w.key        = p_key
+               and w.expires_at > v_now);
+    end if;
+    return (
+        select coalesce(jsonb_object_agg(w.key, w.value), '{}')
+          from recall.working_memory as w
+         where w.user_id    = p_user_id
+           and w.session_id = p_session_id
+           and w.task_id    = p_task_id
+           and w.expires_at > v_now);
+end;
+$function$;
+
+comment on function recall.get_working(uuid, uuid, text, text) is
+    'Working memory of a task as an object, or one value of it.';

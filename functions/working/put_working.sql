@@ -1,0 +1,53 @@
+-- recall.put_working(user, session, task, key, value, ttl, token_count)
+-- An intermediate result of a task: written again it renews its life (settings.working_ttl unless
+-- given). It lives in an UNLOGGED table: a crash empties it, a standby does not have it.
+-- Raises  RC001, RC002 closed or expired session, RC003.
+create or replace function recall.put_working(
+    p_user_id     uuid,
+    p_session_id  uuid,
+    p_task_id     text,
+    p_key         text,
+    p_value       jsonb,
+    p_ttl         interval default null,
+    p_token_count integer  default null
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now     timestamptz := clock_timestamp();
+    v_session recall.sessions;
+    v_ttl     interval;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_working(p_task_id, p_key, p_value, p_ttl, p_token_count);
+    v_session := recall._read_session(p_user_id, p_session_id);
+    if v_session.status in ('closed', 'expired') then
+        raise exception using
+            errcode = 'RC002',
+            message = format('session %s is %s', p_session_id, v_session.status),
+            hint    = 'recall.resume_session takes it back.';
+    end if;
+    v_ttl := coalesce(p_ttl, (recall._settings(p_user_id)).working_ttl);
+
+    insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,
+                                            updated_at, expires_at)
+    values (p_user_id, p_session_id, p_task_id, p_key, p_value,
+            coalesce(p_token_count,
+                     recall._estimate_tokens(p_key) + recall._estimate_tokens(p_value::text)),
+            v_now, v_now + v_ttl)
+    on conflict (user_id, session_id, task_id, key) do update
+       set value       = excluded.value,
+           token_count = excluded.token_count,
+           updated_at  = excluded.updated_at,
+           expires_at  = excluded.expires_at;
+end;
+$function$;
+
+comment on function recall.put_working(uuid, uuid, text, text, jsonb, interval, integer) is
+    'Write a value of a task''s working memory; NULL ttl: settings.working_ttl.';
