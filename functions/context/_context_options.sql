@@ -19,13 +19,17 @@ begin
     end if;
     perform recall._check_keys(
         p_options,
-        '{task,layout,selection,format,placement,heading,current_message,max_memories,max_facts,max_episodes,max_memory_chars,memory_budget,history_budget,tools,tool_tokens,include_working,recalled,memories_as_of,pack,scoring,decay_mode,filter}',
+        array['task', 'layout', 'selection', 'format', 'placement', 'heading', 'current_message',
+              'max_memories', 'max_facts', 'max_episodes', 'max_memory_chars', 'memory_budget',
+              'history_budget', 'tools', 'tool_tokens', 'include_working', 'recalled',
+              'memories_as_of', 'pack', 'scoring', 'decay_mode', 'filter'],
         'p_options');
 
     for v_choice in
         select *
           from (values
-                   ('task', '{continuation,knowledge,new_session,tool_heavy}'::text[], '{}'::text[]),
+                   ('task', '{continuation,knowledge,new_session,tool_heavy}'::text[],
+                    '{}'::text[]),
                    ('layout', '{standard,cache_stable}', '{}'),
                    ('selection', '{hybrid}', '{all,top,split}'),
                    ('format', '{typed}', '{bullets}'),

@@ -1,5 +1,6 @@
 -- recall._live_summary(session, as_of) -> the summary that may stand in a context
--- The compaction's, else the rolling one.
+-- The compaction's, else the rolling one. A plan for the one leaf: a context already reads five
+-- partitioned tables, and a generic plan locks every leaf of each.
 create or replace function recall._live_summary(
     p_session recall.sessions,
     p_as_of   timestamptz
@@ -9,7 +10,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_generic_plan
+set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_summary recall.session_summaries;

@@ -20,4 +20,4 @@ return case
 end;
 
 comment on function recall._plain_text(text) is
-    'A stored text as one harmless line: no control or bidirectional characters, no block delimiters.';
+    'A stored text as one harmless line: no control or bidirectional characters, no delimiters.';

@@ -49,7 +49,7 @@ declare
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
-    v_stable   := o_options ->> 'layout' = 'cache_stable';
+    v_stable   := coalesce(o_options ->> 'layout', 'standard') = 'cache_stable';
     o_session  := recall._read_session(p_user_id, p_session_id);
     v_settings := recall._settings(p_user_id);
     if o_options ?| '{scoring,decay_mode}' then
@@ -182,7 +182,8 @@ begin
         'history', coalesce(v_window.o_cumulative[v_kept], 0),
         'available', v_total,
         'used', v_used,
-        'total', o_session.system_prompt_tokens + v_tools + v_current.o_tokens + v_overhead + v_used);
+        'total', o_session.system_prompt_tokens + v_tools + v_current.o_tokens + v_overhead
+                 + v_used);
 end;
 $function$;
 

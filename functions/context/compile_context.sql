@@ -32,7 +32,7 @@ begin
     perform recall._check_user(p_user_id);
     v_context := recall._select_context(p_user_id, p_session_id, p_query, p_query_embedding,
                                         p_options, p_as_of);
-    v_stable := v_context.o_options ->> 'layout' = 'cache_stable';
+    v_stable := coalesce(v_context.o_options ->> 'layout', 'standard') = 'cache_stable';
 
     select recall._system_message(nullif(p.content, ''))
       into v_system
@@ -73,4 +73,5 @@ end;
 $function$;
 
 comment on function recall.compile_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
-    'The next call''s messages within its token budget: {messages, budget, memories, history, task, truncated, prefix_hash}.';
+    'The next call''s messages within its token budget: {messages, budget, memories, history, task, '
+    'truncated, prefix_hash}.';

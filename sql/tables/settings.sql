@@ -71,7 +71,7 @@ create table if not exists recall.settings (
     new_session_memory_share        real        not null default 0.50,
     tool_heavy_memory_share         real        not null default 0.10,
     tool_heavy_working_share        real        not null default 0.20,
-    cache_stable_step               real        not null default 0.25,
+    cache_stable_step               real        not null default 0.5,
     bullets_max_characters          integer     not null default 900,
     top_memories                    integer     not null default 20,
     split_facts                     integer     not null default 4,
