@@ -252,17 +252,14 @@ def test_maintenance_and_appends_make_months_at_once(db: Connection, connect: Co
         [
             lambda: maintenance.execute("select * from recall.ensure_partitions()").fetchall(),
             *(
-                lambda conn=conn, user=user, session=session: append(
-                    conn, user, session, said("x")
-                )
+                lambda conn=conn, user=user, session=session: append(conn, user, session, said("x"))
                 for conn, user, session in zip(connections, users, sessions, strict=True)
             ),
         ]
     )
     raise_errors(results)
     assert all(
-        len(history(db, user, session)) == 1
-        for user, session in zip(users, sessions, strict=True)
+        len(history(db, user, session)) == 1 for user, session in zip(users, sessions, strict=True)
     )
     db.execute("select * from recall.ensure_partitions()")
 

@@ -1,4 +1,4 @@
--- recall._integer(object, key) -> the whole number at a key, or NULL
+-- recall._integer(object, key) -> the whole number (zero or more) at a key, or NULL
 -- Raises  RC003.
 create or replace function recall._integer(
     p_object jsonb,
@@ -11,15 +11,15 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    if coalesce(p_object ->> p_key, '0') !~ '^-?[0-9]{1,9}$' then
+    if coalesce(p_object ->> p_key, '0') !~ '^[0-9]{1,9}$' then
         raise exception using
             errcode = 'RC003',
             message = format('%s is %s', p_key, left(p_object ->> p_key, 80)),
-            hint    = 'Pass a whole number.';
+            hint    = 'Pass a whole number of zero or more.';
     end if;
     return (p_object ->> p_key)::integer;
 end;
 $function$;
 
 comment on function recall._integer(jsonb, text) is
-    'Whole number at a key of an object (RC003 when it is none).';
+    'Whole number (zero or more) at a key of an object (RC003 when it is none).';

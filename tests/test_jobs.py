@@ -1,0 +1,979 @@
+"""The queue: claims, leases, what a finished job does, and what nothing may change."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from servers import DIMENSIONS
+from support import (
+    append,
+    call,
+    job_rows,
+    open_session,
+    raise_errors,
+    refused,
+    rows,
+    said,
+    session_row,
+    together,
+    value,
+)
+
+Connection = psycopg.Connection[Any]
+Connect = Callable[..., Connection]
+Job = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Connection) -> Iterator[None]:
+    """An empty queue before each test: claims look at all users."""
+    db.execute("delete from recall.jobs")
+    return
+
+
+@pytest.fixture
+def verbatim(db: Connection, user: uuid.UUID) -> uuid.UUID:
+    """A session of a user whose memories are drawn without a model."""
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    return open_session(db, user)
+
+
+def enqueue(conn: Connection, user: uuid.UUID, kind: str = "extract", **more: Any) -> Any:
+    return call(conn, "enqueue_job", p_user_id=user, p_kind=kind, **more)[0]["enqueue_job"]
+
+
+def claim(conn: Connection, **more: Any) -> list[Job]:
+    return call(conn, "claim_jobs", **{"p_worker": "test", "p_limit": 100} | more)
+
+
+def claim_one(conn: Connection, kind: str, **more: Any) -> Job:
+    (job,) = claim(conn, p_kinds=[kind], **more)
+    return job
+
+
+def held(job: Job) -> dict[str, Any]:
+    """Return the arguments by which a holder names a job."""
+    return {
+        "p_user_id": job["user_id"],
+        "p_job_id": job["job_id"],
+        "p_lease_token": job["lease_token"],
+    }
+
+
+def job_input(conn: Connection, job: Job) -> dict[str, Any]:
+    return call(conn, "job_input", **held(job))[0]["job_input"]
+
+
+def finish(conn: Connection, job: Job, result: Any = None, phases: Any = None) -> bool:
+    more = {} if phases is None else {"p_phases": Jsonb(phases)}
+    (row,) = call(conn, "finish_job", **held(job), p_result=Jsonb(result or {}), **more)
+    return row["finish_job"]
+
+
+def fail(conn: Connection, job: Job, error: str | None = "boom", **more: Any) -> bool:
+    return call(conn, "fail_job", **held(job), p_error=error, **more)[0]["fail_job"]
+
+
+def extend(conn: Connection, job: Job, lease: timedelta = timedelta(hours=1)) -> bool:
+    return call(conn, "extend_lease", **held(job), p_lease=lease)[0]["extend_lease"]
+
+
+def lapse(db: Connection, job: Job) -> None:
+    db.execute(
+        "update recall.jobs set lease_until = clock_timestamp() - interval '1 second'"
+        " where job_id = %s",
+        [job["job_id"]],
+    )
+
+
+def stored(db: Connection, job_id: uuid.UUID) -> Job:
+    (row,) = rows(db, "select * from recall.jobs where job_id = %s", [job_id])
+    return row
+
+
+def vector(seed: int = 0) -> list[float]:
+    chance = random.Random(seed)
+    return [round(chance.uniform(-1, 1), 3) for _ in range(DIMENSIONS)]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+# --- enqueueing
+
+
+def test_equal_jobs_are_one_while_ready(db: Connection, user: uuid.UUID) -> None:
+    later, soon = now() + timedelta(hours=2), now() + timedelta(hours=1)
+    first = enqueue(db, user, p_dedupe_key="k", p_run_at=later, p_payload={"a": 1})
+    assert enqueue(db, user, p_dedupe_key="k", p_run_at=later + timedelta(hours=5)) is None
+    assert stored(db, first)["run_at"] == later, "never put off"
+    assert enqueue(db, user, p_dedupe_key="k", p_run_at=soon, p_payload={"b": 2}) is None
+    row = stored(db, first)
+    assert (row["run_at"], row["payload"]) == (soon, {"a": 1}), "pulled forward, nothing else"
+    for other in (
+        enqueue(db, user, p_dedupe_key="other"),
+        enqueue(db, user, "embed", p_dedupe_key="k"),
+        enqueue(db, uuid.uuid4(), p_dedupe_key="k"),
+        enqueue(db, user),
+        enqueue(db, user),
+    ):
+        assert other is not None
+    # one that runs is no obstacle: what arrives now must be done after it
+    assert enqueue(db, user, p_dedupe_key="k", p_run_at=now()) is None
+    assert first in {job["job_id"] for job in claim(db)}
+    assert enqueue(db, user, p_dedupe_key="k") is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"p_kind": "dance"}, "unknown job kind 'dance'"),
+        ({"p_kind": None}, "unknown job kind null"),
+        ({"p_kind": "extract:verbatim"}, "unknown job kind"),
+        ({"p_payload": Jsonb([])}, "p_payload"),
+        ({"p_payload": None}, "p_payload"),
+        ({"p_user_id": None}, "p_user_id is null"),
+    ],
+)
+def test_enqueue_refuses(
+    db: Connection, user: uuid.UUID, arguments: dict[str, Any], words: str
+) -> None:
+    with refused("RC003", words):
+        call(db, "enqueue_job", **{"p_user_id": user, "p_kind": "extract"} | arguments)
+
+
+def test_fifty_appends_leave_two_jobs(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    for number in range(50):
+        append(db, user, session, said(f"message {number}"))
+    jobs = {job["kind"]: job for job in job_rows(db, user)}
+    assert set(jobs) == {"embed", "extract"}
+    assert jobs["extract"]["run_at"] <= now(), "ten user turns wait: due"
+    assert jobs["extract"]["payload"] == {"mode": "llm"}
+
+
+def test_an_extraction_waits_for_an_idle_pause(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said(*"abc"))
+    (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
+    assert job["run_at"] > now() + timedelta(minutes=9)
+    append(db, user, session, said(*"defghij"))
+    assert stored(db, job["job_id"])["run_at"] <= now(), "the tenth user turn pulls it forward"
+
+
+def test_assistant_turns_alone_are_nothing_to_extract(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("hello", role="assistant"))
+    assert [job["kind"] for job in job_rows(db, user)] == ["embed"]
+
+
+def test_what_is_switched_off_leaves_no_job(db: Connection, user: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user,
+         p_changes={"extraction": "none", "embed_messages": False})  # fmt: skip
+    append(db, user, open_session(db, user), said(*"abcdefghijkl"))
+    assert job_rows(db, user) == []
+    session = open_session(db, user, p_metadata={"extraction": "verbatim"})
+    append(db, user, session, said("I live in Oslo now."))
+    assert [job["payload"] for job in job_rows(db, user)] == [{"mode": "verbatim"}]
+
+
+def test_a_rolled_back_turn_leaves_no_job(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    db.autocommit = False
+    append(db, user, session, said("never said"))
+    assert job_rows(db, user)
+    db.rollback()
+    assert job_rows(db, user) == []
+
+
+def test_a_mode_that_was_changed_changes_what_waits(db: Connection, user: uuid.UUID) -> None:
+    """Or the extraction would wait for a model for ever."""
+    session = open_session(db, user)
+    append(db, user, session, said("one"))
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    append(db, user, session, said("two"))
+    (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
+    assert job["payload"] == {"mode": "verbatim"}
+    assert job["run_at"] <= now()
+
+
+# --- claiming
+
+
+def test_claims_take_what_is_due_in_order(db: Connection, user: uuid.UUID) -> None:
+    made = [
+        enqueue(db, user, "embed", p_run_at=now() - timedelta(minutes=minutes))
+        for minutes in (1, 3, 2)
+    ]
+    urgent = enqueue(db, user, "merge")
+    db.execute("update recall.jobs set priority = 1 where job_id = %s", [urgent])
+    enqueue(db, user, "embed", p_run_at=now() + timedelta(minutes=1))
+    assert claim(db, p_limit=0) == []
+    first = claim(db, p_limit=2, p_lease=timedelta(minutes=7))
+    assert [job["job_id"] for job in first] == [urgent, made[1]]
+    for job in first:
+        row = stored(db, job["job_id"])
+        assert (row["state"], row["worker"], row["attempts"]) == ("running", "test", 1)
+        assert row["lease_token"] == job["lease_token"]
+        assert row["lease_until"] == job["lease_until"]
+        assert job["lease_until"] - now() == pytest.approx(
+            timedelta(minutes=7), abs=timedelta(seconds=30)
+        )
+    assert [job["job_id"] for job in claim(db)] == [made[2], made[0]]
+    assert claim(db) == []
+
+
+def test_kinds_can_be_narrowed(db: Connection, user: uuid.UUID) -> None:
+    by_model = enqueue(db, user, p_payload={"mode": "llm"})
+    as_it_stands = enqueue(db, user, p_payload={"mode": "verbatim"})
+    embedding = enqueue(db, user, "embed")
+    assert claim(db, p_kinds=["merge"]) == []
+    assert [j["job_id"] for j in claim(db, p_kinds=["extract:verbatim"])] == [as_it_stands]
+    assert {j["job_id"] for j in claim(db, p_kinds=["embed", "extract"])} == {by_model, embedding}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"p_worker": ""},
+        {"p_worker": None},
+        {"p_limit": -1},
+        {"p_limit": None},
+        {"p_lease": timedelta(0)},
+        {"p_lease": timedelta(days=-1)},
+        {"p_lease": None},
+        {"p_kinds": ["dance"]},
+        {"p_kinds": [None]},
+    ],
+)
+def test_claims_with_bad_arguments(
+    db: Connection, user: uuid.UUID, arguments: dict[str, Any]
+) -> None:
+    enqueue(db, user)
+    with refused("RC003"):
+        claim(db, **arguments)
+    assert [job["state"] for job in job_rows(db, user)] == ["ready"]
+
+
+def test_a_lease_has_an_end(db: Connection, user: uuid.UUID) -> None:
+    enqueue(db, user)
+    with refused("RC003", "lease infinity"):
+        db.execute("select * from recall.claim_jobs('w', p_lease => 'infinity')")
+    (job,) = claim(db)
+    for lease in ("infinity", "0", "-1 minute", None):
+        with refused("RC003", "p_lease"):
+            db.execute(
+                "select recall.extend_lease(%s, %s, %s, %s::interval)", [*held(job).values(), lease]
+            )
+
+
+def test_an_extraction_of_a_conversation_that_goes_on_is_put_off(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("a"))
+
+    def due() -> None:
+        db.execute("update recall.jobs set run_at = now() where kind = 'extract'")
+
+    def claimed() -> int:
+        return len(claim(db, p_kinds=["extract"]))
+
+    due()
+    assert claimed() == 0
+    (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
+    last = session_row(db, user, session)["last_message_at"]
+    assert job["run_at"] == last + timedelta(minutes=10)
+    assert (job["state"], job["attempts"]) == ("ready", 0)
+
+    # a conversation that has paused or ended is not waited for
+    call(db, "pause_session", p_user_id=user, p_session_id=session)
+    due()
+    assert claimed() == 1
+    db.execute("update recall.jobs set state = 'ready', worker = null, lease_token = null,"
+               " lease_until = null where kind = 'extract'")  # fmt: skip
+    call(db, "resume_session", p_user_id=user, p_session_id=session)
+    append(db, user, session, said(*"bcdefghij"))
+    assert claimed() == 1, "enough turns"
+
+
+# --- many claimers at once
+
+PLANS = {
+    "default": [],
+    "nested loops": ["enable_hashjoin = off", "enable_mergejoin = off", "enable_seqscan = off"],
+    "no index": ["enable_indexscan = off", "enable_bitmapscan = off"],
+}
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("plan", PLANS)
+def test_four_claimers(db: Connection, connect: Connect, plan: str) -> None:
+    """No job twice, the limit holds, and nothing is left behind."""
+    users = [uuid.uuid4() for _ in range(5)]
+    jobs = {enqueue(db, users[n % 5], p_session_id=uuid.uuid4()) for n in range(120)}
+
+    def run() -> list[Job]:
+        conn, mine = connect(), []
+        for setting in PLANS[plan]:
+            conn.execute(f"set {setting}".encode())
+        while taken := claim(conn, p_limit=3):
+            assert len(taken) <= 3
+            mine += taken
+        return mine
+
+    results = together([run] * 4)
+    raise_errors(results)
+    taken = [job["job_id"] for result in results for job in result]
+    # a claimer that met only locked rows saw an empty queue
+    taken += [job["job_id"] for job in claim(db, p_limit=200)]
+    assert Counter(taken) == Counter(jobs)
+
+
+@pytest.mark.concurrent
+def test_never_two_running_jobs_of_a_session_and_kind(db: Connection, connect: Connect) -> None:
+    """Even when several are ready: the claims race, the unique index decides, nobody deadlocks."""
+    user = uuid.uuid4()
+    sessions = [uuid.uuid4() for _ in range(6)]
+    for number in range(60):
+        enqueue(db, user, ("extract", "embed")[number % 2], p_session_id=sessions[number % 6])
+    for _ in range(10):
+        results = together(
+            lambda conn=connect(): claim(conn, p_limit=8)  # type: ignore[misc]
+            for _ in range(4)
+        )
+        raise_errors(results)
+        running = [
+            (job["session_id"], job["kind"])
+            for job in rows(db, "select * from recall.jobs where state = 'running'")
+        ]
+        assert len(running) == len(set(running)) == 6
+        db.execute("delete from recall.jobs where state = 'running'")
+    assert job_rows(db, user) == []
+
+
+@pytest.mark.concurrent
+def test_a_finishing_and_a_stale_holder_at_once(
+    db: Connection, connect: Connect, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    """Two finishes, a failure and a heartbeat with the same token: one effect."""
+    connections = [connect() for _ in range(4)]
+    for number in range(5):
+        append(db, user, verbatim, said(f"I have been to {number} countries so far."))
+        job = claim_one(db, "extract")
+        result = {"through_turn": number + 1}
+        done = together(
+            [
+                lambda: finish(connections[0], job, result),
+                lambda: finish(connections[1], job, result),
+                lambda: fail(connections[2], job),
+                lambda: extend(connections[3], job),
+            ]
+        )
+        raise_errors(done)
+        assert sum(done[:3]) == 1, done
+        if done[2]:
+            db.execute("update recall.jobs set run_at = now() where kind = 'extract'")
+            assert finish(db, claim_one(db, "extract"), result)
+        assert session_row(db, user, verbatim)["extracted_through_turn"] == number + 1
+
+
+# --- leases
+
+
+def test_a_lapsed_lease_is_nobodys(db: Connection, user: uuid.UUID, verbatim: uuid.UUID) -> None:
+    append(db, user, verbatim, said("I moved to Bergen last week."))
+    job = claim_one(db, "extract")
+    lapse(db, job)
+    before = stored(db, job["job_id"])
+
+    def nothing_happens() -> None:
+        assert not finish(db, job, {"through_turn": 1})
+        assert not extend(db, job)
+        assert not fail(db, job)
+        with refused("RC001", "is not under this lease"):
+            job_input(db, job)
+
+    nothing_happens()
+    assert stored(db, job["job_id"]) == before
+
+    assert call(db, "release_expired_leases") == [{"done": 1, "more": False}]
+    returned = stored(db, job["job_id"])
+    assert (returned["state"], returned["attempts"], returned["worker"]) == ("ready", 1, None)
+    assert returned["run_at"] > now() + timedelta(seconds=5), "after the backoff"
+    assert "lease of worker test expired" in returned["last_error"]
+    nothing_happens()
+
+    db.execute("update recall.jobs set run_at = now() where kind = 'extract'")
+    again = claim_one(db, "extract")
+    assert again["attempts"] == 2
+    assert again["lease_token"] != job["lease_token"]
+    nothing_happens()
+    assert rows(db, "select * from recall.memory_store where user_id = %s", [user]) == []
+    assert extend(db, again)
+    assert finish(db, again, {"through_turn": 1})
+    assert len(rows(db, "select * from recall.memory_store where user_id = %s", [user])) == 1
+    assert not finish(db, again, {"through_turn": 1}), "done is done"
+
+
+def test_only_the_holder_touches_a_job(db: Connection, user: uuid.UUID) -> None:
+    enqueue(db, user, "embed")
+    (job,) = claim(db)
+    before = stored(db, job["job_id"])
+    for wrong in (
+        job | {"lease_token": uuid.uuid4()},
+        job | {"lease_token": None},
+        job | {"user_id": uuid.uuid4()},
+        job | {"job_id": uuid.uuid4()},
+    ):
+        assert not finish(db, wrong)
+        assert not fail(db, wrong)
+        assert not extend(db, wrong)
+        with refused("RC001"):
+            job_input(db, wrong)
+    assert stored(db, job["job_id"]) == before
+
+
+def test_a_heartbeat_keeps_a_job(db: Connection, user: uuid.UUID) -> None:
+    enqueue(db, user, "embed")
+    (job,) = claim(db, p_lease=timedelta(seconds=30))
+    assert extend(db, job, timedelta(minutes=20))
+    assert stored(db, job["job_id"])["lease_until"] - now() > timedelta(minutes=19)
+
+
+def test_leases_are_released_in_batches(db: Connection, user: uuid.UUID) -> None:
+    for _ in range(5):
+        enqueue(db, user, "embed")
+    claim(db, p_lease=timedelta(minutes=1))
+    assert call(db, "release_expired_leases") == [{"done": 0, "more": False}]
+    later = now() + timedelta(minutes=2)
+    assert call(db, "release_expired_leases", p_limit=2, p_as_of=later) == [
+        {"done": 2, "more": True}
+    ]
+    assert call(db, "release_expired_leases", p_limit=10, p_as_of=later) == [
+        {"done": 3, "more": False}
+    ]
+    with refused("RC003", "p_limit"):
+        call(db, "release_expired_leases", p_limit=-1)
+
+
+# --- failing
+
+
+def test_backoff_doubles_to_a_dead_letter(db: Connection, user: uuid.UUID) -> None:
+    job_id = enqueue(db, user, "embed")
+    db.execute("update recall.jobs set max_attempts = 12")
+    for attempt in range(1, 13):
+        (job,) = claim(db)
+        assert job["attempts"] == attempt
+        assert fail(db, job, f"error {attempt}")
+        row = stored(db, job_id)
+        assert row["last_error"] == f"error {attempt}"
+        if attempt < 12:
+            seconds = min(3600, 10 * 2 ** (attempt - 1))
+            wait = (row["run_at"] - now()).total_seconds()
+            assert seconds * 0.8 - 5 <= wait <= seconds * 1.2 + 1
+            assert row["state"] == "ready"
+            assert claim(db) == [], "not before the backoff"
+            db.execute("update recall.jobs set run_at = now()")
+    assert row["state"] == "dead"
+    assert claim(db) == []
+
+
+def test_a_failure_without_retry_is_final(db: Connection, user: uuid.UUID) -> None:
+    job_id = enqueue(db, user, "embed")
+    (job,) = claim(db)
+    assert fail(db, job, None, p_retry=False)
+    row = stored(db, job_id)
+    assert (row["state"], row["last_error"]) == ("dead", "no reason given")
+
+
+def test_a_failing_job_joins_its_ready_twin(db: Connection, user: uuid.UUID) -> None:
+    """With its attempts: a poisonous job must not live for ever."""
+    session = uuid.uuid4()
+    first = enqueue(db, user, p_session_id=session, p_dedupe_key="k")
+    (job,) = claim(db)
+    db.execute("update recall.jobs set attempts = 5")
+    twin = enqueue(db, user, p_session_id=session, p_dedupe_key="k")
+    assert claim(db) == [], "one of the session and kind is running"
+    assert fail(db, job)
+    assert [j["job_id"] for j in job_rows(db, user)] == [twin] != [first]
+    row = stored(db, twin)
+    assert (row["attempts"], row["last_error"]) == (5, "boom")
+    assert row["run_at"] > now() + timedelta(minutes=1)
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("way", ["fail_job", "release_expired_leases"])
+def test_a_failing_job_meets_a_twin_that_is_just_committed(
+    db: Connection, connect: Connect, user: uuid.UUID, way: str
+) -> None:
+    enqueue(db, user, p_dedupe_key="k")
+    (job,) = claim(db)
+    if way != "fail_job":
+        lapse(db, job)
+    other = connect(autocommit=False)
+    twin = enqueue(other, user, p_dedupe_key="k")
+    results: list[Any] = []
+
+    def give_back() -> None:
+        conn = connect()
+        results.append(fail(conn, job) if way == "fail_job" else call(conn, way)[0]["done"])
+
+    thread = threading.Thread(target=give_back)
+    thread.start()
+    time.sleep(0.3)
+    other.commit()
+    thread.join()
+    assert results in ([True], [1])
+    assert [(j["job_id"], j["state"]) for j in job_rows(db, user)] == [(twin, "ready")]
+
+
+def test_dead_jobs_can_be_tried_again(db: Connection, user: uuid.UUID) -> None:
+    for kind, key in (("embed", "a"), ("embed", "b"), ("merge", "c"), ("embed", "a")):
+        job_id = enqueue(db, user, kind, p_dedupe_key=key)
+        (job,) = claim(db)
+        assert job["job_id"] == job_id
+        fail(db, job, "poison", p_retry=False)
+    assert call(db, "retry_dead_jobs", p_kind="embed", p_limit=1) == [{"retry_dead_jobs": 1}]
+    assert Counter(job["state"] for job in job_rows(db, user)) == {"ready": 1, "dead": 3}
+    assert call(db, "retry_dead_jobs") == [{"retry_dead_jobs": 3}]
+    after = sorted(job_rows(db, user), key=lambda job: job["dedupe_key"])
+    assert [(j["kind"], j["dedupe_key"], j["state"], j["attempts"]) for j in after] == [
+        ("embed", "a", "ready", 0),
+        ("embed", "b", "ready", 0),
+        ("merge", "c", "ready", 0),
+    ], "one whose equal is ready goes away"
+    assert len(claim(db)) == 3
+    with refused("RC003"):
+        call(db, "retry_dead_jobs", p_kind="dance")
+    with refused("RC003"):
+        call(db, "retry_dead_jobs", p_limit=-1)
+
+
+# --- verbatim extraction
+
+
+def memories(db: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
+    return rows(
+        db, "select * from recall.memory_store where user_id = %s order by observed_at", [user]
+    )
+
+
+def test_verbatim_extraction(db: Connection, user: uuid.UUID, verbatim: uuid.UUID) -> None:
+    append(
+        db,
+        user,
+        verbatim,
+        [
+            *said("I work at the harbour office.", created_at="2024-05-01T10:00:00Z"),
+            *said("Nice! Which harbour is it?", role="assistant"),
+            *said("ok", "Where should I eat tonight?", "My sister Eva lives in Turku. Right?"),
+            *said("x" * 5000 + " and three more words"),
+        ],
+    )
+    job = claim_one(db, "extract:verbatim")
+    given = job_input(db, job)
+    assert [c["content"] for c in given["candidates"]] == [
+        "I work at the harbour office.",
+        "My sister Eva lives in Turku. Right?",
+    ], "no small talk, no mere question, nothing longer than a memory may be"
+    assert (given["from_turn"], given["through_turn"], given["mode"]) == (0, 6, "verbatim")
+    phases = [
+        {"phase": "embed", "duration_ms": 12.5, "items": 2, "model_id": "m"},
+        {"phase": "persist", "duration_ms": 1, "cost_microcents": 5_000_000_000, "error": None},
+    ]
+    result = {
+        "from_turn": 0,
+        "through_turn": 6,
+        "embeddings": [vector(1), vector(2)],
+        "embedding_model": given["model"],
+    }
+    assert finish(db, job, result, phases)
+
+    first, second = memories(db, user)
+    assert first["content"] == "I work at the harbour office."
+    assert first["observed_at"] == datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert (first["tier"], first["scope"], first["is_validated"]) == ("session", "global", False)
+    assert second["expires_at"] - now() > timedelta(days=89)
+    assert len(rows(db, "select * from recall.memory_embedding where user_id = %s", [user])) == 2
+    row = session_row(db, user, verbatim)
+    assert (row["extracted_through_turn"], row["extracted_user_turns"]) == (6, 5)
+    assert [j["kind"] for j in job_rows(db, user)] == ["embed"], "the extraction is gone"
+    spans = rows(db, "select * from recall.job_phases where job_id = %s order by phase",
+                 [job["job_id"]])  # fmt: skip
+    assert [(s["phase"], s["items"], s["cost_microcents"], s["kind"]) for s in spans] == [
+        ("embed", 2, 0, "extract"),
+        ("persist", 0, 5_000_000_000, "extract"),
+    ]
+
+
+def test_verbatim_extraction_without_an_embedder(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"embed_messages": False})
+    append(db, user, verbatim, said("I work at the harbour office."))
+    assert finish(db, claim_one(db, "extract"), {"through_turn": 1})
+    assert len(memories(db, user)) == 1
+    assert [job["kind"] for job in job_rows(db, user)] == ["embed"], "the vector comes later"
+
+
+def test_a_turn_in_between_is_extracted_again(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract")
+    given = job_input(db, job)
+    append(db, user, verbatim, said("I moved to Bergen last week."))
+    db.execute("delete from recall.jobs where kind = 'extract' and state = 'ready'")  # even so
+    assert finish(db, job, {"through_turn": given["through_turn"]})
+    assert len(memories(db, user)) == 1
+    again = claim_one(db, "extract")
+    assert job_input(db, again)["from_turn"] == 1
+    assert finish(db, again, {"through_turn": 2})
+    assert len(memories(db, user)) == 2
+
+
+def test_extraction_works_in_batches(db: Connection, user: uuid.UUID, verbatim: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"extract_batch": 3})
+    append(db, user, verbatim, said(*(f"My lucky number is {n} I think." for n in range(7))))
+    reached = []
+    while taken := claim(db, p_kinds=["extract"]):
+        given = job_input(db, taken[0])
+        assert finish(db, taken[0], {"through_turn": given["through_turn"]})
+        reached.append(given["through_turn"])
+    assert reached == [3, 6, 7]
+    assert len(memories(db, user)) == 7
+
+
+def test_a_retracted_turn_is_not_extracted(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    append(db, user, verbatim, said("I work at the harbour office.", "My password is 1234 now."))
+    job = claim_one(db, "extract")
+    given = job_input(db, job)
+    call(db, "retract_turns", p_user_id=user, p_session_id=verbatim, p_from_turn=2)
+    vectors = [vector(n) for n in range(len(given["candidates"]))]
+    assert not finish(db, job, {"through_turn": 2, "embeddings": vectors}), "the world moved"
+    row = stored(db, job["job_id"])
+    assert (row["state"], memories(db, user)) == ("ready", [])
+    assert row["run_at"] <= now()
+    again = claim_one(db, "extract")
+    assert finish(db, again, {"through_turn": 2})
+    assert [m["content"] for m in memories(db, user)] == ["I work at the harbour office."]
+
+
+@pytest.mark.parametrize(
+    ("result", "sqlstate", "words"),
+    [
+        ({}, "RC003", "through_turn is missing"),
+        ({"through_turn": "x"}, "RC003", "through_turn is x"),
+        ({"through_turn": 1, "from_turn": []}, "RC003", "from_turn"),
+        ({"through_turn": 1, "memories": []}, "RC003", "unknown key in p_result: memories"),
+        ({"through_turn": 1, "embeddings": {}}, "RC003", "embeddings is object"),
+        ({"through_turn": 1, "embeddings": ["x"]}, "RC004", "embeddings[0] is not a vector"),
+        ({"through_turn": 1, "embeddings": [[1, 2]]}, "RC004", "embeddings[0] has 2 dimensions"),
+        ({"through_turn": 1, "embeddings": [[0] * DIMENSIONS]}, "RC004", "zero vector"),
+        ({"through_turn": 1, "embeddings": [[1e9] * DIMENSIONS]}, "RC004", "embeddings[0]"),
+        ({"through_turn": 1, "embeddings": [["NaN"] * DIMENSIONS]}, "RC004", "embeddings[0]"),
+        ({"through_turn": 1, "embedding_model": "other"}, "RC004", "vectors of model other"),
+        ([], "RC003", "p_result is array"),
+        (None, "RC003", "p_result is null"),
+        ("done", "RC003", "p_result is string"),
+    ],
+)
+def test_a_garbage_extraction(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID, result: Any, sqlstate: str, words: str
+) -> None:
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract")
+    before = stored(db, job["job_id"])
+    with refused(sqlstate, words):
+        call(db, "finish_job", **held(job), p_result=Jsonb(result))
+    assert stored(db, job["job_id"]) == before, "the job stays as it is"
+    assert memories(db, user) == []
+    assert session_row(db, user, verbatim)["extracted_through_turn"] == 0
+    assert finish(db, job, {"through_turn": 1})
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        ({"through_turn": 2}, "past the last turn"),
+        ({"through_turn": 1, "from_turn": 1}, "read after somebody else's extraction"),
+        ({"through_turn": 1, "embeddings": []}, "other candidates than now"),
+    ],
+)
+def test_a_world_that_moved(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID, result: dict[str, Any], why: str
+) -> None:
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract")
+    assert not finish(db, job, result), why
+    row = stored(db, job["job_id"])
+    assert (row["state"], row["last_error"]) == ("ready", "the session moved on")
+    assert memories(db, user) == []
+
+
+@pytest.mark.parametrize(
+    "phases",
+    [
+        {},
+        "x",
+        [1],
+        [{}],
+        [{"phase": "a"}],
+        [{"phase": 1, "duration_ms": 1}],
+        [{"phase": "a", "duration_ms": "long"}],
+        [{"phase": "a", "duration_ms": -1}],
+        [{"phase": "a", "duration_ms": 1e300}],
+        [{"phase": "a", "duration_ms": 1, "items": -1}],
+        [{"phase": "a", "duration_ms": 1, "prompt_tokens": "x"}],
+        [{"phase": "a", "duration_ms": 1, "cost_microcents": 1.5}],
+        [{"phase": "a", "duration_ms": 1}, {"phase": "b"}],
+    ],
+)
+def test_garbage_phases(db: Connection, user: uuid.UUID, verbatim: uuid.UUID, phases: Any) -> None:
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract")
+    before = stored(db, job["job_id"])
+    with refused("RC003", "p_phases is not a list of spans"):
+        finish(db, job, {"through_turn": 1}, phases)
+    assert stored(db, job["job_id"]) == before
+    assert memories(db, user) == []
+
+
+def test_a_missing_month_of_spans_heals(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    leaf = value(
+        db,
+        "select l.leaf::text from recall._month_leaves('recall.job_phases') as l"
+        " where l.lower_bound <= now() and now() < l.upper_bound",
+    )
+    db.execute(f"drop table {leaf}".encode())
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract")
+    assert finish(db, job, {"through_turn": 1}, [{"phase": "persist", "duration_ms": 1}])
+    assert len(rows(db, "select * from recall.job_phases where job_id = %s", [job["job_id"]])) == 1
+
+
+# --- embedding
+
+
+def embedded(db: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
+    return rows(
+        db, "select * from recall.message_search where user_id = %s order by turn_index", [user]
+    )
+
+
+def test_messages_are_embedded(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(
+        db,
+        user,
+        session,
+        [
+            {"role": "system", "content": "Be brief."},
+            *said("hello there", name="Ada"),
+            {"role": "assistant", "content": None},
+            *said("good day", role="assistant"),
+        ],
+    )
+    job = claim_one(db, "embed")
+    given = job_input(db, job)
+    assert given["messages"] == [
+        {"turn_index": 2, "text": "Ada: hello there"},
+        {"turn_index": 4, "text": "assistant: good day"},
+    ]
+    assert (given["dimensions"], given["through_turn"]) == (DIMENSIONS, 4)
+    result = {
+        "through_turn": 4,
+        "embedding_model": given["model"],
+        "messages": [{"turn_index": 2, "embedding": vector(2)}],
+    }
+    assert finish(db, job, result)
+    first, second = embedded(db, user)
+    assert (first["embedding"] is not None, first["embedding_model"]) == (True, given["model"])
+    assert (second["embedding"], second["embedding_model"]) == (None, None), "found by its words"
+    assert session_row(db, user, session)["indexed_through_turn"] == 4
+    assert [job["kind"] for job in job_rows(db, user)] == ["extract"]
+
+
+def test_a_turn_in_between_is_embedded_again(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("one", "two"))
+    job = claim_one(db, "embed")
+    given = job_input(db, job)
+    append(db, user, session, said("three"))
+    db.execute("delete from recall.jobs where kind = 'embed' and state = 'ready'")
+    assert finish(db, job, {"through_turn": given["through_turn"]})
+    assert finish(db, claim_one(db, "embed"), {"through_turn": 3})
+    assert [row["turn_index"] for row in embedded(db, user)] == [1, 2, 3]
+
+
+def test_a_turn_that_was_taken_back_is_not_found(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("one", "two"))
+    job = claim_one(db, "embed")
+    call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=2)
+    assert finish(db, job, {"through_turn": 2})
+    assert [row["turn_index"] for row in embedded(db, user)] == [1]
+
+
+def test_memories_are_embedded(db: Connection, user: uuid.UUID) -> None:
+    (made,) = call(db, "remember", p_user_id=user, p_content="Ada likes tea.")
+    enqueue(db, user, "embed", p_dedupe_key="later")
+    db.execute("delete from recall.jobs where dedupe_key is distinct from 'later'")
+    job = claim_one(db, "embed")
+    given = job_input(db, job)
+    assert given["memories"] == [{"memory_id": str(made["memory_id"]), "text": "Ada likes tea."}]
+    assert finish(
+        db,
+        job,
+        {"memories": [{"memory_id": str(made["memory_id"]), "embedding": vector(3)},
+                      {"memory_id": str(uuid.uuid4()), "embedding": vector(4)}]},
+    )  # fmt: skip
+    (row,) = rows(db, "select * from recall.memory_embedding where user_id = %s", [user])
+    assert row["memory_id"] == made["memory_id"]
+    assert job_rows(db, user) == []
+
+
+def test_what_cannot_be_embedded_does_not_keep_a_worker_busy(
+    db: Connection, user: uuid.UUID
+) -> None:
+    call(db, "remember", p_user_id=user, p_content="Ada likes tea.")
+    db.execute("delete from recall.jobs")
+    enqueue(db, user, "embed")
+    assert finish(db, claim_one(db, "embed"), {"memories": []})
+    assert job_rows(db, user) == [], "a sweep looks again later"
+
+
+@pytest.mark.parametrize(
+    ("result", "sqlstate", "words"),
+    [
+        ({}, "RC003", "through_turn is missing"),
+        ({"through_turn": 2, "vectors": []}, "RC003", "unknown key in p_result: vectors"),
+        ({"through_turn": 2, "messages": {}}, "RC003", "messages in p_result"),
+        ({"through_turn": 2, "messages": [5]}, "RC003", "messages in p_result"),
+        ({"through_turn": 2, "messages": [{"turn_index": "x"}]}, "RC003", "messages in p_result"),
+        ({"through_turn": 2, "memories": "x"}, "RC003", "memories in p_result"),
+        ({"through_turn": 2, "memories": [{}]}, "RC003", "memories in p_result"),
+        ({"through_turn": 2, "memories": [{"memory_id": 7}]}, "RC003", "memories in p_result"),
+        (
+            {"through_turn": 2, "messages": [{"turn_index": 1, "embedding": [1]}]},
+            "RC004",
+            "messages, turn 1 has 1 dimensions",
+        ),
+        ({"through_turn": 2, "embedding_model": "other"}, "RC004", "vectors of model other"),
+        (None, "RC003", "p_result is null"),
+    ],
+)
+def test_a_garbage_embedding(
+    db: Connection, user: uuid.UUID, result: Any, sqlstate: str, words: str
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("one", "two"))
+    job = claim_one(db, "embed")
+    before = stored(db, job["job_id"])
+    with refused(sqlstate, words):
+        call(db, "finish_job", **held(job), p_result=Jsonb(result))
+    assert stored(db, job["job_id"]) == before
+    assert embedded(db, user) == []
+
+
+# --- summaries and compaction
+
+
+def test_compaction(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=100)
+    for n in range(12):
+        append(db, user, session, [*said(f"question {n}", token_count=50),
+                                   *said(f"answer {n}", role="assistant", token_count=50)])  # fmt: skip
+    enqueue(db, user, "compact", p_session_id=session)
+    job = claim_one(db, "compact")
+    given = job_input(db, job)
+    through = given["through_turn"]
+    assert given["from_turn"] == 1
+    assert 2 <= through <= 16, "the last four exchanges stay"
+    assert through % 2 == 0, "whole exchanges"
+    assert [m["turn_index"] for m in given["messages"]] == list(range(1, through + 1))
+    wanted = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
+    with refused("RC003", "ends inside an exchange"):
+        finish(db, job, wanted | {"content": "They talked.", "through_turn": through - 1})
+    with refused("RC003", "no content"):
+        finish(db, job, wanted)
+    with refused("RC003", "token_count is -1"):
+        finish(db, job, wanted | {"content": "They talked.", "token_count": -1})
+    assert finish(db, job, wanted | {"content": "They talked.", "token_count": 5})
+    row = session_row(db, user, session)
+    assert row["compacted_through_turn"] == through
+    assert row["active_tokens"] == 1200 - 50 * through
+
+
+@pytest.mark.concurrent
+def test_compaction_races_appends_and_another_compaction(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
+    session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=100)
+    tool_call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    exchange = [
+        *said("question", token_count=20),
+        {"role": "assistant", "tool_calls": [tool_call], "token_count": 20},
+        {"role": "tool", "tool_call_id": "c", "content": "found", "token_count": 20},
+        *said("answer", role="assistant", token_count=20),
+    ]
+    append(db, user, session, exchange * 10)
+    connections = [connect() for _ in range(3)]
+    for number in range(6):
+        first = enqueue(db, user, "compact", p_session_id=session)
+        job = claim_one(db, "compact")
+        assert job["job_id"] == first
+        given = job_input(db, job)
+        wanted = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
+        # a second worker that believes the lease is still its own, with the same input
+        results = together(
+            [
+                lambda: finish(connections[0], job, wanted | {"content": "one"}),
+                lambda: finish(connections[1], job, wanted | {"content": "two"}),
+                lambda: append(connections[2], user, session, exchange * 3),
+            ]
+        )
+        raise_errors(results)
+        assert sorted(results[:2]) == [False, True]
+        # what was read before is refused now
+        enqueue(db, user, "compact", p_session_id=session)
+        stale = claim_one(db, "compact")
+        if number % 2:
+            call(db, "retract_turns", p_user_id=user, p_session_id=session,
+                 p_from_turn=session_row(db, user, session)["turn_count"] - 3)  # fmt: skip
+        if given["through_turn"] >= given["from_turn"]:
+            repeated = finish(db, stale, wanted | {"content": "again"})
+            assert repeated, "the same window: done already"
+        else:
+            finish(db, stale, wanted | {"content": "again"})
+        db.execute("delete from recall.jobs")
+    assert session_row(db, user, session)["compacted_through_turn"] > 0
+
+
+@pytest.mark.parametrize("kind", ["merge", "pattern"])
+def test_a_kind_without_a_step(db: Connection, user: uuid.UUID, kind: str) -> None:
+    enqueue(db, user, kind)
+    (job,) = claim(db)
+    with refused("RC007", f"no step for jobs of kind {kind}"):
+        job_input(db, job)
+    with refused("RC007", f"no step for jobs of kind {kind}"):
+        finish(db, job)
+    assert fail(db, job, "no step", p_retry=False)
