@@ -29,9 +29,9 @@ values ('gpt-4o', 128000, 'o200k_base', 250000000, 125000000, 1000000000),
        ('gpt-3.5-turbo', 16385, 'cl100k_base', 50000000, 50000000, 150000000)
 on conflict (model_id) do nothing;
 
-insert into recall.maintenance_tasks (task, schedule, batch_size, budget)
-values ('ensure_partitions', '17 3 * * *', 1000, '30 seconds'),
-       ('flush_access_log', '* * * * *', 5000, '20 seconds'),
-       ('release_expired_leases', '* * * * *', 1000, '20 seconds'),
-       ('expire_working', '*/5 * * * *', 5000, '20 seconds')
+insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget)
+values ('ensure_partitions', '17 3 * * *', '1 day', 1000, '30 seconds'),
+       ('flush_access_log', '* * * * *', '1 minute', 5000, '20 seconds'),
+       ('release_expired_leases', '* * * * *', '1 minute', 1000, '20 seconds'),
+       ('expire_working', '*/5 * * * *', '5 minutes', 5000, '20 seconds')
 on conflict (task) do nothing;

@@ -251,6 +251,8 @@ begin;
 \ir ../functions/jobs/job_input.sql
 \ir ../functions/jobs/release_expired_leases.sql
 \ir ../functions/jobs/retry_dead_jobs.sql
+\ir ../functions/jobs/run_due_maintenance.sql
+\ir ../functions/jobs/run_maintenance.sql
 
 -- functions/observability
 \ir ../functions/observability/health.sql

@@ -7,6 +7,7 @@
 do $privileges$
 declare
     v_function record;
+    v_table    record;
     v_role     text;
     v_roles    text[];
     v_reader   constant text[] := array[
@@ -24,7 +25,7 @@ declare
     v_worker   constant text[] := array[
         'enqueue_job', 'claim_jobs', 'job_input', 'finish_job', 'extend_lease', 'fail_job',
         'apply_decisions', 'add_embedding', 'ensure_partitions', 'flush_access_log',
-        'release_expired_leases', 'expire_working'];
+        'release_expired_leases', 'expire_working', 'run_maintenance', 'run_due_maintenance'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs'];
 begin
@@ -68,8 +69,18 @@ begin
         end loop;
     end loop;
 
+    -- Parents only: nobody has a reason to read a leaf, where no policy lets anything through.
     if 'recall_reader' = any (v_roles) then
-        grant select on all tables in schema recall to recall_reader;
+        revoke all on all tables in schema recall from recall_reader;
+        for v_table in
+            select c.oid::regclass as name
+              from pg_catalog.pg_class as c
+             where c.relnamespace = 'recall'::regnamespace
+               and c.relkind in ('r', 'p')
+               and not c.relispartition
+        loop
+            execute format('grant select on table %s to recall_reader', v_table.name);
+        end loop;
     end if;
 end;
 $privileges$;

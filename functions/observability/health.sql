@@ -94,6 +94,26 @@ begin
                 then 'Read recall.jobs.last_error, then: select recall.retry_dead_jobs();' end;
 
     return query
+    select 'maintenance',
+           case when bool_or(t.last_result ? 'error') then 'fail'
+                when bool_or(coalesce(t.last_run_at, u.created_at) + 3 * t.period < v_now)
+                    then 'warn'
+                else 'ok' end,
+           coalesce(string_agg(
+               format('%s: %s', t.task, coalesce(t.last_result ->> 'error', 'late')), '; '
+               order by t.task)
+               filter (where t.last_result ? 'error'
+                          or coalesce(t.last_run_at, u.created_at) + 3 * t.period < v_now),
+               format('%s tasks run in time', count(*))),
+           case when bool_or(coalesce(t.last_run_at, u.created_at) + 3 * t.period < v_now)
+                then 'Start a worker: pgrecall worker' end
+      from recall.maintenance_tasks as t
+     cross join (
+            select min(m.applied_at) from recall.migrations as m
+           ) as u (created_at)
+     where t.enabled;
+
+    return query
     select 'scheduler',
            case when exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron')
                 then 'ok' else 'warn' end,

@@ -20,12 +20,14 @@ comment on column recall.erasures.counts is 'Rows deleted, by table.';
 create table if not exists recall.maintenance_tasks (
     task        text        not null,
     schedule    text        not null,
+    period      interval    not null,
     batch_size  integer     not null,
     budget      interval    not null,
     enabled     boolean     not null default true,
     last_run_at timestamptz,
     last_result jsonb,
     constraint maintenance_tasks_pkey primary key (task),
+    constraint maintenance_tasks_period_check check (period > interval '0'),
     constraint maintenance_tasks_batch_size_check check (batch_size > 0),
     constraint maintenance_tasks_budget_check check (budget > interval '0')
 );
@@ -34,6 +36,8 @@ comment on table recall.maintenance_tasks is
     'Background tasks, their schedule and their last result.';
 comment on column recall.maintenance_tasks.task is 'Name of the function.';
 comment on column recall.maintenance_tasks.schedule is 'Cron expression, UTC.';
+comment on column recall.maintenance_tasks.period is
+    'How often a worker runs it where there is no pg_cron.';
 comment on column recall.maintenance_tasks.batch_size is 'Rows in a call.';
 comment on column recall.maintenance_tasks.budget is 'Time that one run may take.';
 comment on column recall.maintenance_tasks.enabled is 'Whether it runs.';
