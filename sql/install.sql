@@ -150,6 +150,7 @@ begin;
 \ir ../functions/memory/_replace_memories.sql
 \ir ../functions/memory/_restored_memory.sql
 \ir ../functions/memory/_reversing_words.sql
+\ir ../functions/memory/_says_the_same.sql
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_update_memory.sql

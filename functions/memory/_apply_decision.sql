@@ -31,7 +31,7 @@ begin
     end if;
 
     if v_verb = 'NONE' then
-        memory_id := p_decision ->> 'target_id';
+        memory_id := (p_decision ->> 'target_id')::uuid;
         outcome   := 'none';
         return;
     elsif v_verb = 'DELETE' then

@@ -17,7 +17,7 @@ as $function$
 declare
     v_keys    constant text[] :=
         '{content,kind,slot,tags,importance,confidence,provenance,source,observed_at,valid_from,'
-        'valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}';
+        'valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}'::text[];
     v_kinds   text[]          := array(select k.kind from recall.memory_kinds as k order by k.kind);
     v_problem text;
 begin

@@ -28,7 +28,7 @@ begin
         recall._uuids(1), clock_timestamp(), p_settings))[1];
 
     v_memory.source_session_id := p_memory.source_session_id;
-    v_memory.review_at         := p_edit ->> 'review_at';
+    v_memory.review_at         := (p_edit ->> 'review_at')::timestamptz;
     return v_memory;
 end;
 $function$;

@@ -1,7 +1,7 @@
 -- recall._guard_words(text) -> its words in order, for the near-duplicate guard
--- Lower case, no quotes, brackets or closing punctuation, no articles. A capital A inside a text, a
--- last one, and one after "vitamin", "type", … is a letter, not an article: vitamin A is not
--- vitamin D. Signs that may matter (c++, -5, 10%, :-() stay.
+-- Lower case, without quotes, brackets and articles; a comma stands for any sign that sets a part
+-- off. A capital A inside a text, a last one, and one after "vitamin", "type", … is a letter, not
+-- an article: vitamin A is not vitamin D. Signs that may matter (c++, -5, 10%, :-() stay.
 create or replace function recall._guard_words(
     p_text text
 )
@@ -10,9 +10,7 @@ language sql
 immutable
 parallel safe
 return (
-    select coalesce(array_agg(
-               lower(coalesce(nullif(w.bare, ''), w.raw) collate pg_c_utf8)
-               order by w.place), '{}')
+    select coalesce(array_agg(e.word order by w.place, e.part), '{}')
       from (
             select t.raw, t.place, b.bare,
                    lead(t.place) over (order by t.place) is null as is_last,
@@ -27,15 +25,22 @@ return (
                                '^[][(){}"''“”«»„¿¡]+|[][(){}"''“”«».,;:!?…。、，！？]+$', '', 'g')
                    ) as b (bare)
            ) as w
-     where w.raw <> ''
-       and (w.bare <> '' or w.raw !~ '^([-–—&/|•*]|[]["''“”«».,;!?…。、，！？]+)$')
-       and not (w.bare in ('a', 'an', 'the') or w.place = 1 and w.bare in ('A', 'An', 'The'))
-        or w.bare in ('a', 'A')
-           and (w.is_last
-                or w.previous ~ ('^(vitamin|hepatitis|influenza|type|grade|class|group|plan|level|'
-                                 'category|section|team|option|model|terminal|building|note|key|'
-                                 'letter)s?$'))
+     cross join lateral (
+            values (1, case when w.raw ~ '^[[({“«„]|^[-–—]$' then ',' end),
+                   (2, lower(coalesce(nullif(w.bare, ''), w.raw) collate pg_c_utf8)),
+                   (3, case when w.raw ~ '[],;:)}”»]$' and not w.is_last then ',' end)
+           ) as e (part, word)
+     where e.word <> ''
+       and (e.part <> 2
+            or w.bare <> '' and w.bare not in ('a', 'an', 'the')
+               and not (w.place = 1 and w.bare in ('A', 'An', 'The'))
+            or w.bare = '' and w.raw !~ '^([-–—&/|•*]|[]["''“”«».,;!?…。、，！？]+)$'
+            or w.bare in ('a', 'A')
+               and (w.is_last
+                    or w.previous ~ ('^(vitamin|hepatitis|influenza|type|grade|class|group|plan|'
+                                     'level|category|section|team|option|model|terminal|'
+                                     'building|note|key|letter)s?$')))
 );
 
 comment on function recall._guard_words(text) is
-    'Words of a text in order: lower case, without articles and closing punctuation.';
+    'Words of a text in order: lower case, without articles; a comma for each break.';

@@ -20,7 +20,7 @@ set max_parallel_workers_per_gather = 0
 as $function$
 declare
     v_user_id uuid      := p_memories[1].user_id;
-    v_near    integer[] := '{}';
+    v_near    integer[] := '{}'::integer[];
     v_plain   integer[];
 begin
     if p_embeddings is not null then

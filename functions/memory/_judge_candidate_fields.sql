@@ -44,8 +44,9 @@ begin
                        case when v.type = 'number' then v.body::numeric not between 0 and 1
                             else true end
                    when f.key = 'token_count' then v.body !~ '^[0-9]{1,9}$'
-                   when f.key in ('observed_at', 'valid_from', 'valid_to', 'expires_at', 'review_at')
-                       then case when v.type = 'string' and pg_input_is_valid(v.body, 'timestamptz')
+                   when f.key in ('observed_at', 'valid_from', 'valid_to', 'expires_at',
+                                  'review_at') then
+                       case when v.type = 'string' and pg_input_is_valid(v.body, 'timestamptz')
                                  then not isfinite(v.body::timestamptz)
                                  else true end
                    when f.key = 'target_id' then

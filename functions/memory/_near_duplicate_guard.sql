@@ -15,66 +15,25 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_old     text[]  := recall._guard_words(p_old);
-    v_new     text[]  := recall._guard_words(p_new);
-    v_short   text[]  := v_new;
-    v_long    text[]  := v_old;
-    -- What may stand before the shorter text; any other word could be another subject.
-    v_openers constant text[] :=
-        '{user,i,really,always,usually,often,currently,now,also,still,generally,personally}';
-    v_phrase  constant text[] := '{in,on,at,during,since,every,each,as,after,for,with,this}';
-    v_links   constant text[] := '{of,to,for,with,about,from,against,by,at,in,on,like,as,and}';
-    v_reverse constant text[] := recall._reversing_words();
-    v_at      integer := 1;
-    v_before  text;
-    v_is_gap  boolean := false;
-    v_is_free boolean := false;
-    v_word    text;
+    v_old       constant text[]  := recall._guard_words(p_old);
+    v_new       constant text[]  := recall._guard_words(p_new);
+    v_is_longer constant boolean := cardinality(array_remove(v_new, ','))
+                                    > cardinality(array_remove(v_old, ','));
+    v_short     constant text[]  := array_remove(
+        case when v_is_longer then v_old else v_new end, ',');
+    v_long      constant text[]  := case when v_is_longer then v_new else v_old end;
+    v_plain     constant text[]  := array_remove(v_long, ',');
+    v_count     constant integer := cardinality(v_plain);
 begin
-    if cardinality(v_new) > cardinality(v_old) then
-        v_short := v_old;
-        v_long  := v_new;
-    end if;
-    if v_short = v_long and v_short <> '{}' then
+    if v_short = v_plain and v_short <> '{}' then
         return 'duplicate';
     end if;
-    if cardinality(v_short) < 2 or cardinality(v_long) = cardinality(v_short)
-       or cardinality(v_long) > 3 * cardinality(v_short) + 2 then
+    if cardinality(v_short) < 2 or v_count = cardinality(v_short)
+       or v_count > 3 * cardinality(v_short) + 2
+       or not recall._says_the_same(v_short, v_long) then
         return null;
     end if;
-
-    foreach v_word in array v_long loop
-        if v_before ~ '^\W*\d' and v_word ~ '^\W*\d'
-           and v_is_gap is distinct from (v_word is distinct from v_short[v_at]) then
-            return null;
-        end if;
-
-        if v_word = v_short[v_at] then
-            -- A gap that closes with "of" or "to" gives the next word another role.
-            if v_is_gap and v_at > 1 and v_before = any (v_links) then
-                return null;
-            end if;
-            v_at     := v_at + 1;
-            v_is_gap := false;
-        else
-            v_is_free := v_is_free or v_word = any (v_phrase);
-            if v_at = 1 and not v_is_free and v_word <> all (v_openers)
-               or v_word = any (v_reverse)
-               or v_word ~ '(n''t|''s|less)$|^(ex|non|anti|semi|pseudo)-|^[b-hj-z]$'
-               or v_word !~ '\w' and v_word !~ '^[-–—]$'
-               or v_word ~ '\d' and v_word ~ '[[:alpha:]]' then
-                return null;
-            end if;
-            v_is_gap := true;
-        end if;
-        v_before := v_word;
-    end loop;
-
-    return case
-        when v_at <= cardinality(v_short) then null
-        when v_short = v_new then 'duplicate'
-        else 'merged'
-    end;
+    return case when v_is_longer then 'merged' else 'duplicate' end;
 end;
 $function$;
 

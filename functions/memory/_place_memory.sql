@@ -24,7 +24,7 @@ declare
     v_memory  recall.memory_store   := p_memory;
     v_same    recall.memory_store;
     v_near    record;
-    v_ends    recall.memory_store[] := '{}';
+    v_ends    recall.memory_store[] := '{}'::recall.memory_store[];
     v_end     recall.memory_store;
     v_merges  boolean               := false;
 begin

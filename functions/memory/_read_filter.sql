@@ -15,7 +15,7 @@ as $function$
 declare
     v_keys   constant text[] :=
         '{kinds,tiers,scopes,slots,tags_any,tags_all,provenance,source,source_session_id,'
-        'agent_id,session_id,metadata,observed_after,observed_before,valid_at,include_ended}';
+        'agent_id,session_id,metadata,observed_after,observed_before,valid_at,include_ended}'::text[];
     v_filter recall.memory_filter;
 begin
     v_filter.is_empty      := true;
@@ -40,14 +40,17 @@ begin
     v_filter.provenance := recall._filter_texts(
         p_filter, 'provenance', enum_range(null::recall.provenance)::text[]);
 
-    v_filter.source_session_id := recall._filter_value(p_filter, 'source_session_id', 'uuid');
-    v_filter.session_id        := recall._filter_value(p_filter, 'session_id', 'uuid');
+    v_filter.source_session_id := recall._filter_value(p_filter, 'source_session_id', 'uuid')::uuid;
+    v_filter.session_id        := recall._filter_value(p_filter, 'session_id', 'uuid')::uuid;
     v_filter.agent_id          := recall._filter_value(p_filter, 'agent_id', 'text');
-    v_filter.metadata          := recall._filter_value(p_filter, 'metadata', 'jsonb');
-    v_filter.observed_after    := recall._filter_value(p_filter, 'observed_after', 'timestamptz');
-    v_filter.observed_before   := recall._filter_value(p_filter, 'observed_before', 'timestamptz');
-    v_filter.valid_at          := recall._filter_value(p_filter, 'valid_at', 'timestamptz');
-    v_filter.min_similarity    := recall._filter_value(p_filter, 'min_similarity', 'real');
+    v_filter.metadata          := recall._filter_value(p_filter, 'metadata', 'jsonb')::jsonb;
+    v_filter.min_similarity    := recall._filter_value(p_filter, 'min_similarity', 'real')::real;
+    v_filter.valid_at := recall._filter_value(
+        p_filter, 'valid_at', 'timestamptz')::timestamptz;
+    v_filter.observed_after := recall._filter_value(
+        p_filter, 'observed_after', 'timestamptz')::timestamptz;
+    v_filter.observed_before := recall._filter_value(
+        p_filter, 'observed_before', 'timestamptz')::timestamptz;
     v_filter.include_ended     := coalesce(
         recall._filter_value(p_filter, 'include_ended', 'boolean')::boolean, false);
 

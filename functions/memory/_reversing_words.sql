@@ -15,7 +15,7 @@ return string_to_array(
     'wrong wrongly untrue incorrect fake myth joke joking kidding fictional imaginary '
     -- an end, or the past
     'stop stops stopped stopping quit quits quitting end ends ended ending finish finished former '
-    'formerly ex previous previously past used anymore longer before once earlier originally '
+    'formerly ex previous previously past used anymore longer once earlier originally '
     'initially ago until till was were had did gone left leaving lost sold abandoned cancelled '
     'canceled dropped deleted removed retired resigned fired divorced separated died dead deceased '
     'late expired over discontinued switched replaced broke broken gave give gives given away off '

@@ -54,7 +54,7 @@ set max_parallel_workers_per_gather = 0
 as $function$
 declare
     v_filter recall.memory_filter;
-    v_after  timestamptz := '-infinity';
+    v_after  timestamptz := '-infinity'::timestamptz;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_limit(p_limit);
