@@ -1,0 +1,847 @@
+"""The client: the functions of the database as methods."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from uuid import UUID
+
+import psycopg
+from psycopg import AsyncConnection
+
+from pgrecall._async.database import AsyncDatabase, Target
+from pgrecall._async.session import AsyncChatSession
+from pgrecall._async.worker import AsyncWorker
+from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable, to_halfvec
+from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
+from pgrecall._limits import Limits
+from pgrecall._runtime import AsyncBackground, AsyncRuntime
+from pgrecall.embedding import Embedder
+from pgrecall.errors import ConfigurationError, InvalidInputError
+from pgrecall.rows import (
+    Dispute,
+    HealthCheck,
+    Memory,
+    MemoryEvent,
+    Message,
+    MessageHit,
+    Remembered,
+    SearchHit,
+    Session,
+)
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+__all__ = ["AsyncAgentMemory"]
+
+User = str | UUID
+JSON = Mapping[str, Any]
+Row = TypeVar("Row")
+
+logger = logging.getLogger("pgrecall")
+
+_MAX_CACHED_USERS = 10_000
+_IMPORT_BATCH = 500
+
+
+class AsyncAgentMemory:
+    """Long-term memory for agents, in one database.
+
+    Make it by `connect` or `embedded`; nothing is opened before the first call. It may be shared:
+    each call takes a connection of its own from a pool. A method is one call of the function of
+    the same purpose; its keyword arguments are those of the function, and what is left out has the
+    default that the function has.
+
+    Attributes:
+        limits: timeouts and pool sizes.
+    """
+
+    def __init__(
+        self,
+        write: Target,
+        *,
+        history: Target | None = None,
+        memory: Target | None = None,
+        worker: Target | None = None,
+        embedder: Embedder | Literal[False] | None = None,
+        llm: AsyncOpenAI | None = None,
+        limits: Limits | None = None,
+        on_close: Callable[[], object] | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self._write = AsyncDatabase(write, self.limits)
+        self._history = self._write if history is None else AsyncDatabase(history, self.limits)
+        self._memory = self._write if memory is None else AsyncDatabase(memory, self.limits)
+        self._work = self._write if worker is None else AsyncDatabase(worker, self.limits)
+        self._given_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._is_embedder_known = False
+        self._llm = llm
+        self._on_close = on_close
+        self._info: DatabaseInfo | None = None
+        self._users: dict[str, UUID] = {}
+        self._lock = AsyncRuntime.lock()
+        self._background = AsyncBackground()
+
+    @classmethod
+    def connect(
+        cls,
+        dsn: Target,
+        *,
+        history_dsn: Target | None = None,
+        memory_dsn: Target | None = None,
+        worker_dsn: Target | None = None,
+        embedder: Embedder | Literal[False] | None = None,
+        llm: AsyncOpenAI | None = None,
+        limits: Limits | None = None,
+    ) -> Self:
+        """Return the memory in a database that has the schema installed.
+
+        Args:
+            dsn: where writes go, and everything that has no DSN of its own. Instead of a DSN a
+                pool is taken, which stays the caller's, or one connection (see `joining`).
+            history_dsn: for reading sessions and messages; may be a standby.
+            memory_dsn: for searches, contexts and lists of memories; may be a standby.
+            worker_dsn: for workers.
+            embedder: makes vectors; None is the database's `settings.embedding_model`, False is
+                none: searches go by words then, memories wait for a worker to embed them.
+            llm: a client for `ChatSession.send`; None makes one from the environment.
+            limits: timeouts and pool sizes.
+        """
+        return cls(
+            dsn,
+            history=history_dsn,
+            memory=memory_dsn,
+            worker=worker_dsn,
+            embedder=embedder,
+            llm=llm,
+            limits=limits,
+        )
+
+    @classmethod
+    def embedded(
+        cls,
+        path: Path | str | None = None,
+        *,
+        embedder: Embedder | Literal[False] | None = None,
+        llm: AsyncOpenAI | None = None,
+        limits: Limits | None = None,
+    ) -> Self:
+        """Return the memory in an embedded server, which the first call starts.
+
+        The schema is installed when it is missing, with the local embedding model and verbatim
+        extraction, so that nothing needs a network or a key.
+
+        Args:
+            path: the server's folder; None is `PGRECALL_HOME`, or its default.
+            embedder: as in `connect`.
+            llm: as in `connect`.
+            limits: as in `connect`.
+
+        Raises:
+            EmbeddedServerError: (at the first call) it is not installed, or does not start.
+        """
+        from pgrecall._setup import EmbeddedDatabase
+
+        database = EmbeddedDatabase(path)
+        return cls(
+            database.start, embedder=embedder, llm=llm, limits=limits, on_close=database.stop
+        )
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return the memory that the environment names; see `pgrecall.settings.Settings`."""
+        from pgrecall.settings import Settings
+
+        settings = Settings()
+        if settings.dsn is None:
+            return cls.embedded(settings.home, limits=settings.limits())
+        return cls.connect(
+            settings.dsn,
+            history_dsn=settings.history_dsn,
+            memory_dsn=settings.memory_dsn,
+            worker_dsn=settings.worker_dsn,
+            limits=settings.limits(),
+        )
+
+    def joining(self, connection: AsyncConnection[Any]) -> Self:
+        """Return a memory whose calls all go through one connection of the caller.
+
+        When a transaction is open there, calls join it: each under a savepoint, so that a refused
+        one leaves the transaction usable; it is never committed here. In autocommit mode each call
+        is a transaction of its own. `recall.user_id` is set to the user of the last call until the
+        transaction ends.
+        """
+        joined = type(self)(
+            connection, embedder=self._given_embedder, llm=self._llm, limits=self.limits
+        )
+        joined._info = self._info
+        joined._embedder = self._embedder
+        joined._is_embedder_known = self._is_embedder_known
+        joined._users = self._users
+        return joined
+
+    async def open(self) -> None:
+        """Connect, and check that the schema is there and the embedder fits it.
+
+        Calls do what they need of this themselves; this brings the errors forward.
+
+        Raises:
+            psycopg.OperationalError: the server cannot be reached.
+            ConfigurationError: the schema is not installed, or its embedding model is another.
+            InvalidEmbeddingError: the embedder's vectors are of another length.
+        """
+        await self.info()
+        if self._given_embedder:
+            await self.embedder()
+
+    async def aclose(self) -> None:
+        """Send what waits in the background and close the pools that this object opened."""
+        await self._background.drain()
+        for database in (self._write, self._history, self._memory, self._work):
+            await database.aclose()
+        on_close, self._on_close = self._on_close, None
+        if on_close is not None:
+            await AsyncRuntime.in_thread(on_close)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    # What is known of the database, and of users
+
+    async def info(self) -> DatabaseInfo:
+        """Return version, embedding model and dimensions of the database; asked once."""
+        if self._info is None:
+            try:
+                rows = await self._write.query(DatabaseInfo.QUERY)
+            except psycopg.errors.InsufficientPrivilege as error:
+                raise ConfigurationError(
+                    "this role may not read the settings of the schema recall",
+                    hint="Pass embedder=…, or embedder=False to search by words.",
+                ) from error
+            self._info = DatabaseInfo(*rows[0])
+        return self._info
+
+    async def embedder(self) -> Embedder | None:
+        """Return what makes vectors, None when there is none; made once.
+
+        Raises:
+            ConfigurationError: the model needs a key, or is not the database's.
+            InvalidEmbeddingError: its vectors are of another length than the database's.
+        """
+        if self._is_embedder_known:
+            return self._embedder
+        given = self._given_embedder
+        if given is not False:
+            info = await self.info()
+            self._embedder = await AsyncRuntime.in_thread(
+                checked_embedder, given or default_embedder(info), info
+            )
+        self._is_embedder_known = True
+        return self._embedder
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]] | None:
+        """Return one vector per text, or None when there is no embedder."""
+        refuse_unstorable(list(texts), "texts")
+        embedder = await self.embedder()
+        if embedder is None:
+            return None
+        return await AsyncRuntime.in_thread(embedder.embed, list(texts))
+
+    async def user_id(self, user: User) -> UUID:
+        """Return the id of a user named by a UUID or any text, as `recall.user_id` makes it."""
+        if isinstance(user, UUID):
+            return user
+        if user not in self._users:
+            if len(self._users) >= _MAX_CACHED_USERS:
+                self._users.clear()
+            self._users[user] = await self._memory.value(
+                Call.of("user_id", external_id=user), repeatable=True
+            )
+        return self._users[user]
+
+    async def ensure_user(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
+        """Make a user known, with the text that names him, and return the id."""
+        found: UUID = await self._write.value(
+            Call.of("ensure_user", external_id=str(user), metadata=metadata), repeatable=True
+        )
+        return found
+
+    # Conversations
+
+    def session(
+        self,
+        *,
+        user: User,
+        model: str | None = None,
+        system_prompt: str | Unset = UNSET,
+        session_id: User | None = None,
+        context_window_size: int | Unset = UNSET,
+        max_response_tokens: int | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        parent_session_id: UUID | Unset = UNSET,
+        expires_in: timedelta | Unset = UNSET,
+        temperature: float | Unset = UNSET,
+        top_p: float | Unset = UNSET,
+        cost_limit_microcents: int | Unset = UNSET,
+        title: str | Unset = UNSET,
+        metadata: JSON | Unset = UNSET,
+    ) -> AsyncChatSession:
+        """Return a conversation; it is opened by `with`, or by the first call.
+
+        Args:
+            user: whose it is.
+            model: the chat model; may be left out for a session that exists.
+            system_prompt: what every context begins with.
+            session_id: the session to go on with, made when it is missing; None is a new one. A
+                text that is no UUID is its name among the user's sessions.
+            context_window_size: tokens; default: what the database knows of the model.
+            max_response_tokens: tokens kept free for the answer.
+            agent_id: the agent, when several share a user.
+            parent_session_id: the session that this one continues.
+            expires_in: how long it lives unused.
+            temperature: for `ChatSession.params`.
+            top_p: for `ChatSession.params`.
+            cost_limit_microcents: past it no context is compiled.
+            title: for lists.
+            metadata: anything; `{"extraction": "verbatim"}` chooses how memories are drawn.
+
+        What exists already is returned unchanged; `ChatSession.update` changes it.
+        """
+        return AsyncChatSession(
+            self,
+            user,
+            session_id,
+            {
+                "model_id": UNSET if model is None else model,
+                "system_prompt": system_prompt,
+                "context_window_size": context_window_size,
+                "max_response_tokens": max_response_tokens,
+                "agent_id": agent_id,
+                "parent_session_id": parent_session_id,
+                "expires_in": expires_in,
+                "temperature": temperature,
+                "top_p": top_p,
+                "cost_limit_microcents": cost_limit_microcents,
+                "title": title,
+                "metadata": metadata,
+            },
+        )
+
+    async def sessions(
+        self,
+        user: User,
+        *,
+        status: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        before_id: UUID | Unset = UNSET,
+    ) -> list[Session]:
+        """Return the user's sessions, newest first; a page goes on after `before_id`."""
+        return await self._read_history(
+            Session, user, "list_sessions", status=status, limit=limit, before_id=before_id
+        )
+
+    async def get_session(self, user: User, session_id: UUID) -> Session | None:
+        """Return a session, None when the user has no such one."""
+        rows = await self._read_history(Session, user, "get_session", session_id=session_id)
+        return rows[0] if rows else None
+
+    async def messages(
+        self,
+        user: User,
+        session_id: UUID,
+        *,
+        limit: int | Unset = UNSET,
+        before_turn: int | Unset = UNSET,
+        include_compacted: bool | Unset = UNSET,
+    ) -> list[Message]:
+        """Return messages of a session, newest first; a page goes on before `before_turn`.
+
+        Raises:
+            NotFoundError: the user has no such session.
+        """
+        return await self._read_history(
+            Message,
+            user,
+            "get_messages",
+            session_id=session_id,
+            limit=limit,
+            before_turn=before_turn,
+            include_compacted=include_compacted,
+        )
+
+    async def search_messages(
+        self,
+        user: User,
+        query: str,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+        filter: JSON | Unset = UNSET,  # noqa: A002
+    ) -> list[MessageHit]:
+        """Return messages of all the user's sessions that answer a query, best first.
+
+        Args:
+            user: whose.
+            query: words, or a question.
+            embedding: the query's vector; None searches by words, left out it is made here.
+            limit: how many at most.
+            filter: session_id, since, until, roles.
+        """
+        return await self._read_history(
+            MessageHit,
+            user,
+            "search_messages",
+            query=query,
+            query_embedding=await self._vector(query, embedding),
+            limit=limit,
+            filter=filter,
+        )
+
+    # Memories
+
+    async def remember(
+        self,
+        user: User,
+        content: str,
+        *,
+        kind: str | Unset = UNSET,
+        slot: str | Unset | None = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        importance: float | Unset = UNSET,
+        provenance: str | Unset = UNSET,
+        embedding: Vector | Unset | None = UNSET,
+        session_id: UUID | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        observed_at: datetime | Unset = UNSET,
+        expires_at: datetime | Unset = UNSET,
+        token_count: int | Unset = UNSET,
+        metadata: JSON | Unset = UNSET,
+    ) -> Remembered:
+        """Remember a sentence about the user; what is known already is not stored twice.
+
+        Args:
+            user: whose memory it becomes.
+            content: one short, self-contained sentence.
+            kind: fact, preference, goal, … (`memory_kinds`).
+            slot: the attribute it fills, such as `employer`; it replaces what filled it.
+            tags: for filters.
+            importance: 0 to 1.
+            provenance: user_stated, correction, … (how it is known).
+            embedding: its vector; None stores none, left out it is made here.
+            session_id: the session it belongs to; left out it is the user's.
+            agent_id: the agent that remembers.
+            observed_at: when it was said.
+            expires_at: until when it is kept.
+            token_count: its tokens; left out they are estimated.
+            metadata: anything.
+
+        Raises:
+            InvalidInputError: an unknown kind, a value out of range.
+            InvalidEmbeddingError: a vector of another length, or zero.
+        """
+        rows = await self._change(
+            Remembered,
+            user,
+            "remember",
+            content=content,
+            kind=kind,
+            slot=slot,
+            tags=tags,
+            importance=importance,
+            provenance=provenance,
+            embedding=await self._vector(content, embedding),
+            session_id=session_id,
+            agent_id=agent_id,
+            observed_at=observed_at,
+            expires_at=expires_at,
+            token_count=token_count,
+            metadata=metadata,
+        )
+        return rows[0]
+
+    async def ingest(
+        self,
+        user: User,
+        candidates: Sequence[JSON],
+        *,
+        session_id: UUID | None = None,
+        embeddings: Sequence[Vector | None] | Unset | None = UNSET,
+    ) -> list[Remembered]:
+        """Remember many sentences of one user in one transaction; the results are in their order.
+
+        Args:
+            user: whose.
+            candidates: each with content, and kind, slot, tags, importance, confidence,
+                provenance, source, observed_at, valid_from, valid_to, metadata, … as it has them.
+            session_id: the session they come from.
+            embeddings: one vector per candidate; None stores none, left out they are made here.
+
+        Raises:
+            InvalidInputError: the message names the candidate and the field; nothing is stored.
+        """
+        candidates = list(candidates)
+        if embeddings is UNSET and candidates:
+            texts = [candidate.get("content") for candidate in candidates]
+            if all(isinstance(text, str) for text in texts):  # else the database says which is not
+                embeddings = await self.embed([str(text) for text in texts])
+        if embeddings is None or not candidates:
+            embeddings = UNSET
+        return await self._change(
+            Remembered,
+            user,
+            "ingest_memories",
+            session_id=session_id,
+            candidates=candidates,
+            embeddings=embeddings,
+        )
+
+    async def batch_import(
+        self, memories: Iterable[JSON], *, user: User | None = None
+    ) -> dict[str, int]:
+        """Remember many sentences, of one or of many users; return how many had which outcome.
+
+        They are stored in batches, each in a transaction: an import that was interrupted is
+        simply run again, what is there counts as `duplicate`.
+
+        Args:
+            memories: candidates as `ingest` takes them, read as they come, each with its `user`
+                unless all are of one.
+            user: whose they all are.
+        """
+        outcomes: dict[str, int] = {}
+        waiting: dict[User, list[JSON]] = {}
+        for count, memory in enumerate(memories):
+            candidate = dict(memory)
+            owner = candidate.pop("user", None) if user is None else user
+            if not isinstance(owner, (str, UUID)) or not owner:
+                raise InvalidInputError(f"memories[{count}] names no user")
+            waiting.setdefault(owner, []).append(candidate)
+            if len(waiting[owner]) >= _IMPORT_BATCH:
+                await self._import(owner, waiting.pop(owner), outcomes)
+            elif sum(map(len, waiting.values())) >= 10 * _IMPORT_BATCH:
+                largest = max(waiting, key=lambda key: len(waiting[key]))
+                await self._import(largest, waiting.pop(largest), outcomes)
+        for owner, candidates in waiting.items():
+            await self._import(owner, candidates, outcomes)
+        return outcomes
+
+    async def _import(self, user: User, candidates: list[JSON], outcomes: dict[str, int]) -> None:
+        await self.ensure_user(user)
+        for remembered in await self.ingest(user, candidates):
+            outcomes[remembered.outcome] = outcomes.get(remembered.outcome, 0) + 1
+
+    async def search(
+        self,
+        user: User,
+        query: str | None = None,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+        filter: JSON | Unset = UNSET,  # noqa: A002
+        as_of: datetime | Unset = UNSET,
+    ) -> list[SearchHit]:
+        """Return the memories that answer a query, best first.
+
+        Args:
+            user: whose.
+            query: words, or a question; None gives the most important and recent.
+            embedding: the query's vector; None searches by words, left out it is made here.
+            limit: how many at most.
+            filter: kinds, tiers, scopes, slots, tags_any, tags_all, provenance, source,
+                source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
+                valid_at, min_similarity, include_ended.
+            as_of: search what was known then.
+
+        Raises:
+            InvalidInputError: an unknown key of the filter, a negative limit.
+        """
+        return await self._read_memory(
+            SearchHit,
+            user,
+            "search",
+            query=UNSET if query is None else query,
+            query_embedding=await self._vector(query, embedding),
+            limit=limit,
+            filter=filter,
+            as_of=as_of,
+        )
+
+    async def memories(
+        self,
+        user: User,
+        *,
+        filter: JSON | Unset = UNSET,  # noqa: A002
+        as_of: datetime | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        after_id: UUID | Unset = UNSET,
+    ) -> list[Memory]:
+        """Return the user's memories; a page goes on after `after_id`.
+
+        Args:
+            user: whose.
+            filter: as in `search`.
+            as_of: what was believed then.
+            limit: how many at most.
+            after_id: the last memory of the page before.
+        """
+        return await self._read_memory(
+            Memory, user, "get_memories", filter=filter, as_of=as_of, limit=limit, after_id=after_id
+        )
+
+    async def get_memory(self, user: User, memory_id: UUID) -> Memory | None:
+        """Return a memory, current or ended; None when the user has no such one."""
+        rows = await self._read_memory(Memory, user, "get_memory", memory_id=memory_id)
+        return rows[0] if rows else None
+
+    async def edit(
+        self,
+        user: User,
+        memory_id: UUID,
+        content: str,
+        *,
+        changes: JSON | Unset = UNSET,
+        embedding: Vector | Unset | None = UNSET,
+    ) -> UUID:
+        """Replace a memory's text: a new row supersedes it, whose id is returned.
+
+        Args:
+            user: whose.
+            memory_id: the memory; one that was superseded already is followed to its current form.
+            content: the new text.
+            changes: other fields to change, as in a candidate of `ingest`, expires_at, review_at.
+            embedding: the text's vector; None stores none, left out it is made here.
+
+        Raises:
+            NotFoundError: the user has no such memory.
+            InvalidInputError: it has ended, and nothing took its place.
+        """
+        fields = {} if changes is UNSET else dict(changes)
+        vector = await self._vector(content, embedding)
+        if vector is not UNSET:
+            fields["embedding"] = to_halfvec(vector)
+        found: UUID = await self._change_value(
+            user,
+            "supersede_memory",
+            memory_id=memory_id,
+            content=content,
+            changes=fields or UNSET,
+        )
+        return found
+
+    async def retract(
+        self, user: User, memory_id: UUID, *, reason: str | Unset | None = UNSET
+    ) -> bool:
+        """End a memory; it stays readable. Return False when it was not active."""
+        return bool(
+            await self._change_value(user, "retract_memory", memory_id=memory_id, reason=reason)
+        )
+
+    async def restore(self, user: User, memory_id: UUID) -> UUID:
+        """Undo a merge, a retraction or an expiry: return the id of a new, active row."""
+        found: UUID = await self._change_value(user, "restore_memory", memory_id=memory_id)
+        return found
+
+    async def validate(self, user: User, memory_id: UUID) -> bool:
+        """Confirm a memory, as a person does. Return False when it was not active."""
+        return bool(await self._change_value(user, "validate_memory", memory_id=memory_id))
+
+    async def achieve(self, user: User, memory_id: UUID) -> bool:
+        """Mark a goal as achieved: it stays, with little importance. False: it was not active.
+
+        Raises:
+            InvalidInputError: it is no goal.
+        """
+        return bool(await self._change_value(user, "achieve_goal", memory_id=memory_id))
+
+    async def reinforce(self, user: User, memory_id: UUID, *, useful: bool) -> bool:
+        """Say whether a memory helped: importance and confidence move. False: it was not active."""
+        return bool(
+            await self._change_value(user, "reinforce_memory", memory_id=memory_id, useful=useful)
+        )
+
+    async def memories_to_review(self, user: User) -> list[Memory]:
+        """Return the memories that should be asked about again."""
+        return await self._read_memory(Memory, user, "memories_to_review")
+
+    async def disputes(self, user: User) -> list[Dispute]:
+        """Return what was inferred against the user's own word, and waits for a decision."""
+        return await self._read_memory(Dispute, user, "list_disputes")
+
+    async def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID:
+        """Accept what was disputed, or refuse it; return the id of the memory that stands."""
+        found: UUID = await self._change_value(
+            user, "resolve_dispute", memory_id=memory_id, accept=accept
+        )
+        return found
+
+    async def chain(self, user: User, memory_id: UUID) -> list[Memory]:
+        """Return every version of a memory, oldest first."""
+        return await self._read_memory(Memory, user, "memory_chain", memory_id=memory_id)
+
+    async def history(self, user: User, memory_id: UUID) -> list[MemoryEvent]:
+        """Return what happened to a memory, oldest first."""
+        return await self._read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
+
+    async def profile(self, user: User) -> dict[str, Any]:
+        """Return the structured half of what is known: slot → content, since, confidence."""
+        user_id = await self.user_id(user)
+        return (
+            await self._memory.value(
+                Call.of("get_profile", user_id=user_id), user_id=user_id, repeatable=True
+            )
+            or {}
+        )
+
+    async def record_access(
+        self, user: User, memory_ids: Sequence[UUID], relevance: Sequence[float]
+    ) -> int:
+        """Count that memories were used, each with its relevance (0 to 1); return how many."""
+        return int(
+            await self._change_value(
+                user, "record_access", memory_ids=memory_ids, relevance=relevance
+            )
+        )
+
+    # Operation
+
+    async def configure(self, **changes: Any) -> None:
+        """Change settings for everybody, named as the columns of `recall.settings`.
+
+        Raises:
+            InvalidInputError: an unknown setting, or a value out of range.
+            ConfigurationError: a size that is fixed at installation.
+        """
+        await self._write.value(Call.of("configure", changes=changes))
+        self._info = None
+        if self._given_embedder is None:
+            self._is_embedder_known = False
+
+    async def configure_user(self, user: User, **changes: Any) -> None:
+        """Override settings for one user; None takes an override back."""
+        await self._change_value(user, "configure_user", changes=changes)
+
+    async def register_model(
+        self,
+        model: str,
+        *,
+        context_window_size: int,
+        tokenizer: str | Unset | None = UNSET,
+        input_price: int | Unset = UNSET,
+        cached_input_price: int | Unset = UNSET,
+        output_price: int | Unset = UNSET,
+    ) -> None:
+        """Make a chat model known: window in tokens, micro-cents per million tokens."""
+        await self._write.value(
+            Call.of(
+                "register_model",
+                model_id=model,
+                context_window_size=context_window_size,
+                tokenizer=tokenizer,
+                input_price=input_price,
+                cached_input_price=cached_input_price,
+                output_price=output_price,
+            )
+        )
+
+    async def health(self) -> list[HealthCheck]:
+        """Return what can go wrong, each with ok, warn or fail, and a remedy."""
+        return await self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+
+    async def version(self) -> str:
+        """Return the version of the installed schema."""
+        return str(await self._write.value(Call.of("version"), repeatable=True))
+
+    async def enqueue(
+        self,
+        user: User,
+        kind: str,
+        *,
+        session_id: UUID | Unset = UNSET,
+        dedupe_key: str | Unset = UNSET,
+        payload: JSON | Unset = UNSET,
+        run_at: datetime | Unset = UNSET,
+    ) -> UUID | None:
+        """Leave work for a worker; None when an equal job is ready already."""
+        found: UUID | None = await self._change_value(
+            user,
+            "enqueue_job",
+            kind=kind,
+            session_id=session_id,
+            dedupe_key=dedupe_key,
+            payload=payload,
+            run_at=run_at,
+        )
+        return found
+
+    def worker(
+        self,
+        *,
+        kinds: Sequence[str] | None = None,
+        name: str | None = None,
+        lease: timedelta = timedelta(minutes=5),
+        poll_seconds: float = 1.0,
+    ) -> AsyncWorker:
+        """Return a worker for the jobs that appends leave behind.
+
+        Args:
+            kinds: what it takes; None is all it can do: verbatim extraction and embeddings.
+            name: how it is called in the queue; None is host and process.
+            lease: after what time without a sign of life another takes the job.
+            poll_seconds: how often it looks for work, on average.
+        """
+        return AsyncWorker(
+            self, self._work, kinds=kinds, name=name, lease=lease, poll_seconds=poll_seconds
+        )
+
+    # How a method becomes a call
+
+    async def _vector(self, text: str | None, embedding: Vector | Unset | None) -> Any:
+        """Return the vector to send: the one given, or the text's."""
+        if embedding is not UNSET:
+            return UNSET if embedding is None else embedding
+        if not text:
+            return UNSET
+        refuse_unstorable(text, "text")
+        vectors = await self.embed([text])
+        return UNSET if vectors is None else vectors[0]
+
+    async def _read_history(
+        self, row: type[Row], user: User, function: str, **arguments: Any
+    ) -> list[Row]:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._history.rows(row, call, user_id=user_id, repeatable=True)
+
+    async def _read_memory(
+        self, row: type[Row], user: User, function: str, **arguments: Any
+    ) -> list[Row]:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._memory.rows(row, call, user_id=user_id, repeatable=True)
+
+    async def _change(
+        self, row: type[Row], user: User, function: str, **arguments: Any
+    ) -> list[Row]:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._write.rows(row, call, user_id=user_id)
+
+    async def _change_value(self, user: User, function: str, **arguments: Any) -> Any:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._write.value(call, user_id=user_id)

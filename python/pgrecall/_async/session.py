@@ -1,0 +1,486 @@
+"""One conversation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID, uuid4
+
+from pgrecall._calls import UNSET, Call, Unset, Vector
+from pgrecall._names import new_uuid, session_uuid
+from pgrecall._runtime import AsyncRuntime
+from pgrecall.errors import InvalidInputError, NotFoundError
+from pgrecall.messages import content_text, normalize, tool_tokens, with_tokens
+from pgrecall.rows import (
+    Appended,
+    CompiledContext,
+    ExplainedMemory,
+    Message,
+    Remembered,
+    SearchHit,
+    Session,
+)
+from pgrecall.tokens import count_text_tokens, encoding_name
+
+if TYPE_CHECKING:
+    from openai.types.chat import (
+        ChatCompletion,
+        ChatCompletionMessageParam,
+        ChatCompletionToolUnionParam,
+    )
+
+    from pgrecall._async.client import AsyncAgentMemory, User
+    from pgrecall._async.database import AsyncDatabase
+
+__all__ = ["AsyncChatSession"]
+
+
+class AsyncChatSession:
+    """One conversation of a user; made by `AgentMemory.session`.
+
+    Leaving its `with` block closes nothing but this object; `close` closes the conversation.
+
+    Attributes:
+        last_context: the whole of what the last `context` compiled: budget, memories used, ….
+    """
+
+    def __init__(
+        self,
+        memory: AsyncAgentMemory,
+        user: User,
+        session_id: User | None,
+        arguments: dict[str, Any],
+    ) -> None:
+        self._memory = memory
+        self._user = user
+        self._wanted = session_id
+        self._arguments = arguments
+        self._lock = AsyncRuntime.lock()
+        self._session: Session | None = None
+        self._user_id: UUID | None = None
+        self.last_context: CompiledContext | None = None
+
+    async def open(self) -> Session:
+        """Open the conversation, or find the one that exists, and return what is known of it.
+
+        Raises:
+            NotFoundError: without a model, a session that does not exist; an unknown parent.
+            InvalidInputError: a value out of range.
+        """
+        async with self._lock:
+            if self._session is None:
+                self._session = await self._open()
+            return self._session
+
+    async def _open(self) -> Session:
+        arguments = dict(self._arguments)
+        is_reading = arguments["model_id"] is UNSET
+        if is_reading or isinstance(self._user, UUID):
+            user_id = await self._memory.user_id(self._user)
+        else:
+            user_id = await self._memory.ensure_user(self._user)
+        self._user_id = user_id
+        session_id = None if self._wanted is None else session_uuid(user_id, self._wanted)
+        if is_reading:
+            if session_id is None:
+                raise InvalidInputError("a new session needs a model")
+        else:
+            named = session_id is not None and str(session_id) != str(self._wanted)
+            if named and arguments["title"] is UNSET:
+                arguments["title"] = str(self._wanted)
+            # made here, so that opening may be sent again after a lost connection
+            arguments["session_id"] = session_id or new_uuid()
+            prompt, model = arguments["system_prompt"], arguments["model_id"]
+            if prompt is not UNSET and encoding_name(model) is not None:
+                arguments["system_prompt_tokens"] = count_text_tokens(prompt, model)
+            session_id = await self._database.value(
+                Call.of("open_session", user_id=user_id, **arguments),
+                user_id=user_id,
+                repeatable=True,
+            )
+        return await self._read(session_id)
+
+    async def _read(self, session_id: Any) -> Session:
+        rows = await self._database.rows(
+            Session,
+            Call.of("get_session", user_id=self._user_id, session_id=session_id),
+            user_id=self._user_id,
+            repeatable=True,
+        )
+        if not rows:
+            raise NotFoundError(
+                f"this user has no session {self._wanted}", hint="Name a model to open it."
+            )
+        return rows[0]
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        return
+
+    # What it is
+
+    @property
+    def info(self) -> Session:
+        """The session's row as it was opened, or last refreshed."""
+        if self._session is None:
+            raise InvalidInputError(
+                "the session is not open yet", hint="Use it in a with block, or call open()."
+            )
+        return self._session
+
+    @property
+    def session_id(self) -> UUID:
+        """The session's id."""
+        return self.info.session_id
+
+    @property
+    def user_id(self) -> UUID:
+        """The user's id."""
+        if self._user_id is None:
+            raise InvalidInputError("the session is not open yet")
+        return self._user_id
+
+    @property
+    def model(self) -> str:
+        """The chat model."""
+        return self.info.model_id
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What `chat.completions.create` takes beside the messages.
+
+        model, temperature, top_p and max_tokens.
+        """
+        info = self.info
+        return {
+            "model": info.model_id,
+            "temperature": info.temperature,
+            "top_p": info.top_p,
+            "max_tokens": info.max_response_tokens,
+        }
+
+    async def refresh(self) -> Session:
+        """Read the session again: counters, cost, status."""
+        opened = await self.open()
+        self._session = await self._read(opened.session_id)
+        return self._session
+
+    async def update(self, **changes: Any) -> Session:
+        """Change model_id, system_prompt, temperature, title, metadata, … and return the result.
+
+        Raises:
+            InvalidInputError: an unknown key, a value out of range.
+        """
+        opened = await self.open()
+        prompt = changes.get("system_prompt")
+        model = changes.get("model_id") or opened.model_id
+        if prompt is not None and encoding_name(model) is not None:
+            changes.setdefault("system_prompt_tokens", count_text_tokens(prompt, model))
+        await self._change("update_session", changes=changes)
+        return await self.refresh()
+
+    async def pause(self) -> None:
+        """Pause the conversation: nothing can be appended."""
+        await self._change("pause_session")
+
+    async def resume(self) -> None:
+        """Take a paused, closed or expired conversation back."""
+        await self._change("resume_session")
+
+    async def close(self) -> None:
+        """Close the conversation: working memory goes, the last extraction is left to a worker."""
+        await self._change("close_session")
+
+    # A turn
+
+    async def context(
+        self,
+        query: str | None = None,
+        *,
+        current_message: Any = UNSET,
+        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
+        embedding: Vector | Unset | None = UNSET,
+        as_of: datetime | Unset = UNSET,
+        **options: Any,
+    ) -> list[ChatCompletionMessageParam]:
+        """Compile the messages of the next call, within the model's budget.
+
+        What was compiled beside the messages is in `last_context`. That memories were used is
+        recorded in the background.
+
+        Args:
+            query: steers what is remembered, and is the user's message that the context ends with.
+            current_message: another message to end with: a text, a list of parts, or a message;
+                None is no message, `query` only steers then. Without `query` its text steers.
+            tools: the definitions that the call will carry, so that they are counted.
+            embedding: the query's vector; None goes by words, left out it is made here.
+            as_of: what was known then.
+            options: task, layout, selection, format, placement, heading, max_memories,
+                memory_budget, history_budget, include_working, … of `recall.compile_context`.
+
+        Raises:
+            ContextOverflowError: the fixed parts alone exceed the window.
+            CostLimitError: the session's cost limit is reached.
+            InvalidInputError: an unknown option.
+        """
+        compiled = await self.compile(
+            query,
+            current_message=current_message,
+            tools=tools,
+            embedding=embedding,
+            as_of=as_of,
+            **options,
+        )
+        used = [memory for memory in compiled.memories if memory.relevance is not None]
+        if used and as_of is UNSET:
+            memory, user_id = self._memory, self.user_id
+            ids = [item.memory_id for item in used]
+            relevance = [float(item.relevance or 0) for item in used]
+
+            async def record() -> None:
+                await memory.record_access(user_id, ids, relevance)
+
+            memory._background.submit(record, "recording what a context used")
+        return compiled.messages
+
+    async def compile(
+        self,
+        query: str | None = None,
+        *,
+        current_message: Any = UNSET,
+        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
+        embedding: Vector | Unset | None = UNSET,
+        as_of: datetime | Unset = UNSET,
+        **options: Any,
+    ) -> CompiledContext:
+        """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
+        call = await self._context_call(
+            "compile_context", query, current_message, tools, embedding, as_of, options
+        )
+        raw = await self._memory._memory.value(call, user_id=self.user_id, repeatable=True)
+        self.last_context = compiled = CompiledContext.from_json(raw)
+        return compiled
+
+    async def explain(
+        self,
+        query: str | None = None,
+        *,
+        current_message: Any = UNSET,
+        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
+        embedding: Vector | Unset | None = UNSET,
+        as_of: datetime | Unset = UNSET,
+        **options: Any,
+    ) -> list[ExplainedMemory]:
+        """Return every memory that `context` with the same arguments considers, and why."""
+        call = await self._context_call(
+            "explain_context", query, current_message, tools, embedding, as_of, options
+        )
+        return await self._memory._memory.rows(
+            ExplainedMemory, call, user_id=self.user_id, repeatable=True
+        )
+
+    async def _context_call(
+        self,
+        function: str,
+        query: str | None,
+        current_message: Any,
+        tools: Sequence[Any] | None,
+        embedding: Vector | Unset | None,
+        as_of: datetime | Unset,
+        options: dict[str, Any],
+    ) -> Call:
+        opened = await self.open()
+        if current_message is UNSET:
+            current_message = query
+        if current_message is not None:
+            if not isinstance(current_message, Mapping):
+                current_message = {"role": "user", "content": current_message}
+            query = query or content_text(current_message) or None
+            options["current_message"] = with_tokens([dict(current_message)], opened.model_id)[0]
+        if tools is not None:
+            tokens = tool_tokens(tools, opened.model_id)
+            options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
+        return Call.of(
+            function,
+            user_id=self.user_id,
+            session_id=opened.session_id,
+            query=UNSET if query is None else query,
+            query_embedding=await self._memory._vector(query, embedding),
+            options=options or UNSET,
+            as_of=as_of,
+        )
+
+    async def append(
+        self,
+        messages: Any = None,
+        *,
+        user: Any = None,
+        reply: Any = None,
+        usage: Mapping[str, Any] | None = None,
+        request_id: UUID | None = None,
+    ) -> list[Appended]:
+        """Append a turn, or any messages, in one transaction.
+
+        Appended are `messages`, then the user's message, then the reply. Each call carries a
+        request id, so that it is sent again after a lost connection and still stored once.
+
+        Args:
+            messages: a message, a completion, or an iterable of them, in their order.
+            user: the user's message: a text, a list of parts, or a message.
+            reply: the model's answer: a text, a message, a `ChatCompletion`, or the stream of one.
+            usage: tokens and cost of the call, when the reply does not say it itself:
+                prompt_tokens, completion_tokens, cached_tokens, latency_ms, cost_microcents.
+            request_id: of an append that may have been sent before.
+
+        Raises:
+            InvalidInputError: something is no message; nothing is stored.
+            SessionNotActiveError: the session is closed.
+            RequestConflictError: the request id came before with other messages.
+        """
+        opened = await self.open()
+        batch = normalize(
+            await AsyncRuntime.collected(messages),
+            user=user,
+            reply=await AsyncRuntime.collected(reply),
+            model=opened.model_id,
+        )
+        batch.add_usage(usage)
+        call = Call.of(
+            "append_messages",
+            user_id=self.user_id,
+            session_id=opened.session_id,
+            messages=with_tokens(batch.messages, opened.model_id),
+            usage=UNSET if batch.usage is None else batch.usage,
+            request_id=request_id or uuid4(),
+        )
+        return await self._database.rows(Appended, call, user_id=self.user_id, repeatable=True)
+
+    async def send(
+        self, text: Any, *, tools: Sequence[Any] | None = None, **parameters: Any
+    ) -> ChatCompletion:
+        """Compile a context, call the model and append both messages; return the completion.
+
+        Args:
+            text: the user's message: a text, or a list of parts.
+            tools: definitions for the model; calls it makes are returned, not executed.
+            parameters: others of `chat.completions.create`, before those of `params`.
+
+        Raises:
+            openai.OpenAIError: the call failed; nothing was appended.
+        """
+        messages = await self.context(current_message=text, tools=tools)
+        client: Any = self._memory._llm
+        if client is None:
+            import openai
+
+            client = self._memory._llm = openai.AsyncOpenAI()
+        if tools is not None:
+            parameters["tools"] = tools
+        started = time.monotonic()
+        reply: ChatCompletion = await client.chat.completions.create(
+            **{**self.params, **parameters}, messages=messages
+        )
+        latency = round((time.monotonic() - started) * 1000)
+        await self.append(user=text, reply=reply, usage={"latency_ms": latency})
+        return reply
+
+    async def retract(self, from_turn: int) -> int:
+        """Take the turns from there on back (regenerate, undo); return how many."""
+        return int(await self._change("retract_turns", from_turn=from_turn))
+
+    async def annotate(self, turn_index: int, patch: Mapping[str, Any]) -> None:
+        """Add to a message's metadata; None removes a key."""
+        await self._change("annotate_message", turn_index=turn_index, patch=patch)
+
+    async def messages(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        before_turn: int | Unset = UNSET,
+        include_compacted: bool | Unset = UNSET,
+    ) -> list[Message]:
+        """Return the messages, newest first; a page goes on before `before_turn`."""
+        opened = await self.open()
+        return await self._memory.messages(
+            self.user_id,
+            opened.session_id,
+            limit=limit,
+            before_turn=before_turn,
+            include_compacted=include_compacted,
+        )
+
+    # Memories
+
+    async def search(
+        self,
+        query: str | None = None,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+        filter: Mapping[str, Any] | Unset = UNSET,  # noqa: A002
+        as_of: datetime | Unset = UNSET,
+    ) -> list[SearchHit]:
+        """Return the user's memories that answer a query, best first, as `AgentMemory.search`."""
+        await self.open()
+        return await self._memory.search(
+            self.user_id, query, embedding=embedding, limit=limit, filter=filter, as_of=as_of
+        )
+
+    async def remember(self, content: str, **fields: Any) -> Remembered:
+        """Remember a sentence, as `AgentMemory.remember`, with this session as its source."""
+        opened = await self.open()
+        fields.setdefault("session_id", opened.session_id)
+        return await self._memory.remember(self.user_id, content, **fields)
+
+    # Working memory
+
+    async def put_working(
+        self,
+        task_id: str,
+        key: str,
+        value: Any,
+        *,
+        ttl: timedelta | Unset = UNSET,
+        token_count: int | Unset = UNSET,
+    ) -> None:
+        """Keep a value (anything JSON can say) for a task; writing it again renews its life."""
+        await self._change(
+            "put_working", task_id=task_id, key=key, value=value, ttl=ttl, token_count=token_count
+        )
+
+    async def get_working(self, task_id: str, key: str | Unset = UNSET) -> Any:
+        """Return a task's value, or all of its values by key; None when there is none."""
+        opened = await self.open()
+        call = Call.of(
+            "get_working",
+            user_id=self.user_id,
+            session_id=opened.session_id,
+            task_id=task_id,
+            key=key,
+        )
+        # never of a standby: there is no working memory on one
+        return await self._database.value(call, user_id=self.user_id, repeatable=True)
+
+    async def clear_working(self, task_id: str | Unset = UNSET) -> int:
+        """Forget a task's values, or all of the session; return how many."""
+        return int(await self._change("clear_working", task_id=task_id))
+
+    @property
+    def _database(self) -> AsyncDatabase:
+        return self._memory._write
+
+    async def _change(self, function: str, **arguments: Any) -> Any:
+        opened = await self.open()
+        call = Call.of(function, user_id=self.user_id, session_id=opened.session_id, **arguments)
+        return await self._database.value(call, user_id=self.user_id)

@@ -1,0 +1,209 @@
+"""The worker: it takes jobs, does their step, and hands the result in."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import socket
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from pgrecall import steps
+from pgrecall._calls import UNSET, Call
+from pgrecall._report import WorkerReport
+from pgrecall._runtime import AsyncRuntime, AsyncStop
+from pgrecall.errors import NotFoundError, PgRecallError, is_lost
+from pgrecall.rows import Job
+
+if TYPE_CHECKING:
+    from pgrecall._async.client import AsyncAgentMemory
+    from pgrecall._async.database import AsyncDatabase
+
+__all__ = ["AsyncWorker"]
+
+logger = logging.getLogger("pgrecall")
+
+_MAX_PAUSE = 60.0
+
+
+class AsyncWorker:
+    """Works on the queue; made by `AgentMemory.worker`.
+
+    A job is claimed under a lease and worked on without a connection or a transaction; a sign of
+    life extends the lease meanwhile. A worker that dies loses nothing: its lease ends.
+
+    Attributes:
+        name: how it is called in the queue.
+        report: what it has done so far.
+    """
+
+    def __init__(
+        self,
+        memory: AsyncAgentMemory,
+        database: AsyncDatabase,
+        *,
+        kinds: Sequence[str] | None,
+        name: str | None,
+        lease: timedelta,
+        poll_seconds: float,
+    ) -> None:
+        self._memory = memory
+        self._database = database
+        self._kinds = None if kinds is None else list(kinds)
+        self._lease = lease
+        self._poll_seconds = poll_seconds
+        self._stop = AsyncStop()
+        self.name = name or f"{socket.gethostname()}:{os.getpid()}"
+        self.report = WorkerReport()
+
+    def stop(self) -> None:
+        """Ask it to stop after the job at hand; may be called from any thread."""
+        self._stop.set()
+
+    async def run_until_idle(
+        self, *, progress: Callable[[WorkerReport], object] | None = None
+    ) -> WorkerReport:
+        """Work until no job is due, and return what was done.
+
+        Jobs that are due later (a conversation that still goes on, a failure to be tried again)
+        are not waited for.
+
+        Args:
+            progress: called after each job.
+
+        Raises:
+            psycopg.OperationalError: the server is lost.
+            ConfigurationError: the embedder is not the database's, or needs a key.
+        """
+        while not self._stop.is_set() and await self.run_once():
+            if progress is not None:
+                progress(self.report)
+        return self.report
+
+    async def run(
+        self,
+        *,
+        handle_signals: bool = True,
+        progress: Callable[[WorkerReport], object] | None = None,
+    ) -> WorkerReport:
+        """Work until `stop`, SIGTERM or SIGINT, and return what was done.
+
+        A lost server is waited for, with growing pauses.
+
+        Args:
+            handle_signals: whether the signals ask to stop (only in the main thread).
+            progress: called after each job.
+
+        Raises:
+            ConfigurationError: the embedder is not the database's, or needs a key.
+        """
+        if not handle_signals:
+            await self._work_on(progress)
+            return self.report
+        async with self._stop.on_signals():
+            await self._work_on(progress)
+        return self.report
+
+    async def _work_on(self, progress: Callable[[WorkerReport], object] | None) -> None:
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                worked = await self.run_once()
+                failures = 0
+            except psycopg.Error as error:
+                if not is_lost(error):
+                    raise
+                failures += 1
+                pause = min(_MAX_PAUSE, 0.5 * 2 ** min(failures, 10))
+                logger.warning("the server is not there, waiting %.0f s: %s", pause, error)
+                await self._stop.wait(pause * _jitter())
+                continue
+            if worked:
+                if progress is not None:
+                    progress(self.report)
+            else:
+                await self._stop.wait(self._poll_seconds * _jitter())
+
+    async def run_once(self) -> bool:
+        """Take one job and do it; return False when none was due."""
+        embedder = await self._memory.embedder()
+        kinds = self._kinds or list(steps.KINDS if embedder else steps.WITHOUT_EMBEDDER)
+        claimed = await self._database.rows(
+            Job,
+            Call.of("claim_jobs", worker=self.name, kinds=kinds, limit=1, lease=self._lease),
+        )
+        for job in claimed:
+            await self._do(job)
+        return bool(claimed)
+
+    async def _do(self, job: Job) -> None:
+        try:
+            job_input = await self._call(job, "job_input")
+        except NotFoundError:
+            self._lose(job)
+            return
+        except PgRecallError as error:
+            await self._fail(job, error)
+            return
+        embedder = await self._memory.embedder()
+
+        async def beat() -> None:
+            try:
+                await self._call(job, "extend_lease", lease=self._lease)
+            except psycopg.Error as error:  # the next one may come through
+                logger.warning("job %s: no sign of life: %s", job.job_id, error)
+
+        try:
+            done = await AsyncRuntime.with_heartbeat(
+                lambda: steps.run(job_input, embedder), beat, self._lease.total_seconds() / 3
+            )
+            is_finished = await self._call(
+                job, "finish_job", result=done.result, phases=list(done.phases)
+            )
+        except psycopg.OperationalError:
+            raise  # of the server, not of the job: its lease ends, or is found again
+        except Exception as error:
+            await self._fail(job, error)
+            return
+        if is_finished:
+            self.report.done[job.kind] = self.report.done.get(job.kind, 0) + 1
+        else:
+            self._lose(job)
+
+    async def _call(self, job: Job, function: str, **arguments: Any) -> Any:
+        """Call a function on the job; the lease token makes each of them repeatable."""
+        call = Call.of(
+            function,
+            user_id=job.user_id,
+            job_id=job.job_id,
+            lease_token=job.lease_token,
+            **arguments,
+        )
+        return await self._database.value(call, user_id=job.user_id, repeatable=True)
+
+    async def _fail(self, job: Job, error: Exception) -> None:
+        """Hand the job back; what the database has refused by its rules it would refuse again."""
+        is_final = isinstance(error, PgRecallError) and error.diag.sqlstate is not None
+        said = f"{type(error).__name__}: {error}"
+        logger.warning("job %s (%s) failed: %s", job.job_id, job.kind, said)
+        self.report.failed[job.kind] = self.report.failed.get(job.kind, 0) + 1
+        self.report.last_error = said
+        await self._call(
+            job,
+            "fail_job",
+            error=said.replace("\x00", ""),
+            retry=False if is_final else UNSET,
+        )
+
+    def _lose(self, job: Job) -> None:
+        logger.info("job %s (%s) is due again: too late, or the session moved on", job.job_id,
+                    job.kind)  # fmt: skip
+        self.report.lost += 1
+
+
+def _jitter() -> float:
+    return random.uniform(0.5, 1.5)  # noqa: S311

@@ -1,0 +1,86 @@
+"""What the driver has to know of a database, and which embedder fits it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pgrecall.embedding import Embedder, embedder_from_name
+from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
+
+__all__ = ["DatabaseInfo", "checked_embedder", "default_embedder"]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseInfo:
+    """The settings that concern the driver.
+
+    Attributes:
+        version: of the installed schema.
+        embedding_model: the model whose vectors are compared, as `embedder_from_name` takes it.
+        embedding_dimensions: their length.
+        extraction: how memories are drawn from turns: llm, verbatim or none.
+    """
+
+    version: str
+    embedding_model: str
+    embedding_dimensions: int
+    extraction: str
+
+    QUERY: ClassVar[bytes] = b"""
+        select recall.version(), s.embedding_model, s.embedding_dimensions, s.extraction
+          from recall.settings as s
+    """
+
+
+def default_embedder(
+    info: DatabaseInfo, *, base_url: str | None = None, api_key: str | None = None
+) -> Embedder:
+    """Return the embedder that the database's settings name.
+
+    Raises:
+        ConfigurationError: they name none that is known, or one that needs a key.
+    """
+    name = info.embedding_model
+    is_keyless = not (
+        base_url or api_key or os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")
+    )
+    if name.startswith("openai:") and is_keyless:
+        raise ConfigurationError(
+            f"embedding model {name} needs a key",
+            hint="Set OPENAI_API_KEY or OPENAI_BASE_URL, pass embedder=…, or work by words with "
+            "embedder=False; pgrecall install --embedding local needs no key.",
+        )
+    if base_url and not api_key:
+        api_key = os.environ.get("OPENAI_API_KEY", "none")  # local servers want any
+    try:
+        return embedder_from_name(
+            name, base_url=base_url, api_key=api_key, dimensions=info.embedding_dimensions
+        )
+    except ValueError as error:
+        raise ConfigurationError(
+            str(error), hint="Change settings.embedding_model, or pass embedder=…"
+        ) from error
+
+
+def checked_embedder(embedder: Embedder, info: DatabaseInfo) -> Embedder:
+    """Return the embedder if the database compares vectors like its.
+
+    Raises:
+        ConfigurationError: it is another model.
+        InvalidEmbeddingError: its vectors are of another length.
+    """
+    if embedder.model != info.embedding_model:
+        raise ConfigurationError(
+            f"the embedder is {embedder.model}, the database holds vectors of "
+            f"{info.embedding_model}",
+            hint="Vectors of two models cannot be compared; settings.embedding_model names it.",
+        )
+    if embedder.dimensions != info.embedding_dimensions:
+        raise InvalidEmbeddingError(
+            f"vectors of {embedder.model} have {embedder.dimensions} numbers, "
+            f"this database is installed for {info.embedding_dimensions}",
+            hint="Install with --dimensions, into a new database.",
+        )
+    return embedder

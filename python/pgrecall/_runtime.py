@@ -1,0 +1,262 @@
+"""What differs between the asynchronous and the blocking client, beyond `await`.
+
+The two classes have the same methods. The blocking modules are made from the asynchronous ones by
+replacing names, so each method here stands once in each form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import threading
+import time
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+)
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for_futures
+from types import FrameType
+from typing import Any, TypeVar
+
+__all__ = ["AsyncBackground", "AsyncRuntime", "AsyncStop", "SyncBackground", "SyncRuntime",
+           "SyncStop"]  # fmt: skip
+
+Result = TypeVar("Result")
+
+logger = logging.getLogger("pgrecall")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_MAX_WAITING = 1000
+_SIGNAL_SECONDS = 0.2  # until a blocking wait notices a signal
+
+
+class AsyncRuntime:
+    """Ways to wait, with asyncio."""
+
+    @staticmethod
+    def lock() -> asyncio.Lock:
+        """Return a mutex."""
+        return asyncio.Lock()
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    @staticmethod
+    async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+        """Run what computes or blocks, without stopping others."""
+        return await asyncio.to_thread(function, *arguments)
+
+    @staticmethod
+    async def with_heartbeat(
+        function: Callable[[], Result], beat: Callable[[], Awaitable[Any]], seconds: float
+    ) -> Result:
+        """Run what computes or blocks, and `beat` whenever so many seconds have passed."""
+        task = asyncio.create_task(asyncio.to_thread(function))
+        while not (await asyncio.wait({task}, timeout=seconds))[0]:
+            await beat()
+        return await task
+
+    @staticmethod
+    async def collected(value: Any) -> Any:
+        """Return what a stream yields as a list, anything else as it is."""
+        if isinstance(value, AsyncIterable):
+            return [item async for item in value]
+        return value
+
+
+class SyncRuntime:
+    """Ways to wait, by blocking the thread."""
+
+    @staticmethod
+    def lock() -> threading.Lock:
+        """Return a mutex."""
+        return threading.Lock()
+
+    @staticmethod
+    def sleep(seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    @staticmethod
+    def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+        """Run what computes or blocks."""
+        return function(*arguments)
+
+    @staticmethod
+    def with_heartbeat(
+        function: Callable[[], Result], beat: Callable[[], Any], seconds: float
+    ) -> Result:
+        """Run what computes or blocks, and `beat` whenever so many seconds have passed."""
+        with ThreadPoolExecutor(1, thread_name_prefix="pgrecall-step") as executor:
+            future = executor.submit(function)
+            while not wait_for_futures([future], timeout=seconds).done:
+                beat()
+            return future.result()
+
+    @staticmethod
+    def collected(value: Any) -> Any:
+        """Return the value: an ordinary iterator is read where it is needed."""
+        return value
+
+
+class AsyncBackground:
+    """Small things to do beside the caller, whose failures are logged, not raised."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def submit(self, function: Callable[[], Awaitable[Any]], what: str) -> None:
+        """Start it; when too much waits already, drop it with a warning."""
+        if len(self._tasks) >= _MAX_WAITING:
+            logger.warning("%s was left out: %d others wait", what, len(self._tasks))
+            return
+        task = asyncio.get_running_loop().create_task(self._run(function, what))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @staticmethod
+    async def _run(function: Callable[[], Awaitable[Any]], what: str) -> None:
+        try:
+            await function()
+        except Exception as error:
+            logger.warning("%s failed: %s", what, error)
+
+    async def drain(self) -> None:
+        """Wait until nothing is left."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+
+class SyncBackground:
+    """Small things to do beside the caller, whose failures are logged, not raised."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+        self._tasks: set[Future[None]] = set()
+
+    def submit(self, function: Callable[[], Any], what: str) -> None:
+        """Start it; when too much waits already, drop it with a warning."""
+        with self._lock:
+            if len(self._tasks) >= _MAX_WAITING:
+                logger.warning("%s was left out: %d others wait", what, len(self._tasks))
+                return
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(1, thread_name_prefix="pgrecall-background")
+            task = self._executor.submit(self._run, function, what)
+            self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @staticmethod
+    def _run(function: Callable[[], Any], what: str) -> None:
+        try:
+            function()
+        except Exception as error:
+            logger.warning("%s failed: %s", what, error)
+
+    def drain(self) -> None:
+        """Wait until nothing is left, and end the thread."""
+        with self._lock:
+            executor, self._executor = self._executor, None
+            tasks = set(self._tasks)
+        wait_for_futures(tasks)
+        if executor is not None:
+            executor.shutdown()
+
+
+class AsyncStop:
+    """A wish to stop: made by a signal, or by `set` from any thread."""
+
+    def __init__(self) -> None:
+        self._wish = threading.Event()
+        self._wakers: list[Callable[[], object]] = []
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self._wish.set()
+        for wake in list(self._wakers):
+            wake()
+
+    def is_set(self) -> bool:
+        """Return whether somebody asked."""
+        return self._wish.is_set()
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait so long, or until somebody asks; return whether somebody asked."""
+        loop = asyncio.get_running_loop()
+        woken = asyncio.Event()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(woken.set)
+
+        self._wakers.append(wake)
+        try:
+            if not self._wish.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), seconds)
+        finally:
+            self._wakers.remove(wake)
+        return self._wish.is_set()
+
+    @contextlib.asynccontextmanager
+    async def on_signals(self) -> AsyncIterator[None]:
+        """Let SIGINT and SIGTERM ask, where signals can be handled."""
+        loop = asyncio.get_running_loop()
+        taken = []
+        for number in _SIGNALS:
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.set)
+                taken.append(number)
+        try:
+            yield
+        finally:
+            for number in taken:
+                loop.remove_signal_handler(number)
+
+
+class SyncStop:
+    """A wish to stop: made by a signal, or by `set` from any thread."""
+
+    def __init__(self) -> None:
+        self._wish = threading.Event()
+        # of a signal's handler: it may run while its own thread holds the lock of the event
+        self._signaled = False
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self._wish.set()
+
+    def is_set(self) -> bool:
+        """Return whether somebody asked."""
+        return self._signaled or self._wish.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, or until somebody asks; return whether somebody asked."""
+        end = time.monotonic() + seconds
+        while not self.is_set() and (left := end - time.monotonic()) > 0:
+            self._wish.wait(min(left, _SIGNAL_SECONDS))
+        return self.is_set()
+
+    @contextlib.contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """Let SIGINT and SIGTERM ask, where signals can be handled."""
+
+        def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+            self._signaled = True
+
+        before: list[tuple[signal.Signals, Any]] = []
+        if threading.current_thread() is threading.main_thread():
+            before = [(number, signal.signal(number, ask)) for number in _SIGNALS]
+        try:
+            yield
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)

@@ -1,0 +1,153 @@
+"""Installing with the settings that go with it, and the embedded server made ready."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pgrecall import schema
+from pgrecall._calls import to_jsonb
+from pgrecall.embedded import EmbeddedServer
+from pgrecall.embedding import embedder_from_name
+from pgrecall.errors import ConfigurationError, translated
+
+__all__ = ["EmbeddedDatabase", "Installed", "set_up"]
+
+DEFAULT_EMBEDDING = "openai:text-embedding-3-small"
+EMBEDDED_EMBEDDING = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What an installation left.
+
+    Attributes:
+        was_new: whether there was no schema before.
+        version: of the schema.
+        embedding_model: in the settings.
+        embedding_dimensions: in the settings.
+        extraction: in the settings.
+        hash_partitions: in the settings.
+    """
+
+    was_new: bool
+    version: str
+    embedding_model: str
+    embedding_dimensions: int
+    extraction: str
+    hash_partitions: int
+
+
+def set_up(
+    conn: psycopg.Connection[Any],
+    *,
+    embedding: str | None = None,
+    dimensions: int | None = None,
+    hash_partitions: int | None = None,
+    extraction: str | None = None,
+    default_embedding: str = DEFAULT_EMBEDDING,
+    default_extraction: str | None = None,
+) -> Installed:
+    """Install or upgrade the schema and write what is chosen into its settings, in one transaction.
+
+    On a new installation None means the defaults, on an installed schema "as installed". The
+    dimensions follow from the embedding model when it is known.
+
+    Raises:
+        InstallError: the installation was refused; nothing changed.
+        ConfigurationError: nothing says how many dimensions the model has.
+    """
+    is_new = not _is_installed(conn)
+    if is_new:
+        embedding = embedding or default_embedding
+        extraction = extraction or default_extraction
+    if embedding is not None and dimensions is None:
+        dimensions = _dimensions(embedding)
+    changes = {
+        key: value
+        for key, value in (("embedding_model", embedding), ("extraction", extraction))
+        if value is not None
+    }
+    try:
+        with conn.transaction():
+            schema.install(conn, embedding_dimensions=dimensions, hash_partitions=hash_partitions)
+            if changes:
+                conn.execute(
+                    "select recall.configure(p_changes => %s)", (to_jsonb(changes, "changes"),)
+                )
+            [row] = conn.execute(
+                "select recall.version(), s.embedding_model, s.embedding_dimensions, s.extraction,"
+                " s.hash_partitions from recall.settings as s"
+            ).fetchall()
+    except psycopg.Error as error:
+        raise translated(error) from error.__cause__
+    return Installed(is_new, *row)
+
+
+def _dimensions(embedding: str) -> int:
+    """Return the length of a model's vectors, without asking an endpoint."""
+    embedder = embedder_from_name(embedding)
+    if embedding.startswith("openai:"):
+        known: int | None = getattr(embedder, "_dimensions", None)
+        if known is None:
+            raise ConfigurationError(
+                f"the dimensions of {embedding} are not known", hint="Give --dimensions."
+            )
+        return known
+    return embedder.dimensions
+
+
+class EmbeddedDatabase:
+    """The embedded server of one folder, with the schema installed once it is started.
+
+    Args:
+        path: the folder; None is `PGRECALL_HOME`, or its default.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        self.server = EmbeddedServer(path)
+
+    def start(self) -> str:
+        """Start or join the server, install or upgrade the schema, and return the DSN."""
+        dsn = self.server.start()
+        # the digest spares the installation at every start; of a checkout the version is not enough
+        stamp = self.server.home / "schema.sha256"
+        digest = _schema_digest()
+        with psycopg.connect(dsn) as conn:
+            if not (_is_installed(conn) and stamp.exists() and stamp.read_text() == digest):
+                self.install(conn)
+        return dsn
+
+    def install(self, conn: psycopg.Connection[Any], **choices: Any) -> Installed:
+        """Install or upgrade as `set_up`, with the defaults of the embedded server."""
+        installed = set_up(
+            conn,
+            default_embedding=EMBEDDED_EMBEDDING,
+            default_extraction="verbatim",
+            **choices,
+        )
+        (self.server.home / "schema.sha256").write_text(_schema_digest())
+        return installed
+
+    def stop(self) -> None:
+        """Give the server up; the last one stops it."""
+        self.server.stop()
+
+
+def _schema_digest() -> str:
+    digest = hashlib.sha256()
+    for file in schema.install_files():
+        digest.update(file.text.encode())
+    return digest.hexdigest()
+
+
+def _is_installed(conn: psycopg.Connection[Any]) -> bool:
+    [found] = conn.execute(
+        "select pg_catalog.to_regclass('recall.settings') is not null"
+    ).fetchall()
+    conn.rollback()
+    return bool(found[0])

@@ -1,0 +1,228 @@
+# Made from _async/database.py by `make generate`; change that file, not this.
+"""Where calls go: a pool of connections, or one connection of the caller."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from uuid import UUID
+from weakref import WeakSet
+
+import psycopg
+from psycopg import Connection
+from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
+from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
+
+from pgrecall._calls import Call, register_vectors
+from pgrecall._limits import Limits
+from pgrecall._runtime import SyncRuntime
+from pgrecall.errors import is_lost, translated
+from pgrecall.rows import maker
+
+__all__ = ["SyncDatabase", "Target"]
+
+Target = str | ConnectionPool[Any] | Connection[Any] | Callable[[], str]
+Row = TypeVar("Row")
+
+logger = logging.getLogger("pgrecall")
+
+_REPEATS = (0.05, 0.5)  # seconds before a repeatable call is sent again
+
+# Local to the transaction: behind a pooler the connection is somebody else's a moment later.
+_FRAME = b"""
+select set_config('recall.user_id', %s, true),
+       set_config('statement_timeout', %s, true),
+       set_config('idle_in_transaction_session_timeout', %s, true)
+"""
+_FRAME_OF_CALLER = b"select set_config('recall.user_id', %s, true)"
+
+# halfvec as the tables have it: the extension may live in a schema that is on nobody's path.
+_HALFVEC = b"""
+select t.oid, t.typarray
+  from pg_catalog.pg_attribute as a
+  join pg_catalog.pg_type as t on t.oid = a.atttypid
+ where a.attrelid = pg_catalog.to_regclass('recall.memory_embedding')
+   and a.attname = 'embedding'
+"""
+
+
+class SyncDatabase:
+    """Sends calls, each in a transaction that carries the user's identity and the timeouts.
+
+    Args:
+        target: a DSN, for a pool of its own, opened at the first call; a function that returns
+            one; a pool, which stays the caller's; or a connection: its open transaction is joined
+            and never ended, without one each call has its own.
+        limits: timeouts and pool sizes.
+    """
+
+    def __init__(self, target: Target, limits: Limits) -> None:
+        self._target = target
+        self._limits = limits
+        self._lock = SyncRuntime.lock()
+        self._own_pool: ConnectionPool[Connection[Any]] | None = None
+        self._prepared: WeakSet[Connection[Any]] = WeakSet()
+
+    def rows(
+        self,
+        row: type[Row],
+        call: Call,
+        *,
+        user_id: UUID | None = None,
+        repeatable: bool = False,
+    ) -> list[Row]:
+        """Return what the function returns, one `row` each."""
+        columns, values = self._fetch(call, user_id, repeatable)
+        make = maker(row, columns)
+        return [make(value) for value in values]
+
+    def value(self, call: Call, *, user_id: UUID | None = None, repeatable: bool = False) -> Any:
+        """Return the first column of the first row, or None."""
+        _, values = self._fetch(call, user_id, repeatable)
+        return values[0][0] if values else None
+
+    def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:
+        """Return the rows of a query that is no function of ours, as tuples."""
+        _, values = self._fetch(Call("", text, parameters or {}), None, True)
+        return values
+
+    @contextmanager
+    def transaction(self) -> Iterator[SyncDatabase]:
+        """Yield a database whose calls all belong to one transaction."""
+        if isinstance(self._target, Connection):
+            with self._target.transaction():
+                yield self
+            return
+        pool = self._pool()
+        with pool.connection() as connection, connection.transaction():
+            connection.execute(_FRAME, self._frame(None))
+            yield SyncDatabase(connection, self._limits)
+
+    def close(self) -> None:
+        """Close the pool, if it is our own."""
+        pool, self._own_pool = self._own_pool, None
+        if pool is not None:
+            pool.close()
+
+    def _fetch(
+        self, call: Call, user_id: UUID | None, repeatable: bool
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        if isinstance(self._target, Connection):
+            return self._joined(self._target, call, user_id)
+        pauses = list(_REPEATS) if repeatable else []
+        while True:
+            pool = self._pool()
+            try:
+                return self._pooled(pool, call, user_id)
+            except psycopg.Error as error:
+                if not pauses or not _may_pass(error):
+                    raise translated(error) from error.__cause__
+                logger.info("recall.%s is sent again after: %s", call.function, error)
+                SyncRuntime.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311
+                if is_lost(error):
+                    pool.check()  # the others may have been lost with it
+
+    def _pooled(
+        self, pool: ConnectionPool[Any], call: Call, user_id: UUID | None
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Send it in a transaction of its own."""
+        with pool.connection() as connection:
+            if connection not in self._prepared:
+                self._prepare(connection)
+                connection.commit()
+            cursor = connection.cursor(row_factory=tuple_row)
+            if connection.autocommit:  # a pool of the caller
+                with connection.transaction():
+                    cursor.execute(_FRAME, self._frame(user_id))
+                    cursor.execute(call.text, call.parameters)
+            else:
+                # begin, frame and call in one round trip, the commit in another: an error of the
+                # call must be the last thing in the pipeline
+                with connection.pipeline():
+                    connection.execute(_FRAME, self._frame(user_id))
+                    cursor.execute(call.text, call.parameters)
+                connection.commit()
+            return _columns(cursor), cursor.fetchall()
+
+    def _joined(
+        self, connection: Connection[Any], call: Call, user_id: UUID | None
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Send it within the caller's transaction, under a savepoint of its own."""
+        try:
+            if connection not in self._prepared:
+                self._prepare(connection)
+            is_idle = connection.info.transaction_status == TransactionStatus.IDLE
+            if is_idle and not connection.autocommit:
+                connection.execute(b"select")  # begins the transaction that is the caller's
+            with connection.transaction():
+                if is_idle:
+                    connection.execute(_FRAME, self._frame(user_id))
+                else:
+                    connection.execute(_FRAME_OF_CALLER, self._frame(user_id)[:1])
+                cursor = connection.cursor(row_factory=tuple_row)
+                cursor.execute(call.text, call.parameters)
+                return _columns(cursor), cursor.fetchall()
+        except psycopg.Error as error:
+            raise translated(error) from error.__cause__
+
+    def _frame(self, user_id: UUID | None) -> tuple[str, str, str]:
+        return (
+            "" if user_id is None else str(user_id),
+            f"{round(self._limits.statement_timeout * 1000)}ms",
+            f"{round(self._limits.idle_timeout * 1000)}ms",
+        )
+
+    def _prepare(self, connection: Connection[Any]) -> None:
+        cursor = connection.cursor(row_factory=tuple_row)
+        found = (cursor.execute(_HALFVEC)).fetchone()
+        if found is not None:  # else the call itself will say that the schema is missing
+            register_vectors(connection, *found)
+            self._prepared.add(connection)
+
+    def _pool(self) -> ConnectionPool[Any]:
+        if isinstance(self._target, ConnectionPool):
+            return self._target
+        if self._own_pool is not None:
+            return self._own_pool
+        with self._lock:
+            if self._own_pool is None:
+                dsn = self._dsn()
+                # one connection first: its error says what is wrong, a pool's only that it waited
+                with Connection.connect(dsn, **self._limits.connection(dsn)):
+                    pass
+                pool = ConnectionPool(
+                    dsn,
+                    min_size=self._limits.min_connections,
+                    max_size=self._limits.max_connections,
+                    timeout=self._limits.connect_timeout,
+                    kwargs=self._limits.connection(dsn),
+                    open=False,
+                    name="pgrecall",
+                )
+                pool.open()
+                self._own_pool = pool
+            return self._own_pool
+
+    def _dsn(self) -> str:
+        if isinstance(self._target, str):
+            return self._target
+        if isinstance(self._target, Connection) or not callable(self._target):
+            raise TypeError(f"a {type(self._target).__name__} is no DSN, pool or connection")
+        return SyncRuntime.in_thread(self._target)
+
+
+def _columns(cursor: Any) -> list[str]:
+    return [column.name for column in cursor.description or ()]
+
+
+def _may_pass(error: psycopg.Error) -> bool:
+    """Return whether the same call may succeed when it is sent again."""
+    if isinstance(error, (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)):
+        return True
+    if isinstance(error, (PoolTimeout, TooManyRequests)):
+        return False
+    return is_lost(error)

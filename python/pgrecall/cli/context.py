@@ -1,0 +1,116 @@
+"""`pgrecall context`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from pgrecall import AgentMemory
+from pgrecall.cli._output import note, out, print_json, print_table
+from pgrecall.cli._target import (
+    json_option,
+    no_embedding_option,
+    opened,
+    target_option,
+    user_option,
+)
+from pgrecall.errors import NotFoundError
+from pgrecall.messages import content_text
+from pgrecall.rows import CompiledContext, ExplainedMemory, as_json
+
+__all__ = ["context_command", "print_context", "print_explanation"]
+
+
+@click.command("context")
+@click.argument("query")
+@user_option
+@click.option("--session", metavar="SESSION", help="Its name or id. Default: the newest.")
+@click.option(
+    "--task", type=click.Choice(["continuation", "knowledge", "new_session", "tool_heavy"])
+)
+@click.option("--layout", type=click.Choice(["standard", "cache_stable"]))
+@click.option("--explain", is_flag=True, help="Show every candidate, and why it was taken or left.")
+@no_embedding_option
+@target_option
+@json_option
+def context_command(
+    query: str,
+    user: str,
+    session: str | None,
+    task: str | None,
+    layout: str | None,
+    explain: bool,
+    no_embedding: bool,
+    dsn: str | None,
+    as_json: bool,
+) -> None:
+    """Show the messages that a model would get with QUERY as the user's next message.
+
+    Nothing is written: no memory counts as used.
+    """
+    chosen = {"task": task, "layout": layout}
+    options: dict[str, Any] = {key: value for key, value in chosen.items() if value is not None}
+    with opened(dsn, no_embedding=no_embedding) as memory:
+        chat = memory.session(user=user, session_id=session or newest(memory, user))
+        compiled = chat.compile(query, **options)
+        rows = chat.explain(query, **options) if explain else []
+        opened_session = chat.info
+    if as_json:
+        print_document(compiled, rows, explain=explain)
+        return
+    if session is None:
+        note(f"session {opened_session.title or opened_session.session_id}")
+    if explain:
+        print_explanation(rows)
+    print_context(compiled)
+
+
+def newest(memory: AgentMemory, user: str) -> str:
+    """Return the id of the user's newest session.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    sessions = memory.sessions(user, limit=1)
+    if not sessions:
+        raise NotFoundError(f"{user} has no session", hint="Import or open one first.")
+    return str(sessions[0].session_id)
+
+
+def print_document(
+    compiled: CompiledContext, rows: Sequence[ExplainedMemory], *, explain: bool
+) -> None:
+    """Print the whole as JSON."""
+    document: dict[str, Any] = dict(compiled.raw)
+    if explain:
+        document["explain"] = [as_json(row) for row in rows]
+    print_json(document)
+
+
+def print_explanation(rows: Sequence[ExplainedMemory]) -> None:
+    """Print the candidates."""
+    print_table(
+        ("taken", "reason", "score", "similarity", "lexical", "tokens", "content"),
+        (
+            (row.taken, row.reason, row.score, row.similarity, row.lexical, row.token_count,
+             row.content)
+            for row in rows
+        ),
+        wide="content",
+    )  # fmt: skip
+
+
+def print_context(compiled: CompiledContext) -> None:
+    """Print the messages as they would be sent, and the budget."""
+    console = out()
+    for message in compiled.messages:
+        calls = message.get("tool_calls")
+        console.print(f"── {message['role']}")
+        if text := content_text(dict(message)):
+            console.print(text)
+        if calls:
+            console.print(f"calls {calls}")
+    budget = ", ".join(f"{name} {value}" for name, value in compiled.budget.items())
+    console.print(f"── task {compiled.task}; tokens: {budget}")

@@ -1,0 +1,192 @@
+"""`pgrecall memories`: the list that a user can read and correct."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import click
+
+from pgrecall._calls import UNSET
+from pgrecall.cli._output import out, print_json, print_rows, print_table
+from pgrecall.cli._target import (
+    json_option,
+    no_embedding_option,
+    opened,
+    target_option,
+    user_option,
+)
+from pgrecall.errors import NotFoundError
+
+__all__ = ["memories_command"]
+
+
+@click.group("memories")
+def memories_command() -> None:
+    """List, add and correct what is remembered of a user."""
+
+
+@memories_command.command("list")
+@user_option
+@click.option("--kind", "kinds", multiple=True, help="Only of this kind; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@click.option("--all", "with_ended", is_flag=True, help="With those that have ended.")
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    help="What was known then (UTC).",
+)
+@click.option("-k", "--limit", type=click.IntRange(0, 100_000), default=100, show_default=True)
+@target_option
+@json_option
+def list_command(
+    user: str,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    with_ended: bool,
+    as_of: datetime | None,
+    limit: int,
+    dsn: str | None,
+    as_json: bool,
+) -> None:
+    """List memories."""
+    filter_: dict[str, object] = {}
+    if kinds:
+        filter_["kinds"] = list(kinds)
+    if tags:
+        filter_["tags_all"] = list(tags)
+    if with_ended:
+        filter_["include_ended"] = True
+    at = UNSET if as_of is None else as_of.replace(tzinfo=UTC)
+    with opened(dsn, no_embedding=True) as memory:
+        found = memory.memories(user, filter=filter_, limit=limit, as_of=at)
+    if as_json:
+        print_rows(found)
+        return
+    columns = ["observed", "kind", "slot", "tier", "content", "memory_id"]
+    if with_ended:
+        columns.insert(4, "ended")
+    print_table(
+        columns,
+        (
+            [
+                f"{item.observed_at or item.created_at:%Y-%m-%d}",
+                item.kind,
+                item.slot,
+                item.tier,
+                *([item.end_reason] if with_ended else []),
+                item.content,
+                item.memory_id,
+            ]
+            for item in found
+        ),
+        wide="content",
+    )
+
+
+@memories_command.command("add")
+@click.argument("content")
+@user_option
+@click.option("--kind", default="fact", show_default=True)
+@click.option("--slot", help="The attribute it fills, such as employer.")
+@click.option("--tag", "tags", multiple=True, help="May be repeated.")
+@click.option("--importance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
+@no_embedding_option
+@target_option
+@json_option
+def add_command(
+    content: str,
+    user: str,
+    kind: str,
+    slot: str | None,
+    tags: tuple[str, ...],
+    importance: float,
+    no_embedding: bool,
+    dsn: str | None,
+    as_json: bool,
+) -> None:
+    """Remember a sentence."""
+    with opened(dsn, no_embedding=no_embedding) as memory:
+        memory.ensure_user(user)
+        added = memory.remember(
+            user, content, kind=kind, slot=slot, tags=tags, importance=importance
+        )
+    _say(as_json, {"memory_id": added.memory_id, "outcome": added.outcome})
+
+
+@memories_command.command("edit")
+@click.argument("memory_id", type=UUID)
+@click.argument("content")
+@user_option
+@no_embedding_option
+@target_option
+@json_option
+def edit_command(
+    memory_id: UUID, content: str, user: str, no_embedding: bool, dsn: str | None, as_json: bool
+) -> None:
+    """Replace a memory's text; the old one stays in its history."""
+    with opened(dsn, no_embedding=no_embedding) as memory:
+        new_id = memory.edit(user, memory_id, content)
+    _say(as_json, {"memory_id": new_id, "outcome": "superseded", "supersedes": memory_id})
+
+
+@memories_command.command("retract")
+@click.argument("memory_id", type=UUID)
+@user_option
+@click.option("--reason", help="Why; it stays in the memory's history.")
+@target_option
+@json_option
+def retract_command(
+    memory_id: UUID, user: str, reason: str | None, dsn: str | None, as_json: bool
+) -> None:
+    """End a memory; it can be restored."""
+    with opened(dsn, no_embedding=True) as memory:
+        was_active = memory.retract(user, memory_id, reason=reason)
+    _say(
+        as_json,
+        {"memory_id": memory_id, "outcome": "retracted" if was_active else "was not active"},
+    )
+
+
+@memories_command.command("restore")
+@click.argument("memory_id", type=UUID)
+@user_option
+@target_option
+@json_option
+def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+    """Take a memory back that was merged, retracted or has expired."""
+    with opened(dsn, no_embedding=True) as memory:
+        new_id = memory.restore(user, memory_id)
+    _say(as_json, {"memory_id": new_id, "outcome": "restored"})
+
+
+@memories_command.command("history")
+@click.argument("memory_id", type=UUID)
+@user_option
+@target_option
+@json_option
+def history_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+    """Show what happened to a memory."""
+    with opened(dsn, no_embedding=True) as memory:
+        events = memory.history(user, memory_id)
+        if not events and memory.get_memory(user, memory_id) is None:
+            raise NotFoundError(f"{user} has no memory {memory_id}")
+    if as_json:
+        print_rows(events)
+        return
+    print_table(
+        ("at", "event", "by", "detail", "memory_id"),
+        (
+            (f"{event.at:%Y-%m-%d %H:%M:%S}", event.event, event.caller, event.detail,
+             event.memory_id)
+            for event in events
+        ),
+        wide="detail",
+    )  # fmt: skip
+
+
+def _say(as_json: bool, result: dict[str, object]) -> None:
+    if as_json:
+        print_json(result)
+    else:
+        out().print(f"{result['outcome']}: {result['memory_id']}")

@@ -1,0 +1,131 @@
+"""`pgrecall status` and `pgrecall doctor`."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+import click
+
+from pgrecall import AgentMemory
+from pgrecall._limits import Limits
+from pgrecall.cli._output import out, print_json, print_table
+from pgrecall.cli._target import described, json_option, named_dsn, opened, target_option
+from pgrecall.errors import PgRecallError
+from pgrecall.rows import HealthCheck
+from pgrecall.rows import as_json as as_json_row
+
+__all__ = ["doctor_command", "status_command"]
+
+# The counters that sessions and users carry; nothing of the history is read.
+_NUMBERS = b"""
+select jsonb_build_object(
+    'server', current_setting('server_version'),
+    'database', current_database(),
+    'size_bytes', pg_database_size(current_database()),
+    'users', (select count(*) from recall.users),
+    'sessions', (select jsonb_build_object('total', coalesce(sum(s.count), 0))
+                        || coalesce(jsonb_object_agg(s.status, s.count), '{}')
+                   from (select status, count(*) from recall.sessions group by status) as s),
+    'messages', (select coalesce(sum(turn_count), 0) from recall.sessions),
+    'cost_microcents', (select coalesce(sum(total_cost_microcents), 0) from recall.sessions),
+    'memories', (select jsonb_build_object('total', coalesce(sum(m.count), 0))
+                        || coalesce(jsonb_object_agg(m.tier, m.count), '{}')
+                   from (select tier, count(*) from recall.memory_store
+                          where ended_at is null group by tier) as m),
+    'jobs', (select jsonb_build_object('total', coalesce(sum(j.count), 0))
+                    || coalesce(jsonb_object_agg(j.state, j.count), '{}')
+               from (select state, count(*) from recall.jobs group by state) as j))
+"""
+_COUNT_SECONDS = 120.0
+
+
+@click.command("status")
+@target_option
+@json_option
+def status_command(dsn: str | None, as_json: bool) -> None:
+    """Say what is stored and what waits, in numbers."""
+    with opened(dsn, limits=Limits(statement_timeout=_COUNT_SECONDS)) as memory:
+        info = memory.info()
+        numbers: dict[str, Any] = memory._write.query(_NUMBERS)[0][0]
+    numbers = {
+        "version": info.version,
+        "driver": metadata.version("pgrecall"),
+        "embedding_model": info.embedding_model,
+        "embedding_dimensions": info.embedding_dimensions,
+        "extraction": info.extraction,
+        **numbers,
+    }
+    if as_json:
+        print_json(numbers)
+        return
+    sessions, memories, jobs = numbers["sessions"], numbers["memories"], numbers["jobs"]
+    rows = [
+        ("schema", f"{info.version}, in {described(named_dsn(dsn))}"),
+        ("server", f"PostgreSQL {numbers['server']}, {numbers['size_bytes'] / 2**20:,.0f} MB"),
+        ("embedding", f"{info.embedding_model}, {info.embedding_dimensions} numbers"),
+        ("extraction", info.extraction),
+        ("users", f"{numbers['users']:,}"),
+        ("sessions", _counts(sessions)),
+        ("messages", f"{numbers['messages']:,}"),
+        ("memories", _counts(memories)),
+        ("jobs", _counts(jobs)),
+        ("cost", f"{numbers['cost_microcents'] / 1e8:,.4f} dollars"),
+    ]
+    for name, value in rows:
+        out().print(f"{name:12}{value}")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    parts = ", ".join(
+        f"{count:,} {name}" for name, count in sorted(counts.items()) if name != "total"
+    )
+    return f"{counts['total']:,} ({parts})" if parts else "0"
+
+
+@click.command("doctor")
+@target_option
+@json_option
+def doctor_command(dsn: str | None, as_json: bool) -> int:
+    """Look for what is wrong, and say how to mend it. Fails when something is broken."""
+    with opened(dsn) as memory:
+        checks = [*memory.health(), _driver_check(memory), _embedder_check(memory)]
+    worst = next(
+        (level for level in ("fail", "warn") if any(c.status == level for c in checks)), "ok"
+    )
+    if as_json:
+        print_json({"status": worst, "checks": [dict(as_json_row(check)) for check in checks]})
+    else:
+        print_table(
+            ("check", "status", "detail", "remedy"),
+            ((check.name, check.status, check.detail, check.hint) for check in checks),
+            wide="detail",
+        )
+    return 1 if worst == "fail" else 0
+
+
+def _driver_check(memory: AgentMemory) -> HealthCheck:
+    driver, schema = metadata.version("pgrecall"), memory.version()
+    return HealthCheck(
+        name="driver",
+        status="ok" if driver == schema else "warn",
+        detail=f"pgrecall {driver} for Python",
+        hint=None if driver == schema else "pgrecall install upgrades the schema.",
+    )
+
+
+def _embedder_check(memory: AgentMemory) -> HealthCheck:
+    try:
+        embedder = memory.embedder()
+        if embedder is not None:
+            memory.embed(["does it work?"])
+    except Exception as error:
+        is_ours = isinstance(error, PgRecallError)
+        return HealthCheck(
+            name="embedder",
+            status="warn",
+            detail=error.message if is_ours else str(error),  # type: ignore[attr-defined]
+            hint=error.hint if is_ours else None,  # type: ignore[attr-defined]
+        )
+    detail = "none" if embedder is None else f"{embedder.model}, {embedder.dimensions} numbers"
+    return HealthCheck(name="embedder", status="ok", detail=detail)

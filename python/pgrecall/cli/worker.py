@@ -1,0 +1,105 @@
+"""`pgrecall worker`."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import click
+
+from pgrecall import AgentMemory
+from pgrecall._info import checked_embedder, default_embedder
+from pgrecall._report import WorkerReport
+from pgrecall.cli._output import note, out, print_json, progress_console
+from pgrecall.cli._target import (
+    described,
+    json_option,
+    named_dsn,
+    no_embedding_option,
+    opened,
+    target_option,
+)
+from pgrecall.embedding import Embedder
+
+__all__ = ["worker_command"]
+
+
+@click.command("worker")
+@target_option
+@click.option("--until-idle", is_flag=True, help="Stop when no job is due.")
+@click.option("--poll", type=click.FloatRange(0.01, 3600), default=1.0, show_default=True,
+              help="Seconds between looks for work.")  # fmt: skip
+@click.option("--base-url", metavar="URL", help="The OpenAI-compatible endpoint.")
+@click.option("--api-key-env", metavar="VAR", help="The variable that holds its key.")
+@click.option("--model", metavar="M", help="The chat model of extraction (of a later version).")
+@no_embedding_option
+@json_option
+def worker_command(
+    dsn: str | None,
+    until_idle: bool,
+    poll: float,
+    base_url: str | None,
+    api_key_env: str | None,
+    model: str | None,
+    no_embedding: bool,
+    as_json: bool,
+) -> int:
+    """Do the jobs that conversations leave behind, until SIGTERM or Ctrl-C.
+
+    This version makes embeddings and verbatim memories; jobs that need a chat model are left.
+    """
+    api_key = None
+    if api_key_env is not None:
+        api_key = os.environ.get(api_key_env)
+        if not api_key:
+            raise click.UsageError(f"the variable {api_key_env} is not set")
+    if model is not None:
+        note("this version has no step for a chat model: its jobs are left waiting")
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
+    with opened(dsn, no_embedding=no_embedding or bool(base_url or api_key)) as memory:
+        if (base_url or api_key) and not no_embedding:
+            embedder = _embedder(memory, base_url, api_key)
+            with opened(dsn, embedder=embedder) as other:
+                report = _work(other, dsn, until_idle, poll)
+        else:
+            report = _work(memory, dsn, until_idle, poll)
+    if as_json:
+        print_json(
+            {
+                "jobs": report.jobs,
+                "done": report.done,
+                "failed": report.failed,
+                "lost": report.lost,
+                "last_error": report.last_error,
+            }
+        )
+    else:
+        out().print(_summary(report))
+    return 1 if until_idle and report.failed else 0
+
+
+def _embedder(memory: AgentMemory, base_url: str | None, api_key: str | None) -> Embedder:
+    """Return the database's embedder at an endpoint of its own."""
+    info = memory.info()
+    return checked_embedder(default_embedder(info, base_url=base_url, api_key=api_key), info)
+
+
+def _work(memory: AgentMemory, dsn: str | None, until_idle: bool, poll: float) -> WorkerReport:
+    console = progress_console()
+    worker = memory.worker(poll_seconds=poll)
+    if not until_idle:
+        memory.embedder()  # its errors before the first job
+        note(f"worker {worker.name} on {described(named_dsn(dsn))}; SIGTERM or Ctrl-C stops it")
+        return worker.run()
+    if not console.is_terminal:
+        return worker.run_until_idle()
+    with console.status("working") as status:
+        return worker.run_until_idle(progress=lambda report: status.update(_summary(report)))
+
+
+def _summary(report: WorkerReport) -> str:
+    parts = [f"{count:,} {kind}" for kind, count in sorted(report.done.items())]
+    text = f"{report.jobs:,} jobs done" + (f" ({', '.join(parts)})" if parts else "")
+    if report.failed:
+        text += f", {sum(report.failed.values()):,} failed: {report.last_error}"
+    return text

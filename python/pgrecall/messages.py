@@ -1,0 +1,279 @@
+"""Messages in the forms that the OpenAI client gives them, as the database takes them.
+
+Taken are message dictionaries, message objects, whole completions (`ChatCompletion`, or its
+dictionary) and streams: any iterable of `ChatCompletionChunk` is put together first. Objects are
+recognized by their shape, so the package `openai` is not needed here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgrecall._calls import json_text
+from pgrecall.errors import InvalidInputError
+from pgrecall.tokens import count_message_tokens, count_text_tokens, encoding_name
+
+__all__ = ["Batch", "content_text", "merge_chunks", "normalize", "tool_tokens", "with_tokens"]
+
+_USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_ms", "cost_microcents")
+
+
+@dataclass(slots=True)
+class Batch:
+    """Messages to append, and what their calls used.
+
+    Attributes:
+        messages: dictionaries of the chat format, with our own fields: token_count, model_id,
+            finish_reason, metadata.
+        usage: prompt_tokens, completion_tokens, cached_tokens, summed over the completions among
+            the messages; None when none said it.
+    """
+
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    usage: dict[str, int] | None = None
+
+    def add_usage(self, usage: Mapping[str, Any] | None) -> None:
+        """Add one call's usage, in OpenAI's form or in ours."""
+        if not usage:
+            return
+        counts = {key: usage[key] for key in _USAGE if usage.get(key) is not None}
+        details = usage.get("prompt_tokens_details") or {}
+        if "cached_tokens" not in counts and details.get("cached_tokens"):
+            counts["cached_tokens"] = details["cached_tokens"]
+        if self.usage is None:
+            self.usage = {}
+        for key, count in counts.items():
+            self.usage[key] = self.usage.get(key, 0) + count
+
+
+def normalize(
+    messages: Any = None, *, user: Any = None, reply: Any = None, model: str | None = None
+) -> Batch:
+    """Return messages in the database's form, in order: `messages`, the user's, the reply.
+
+    Args:
+        messages: one message or completion, or an iterable of them, or of chunks.
+        user: the user's message: a text, a list of parts, or a message.
+        reply: the model's: a text, a message, a completion, or a stream.
+        model: the session's model. A dated snapshot of it (`gpt-4o-mini-2024-07-18`) counts as
+            the model itself, whose price is known, and is kept in metadata (`response_model`).
+
+    Raises:
+        InvalidInputError: something is no message.
+    """
+    batch = Batch()
+    for item in _items(messages):
+        _add(batch, item, model, "messages")
+    if user is not None:
+        if isinstance(user, str) or _is_parts(user):
+            user = {"role": "user", "content": user}
+        _add(batch, user, model, "user")
+    if reply is not None:
+        if isinstance(reply, str):
+            reply = {"role": "assistant", "content": reply}
+        for item in _items(reply):
+            _add(batch, item, model, "reply")
+    if not batch.messages:
+        raise InvalidInputError("there is no message to append")
+    return batch
+
+
+def with_tokens(messages: Sequence[dict[str, Any]], model: str) -> list[dict[str, Any]]:
+    """Return the messages with `token_count` wherever it is missing and can be counted exactly.
+
+    The others are left to the database, which estimates on the safe side and marks the estimate.
+    """
+    if encoding_name(model) is None:
+        return list(messages)
+    return [_with_tokens(message, model) for message in messages]
+
+
+def _with_tokens(message: dict[str, Any], model: str) -> dict[str, Any]:
+    if message.get("token_count") is not None:
+        return message
+    try:
+        return {**message, "token_count": count_message_tokens(message, model)}
+    except (AttributeError, TypeError):  # malformed; the database says in which way
+        return message
+
+
+def tool_tokens(tools: Sequence[Any], model: str) -> int | None:
+    """Return the tokens of tool definitions as compact JSON; None when they cannot be counted."""
+    if encoding_name(model) is None:
+        return None
+    return count_text_tokens(json_text([_dump(tool) for tool in tools]), model)
+
+
+def content_text(content: Any) -> str:
+    """Return the text of a message's content: the text itself, or of its text parts."""
+    if isinstance(content, Mapping):
+        content = content.get("content")
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n".join(part["text"] for part in content if isinstance(part.get("text"), str))
+
+
+def merge_chunks(chunks: Iterable[Any]) -> dict[str, Any]:
+    """Put the chunks of a streamed completion together: the dictionary of a completion.
+
+    Only the first choice is read, as everywhere. Usage is there when the request asked for it
+    (`stream_options={"include_usage": True}`).
+    """
+    texts: dict[str, list[str]] = {"content": [], "refusal": []}
+    calls: dict[int, dict[str, Any]] = {}
+    merged: dict[str, Any] = {"object": "chat.completion", "choices": []}
+    finish_reason = None
+    role = "assistant"
+    for chunk in map(_dump, chunks):
+        merged["model"] = chunk.get("model") or merged.get("model")
+        merged["usage"] = chunk.get("usage") or merged.get("usage")
+        choice = next((c for c in chunk.get("choices") or () if not c.get("index")), None)
+        if choice is None:
+            continue
+        finish_reason = choice.get("finish_reason") or finish_reason
+        delta = choice.get("delta") or {}
+        role = delta.get("role") or role
+        for key, text in texts.items():
+            if delta.get(key):
+                text.append(delta[key])
+        for call in delta.get("tool_calls") or ():
+            _merge_call(calls.setdefault(call.get("index", len(calls)), {}), call)
+    message: dict[str, Any] = {
+        "role": role,
+        **{key: "".join(text) for key, text in texts.items() if text},
+    }
+    if calls:
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
+    merged["choices"] = [{"index": 0, "finish_reason": finish_reason, "message": message}]
+    return merged
+
+
+def _merge_call(call: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """Add a piece of a tool call: ids and names come whole, arguments in pieces."""
+    for key in ("id", "type"):
+        if delta.get(key):
+            call[key] = delta[key]
+    for kind, long in (("function", "arguments"), ("custom", "input")):
+        if piece := delta.get(kind):
+            call.setdefault("type", kind)
+            body = call.setdefault(kind, {"name": "", long: ""})
+            body["name"] += piece.get("name") or ""
+            body[long] += piece.get(long) or ""
+
+
+def _items(value: Any) -> Iterable[Any]:
+    """Yield messages and completions; chunks are put together."""
+    if value is None:
+        return
+    if isinstance(value, Mapping) or hasattr(value, "model_dump"):
+        if _kind(value) == "chunk":
+            raise InvalidInputError("a single chunk is no reply", hint="Pass the whole stream.")
+        yield value
+        return
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInputError(f"a {type(value).__name__} is no message")
+    iterator = iter(value)
+    for first in iterator:
+        if _kind(first) == "chunk":
+            chunks = [first]
+            for item in iterator:
+                if _kind(item) != "chunk":
+                    yield merge_chunks(chunks)
+                    yield item
+                    break
+                chunks.append(item)
+            else:
+                yield merge_chunks(chunks)
+        else:
+            yield first
+
+
+def _add(batch: Batch, item: Any, model: str | None, what: str) -> None:
+    """Add one message, or a completion's."""
+    if not isinstance(item, Mapping) and not hasattr(item, "model_dump"):
+        raise InvalidInputError(f"{what}: a {type(item).__name__} is no message")
+    data = _dump(item)
+    if _kind(data) == "completion":
+        batch.add_usage(data.get("usage"))
+        choice = next(iter(data.get("choices") or ()), None)
+        if choice is None or not choice.get("message"):
+            raise InvalidInputError(f"{what}: the completion has no choice")
+        message = _clean(choice["message"])
+        message["finish_reason"] = choice.get("finish_reason")
+        _name_model(message, data.get("model"), model)
+    else:
+        message = _clean(data)
+    batch.messages.append({key: value for key, value in message.items() if value is not None})
+
+
+def _name_model(message: dict[str, Any], answered: str | None, model: str | None) -> None:
+    """Say which model answered, when it is not the session's."""
+    if not answered or answered == model:
+        return
+    if model and answered.startswith(f"{model}-") and answered[len(model) + 1 :][:1].isdigit():
+        message["metadata"] = {**(message.get("metadata") or {}), "response_model": answered}
+    else:
+        message["model_id"] = answered
+
+
+def _clean(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop what a parsed message adds, and what is empty."""
+    cleaned = {
+        key: value for key, value in message.items() if key != "parsed" and value not in (None, [])
+    }
+    if "content" in message and message["content"] == []:
+        cleaned["content"] = []
+    if calls := cleaned.get("tool_calls"):
+        if not isinstance(calls, (list, tuple)):
+            return cleaned  # the database says what is wrong with it
+        cleaned["tool_calls"] = [_clean_call(call) for call in calls]
+    return cleaned
+
+
+def _clean_call(call: Any) -> Any:
+    if not isinstance(call, Mapping):
+        return call
+    cleaned = {key: value for key, value in call.items() if key != "index"}
+    if isinstance(function := cleaned.get("function"), Mapping):
+        cleaned["function"] = {k: v for k, v in function.items() if k != "parsed_arguments"}
+    return cleaned
+
+
+def _dump(value: Any) -> Any:
+    """Return an object of the OpenAI client as a dictionary, a dictionary with its objects too."""
+    if hasattr(value, "model_dump"):
+        # warnings: a parsed answer holds what its declared type does not know
+        return value.model_dump(mode="json", exclude_none=True, warnings=False)
+    if isinstance(value, Mapping):
+        return {key: _dump(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_dump(item) for item in value]
+    return value
+
+
+def _kind(value: Any) -> str:
+    """Return completion, chunk or message."""
+    choices = _field(value, "choices")
+    if choices is None:
+        return "message"
+    kind = _field(value, "object")
+    first = next(iter(choices), None)
+    if kind == "chat.completion.chunk" or _field(first, "delta") is not None:
+        return "chunk"
+    # the last chunk of a stream has usage and no choice
+    return "completion" if first is not None or kind == "chat.completion" else "chunk"
+
+
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _is_parts(value: Any) -> bool:
+    """Return whether a list is the parts of one message."""
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(part, Mapping) and "type" in part and "role" not in part
+        for part in itertools.islice(value, 100)
+    )

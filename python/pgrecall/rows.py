@@ -1,0 +1,373 @@
+"""What the functions return, as frozen dataclasses.
+
+Fields are named as the columns of the functions. Columns that a newer database adds are passed
+over; one that an older database lacks is None. Times carry a time zone, costs are micro-cents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletionMessageParam
+
+__all__ = [
+    "Appended",
+    "CompiledContext",
+    "Dispute",
+    "ExplainedMemory",
+    "HealthCheck",
+    "Job",
+    "Memory",
+    "MemoryEvent",
+    "Message",
+    "MessageHit",
+    "Remembered",
+    "SearchHit",
+    "Session",
+    "UsedMemory",
+]
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation: its parameters, counters (tokens) and cost (micro-cents)."""
+
+    session_id: UUID
+    status: str
+    model_id: str
+    agent_id: str | None = None
+    title: str | None = None
+    turn_count: int = 0
+    active_tokens: int = 0
+    total_prompt_tokens: int = 0
+    total_completion_tokens: int = 0
+    total_cost_microcents: int = 0
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None = None
+    metadata: JSON
+    context_window_size: int | None = None
+    max_response_tokens: int | None = None
+    system_prompt: str | None = None
+    system_prompt_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    cost_limit_microcents: int | None = None
+    parent_session_id: UUID | None = None
+    user_turn_count: int | None = None
+    compacted_through_turn: int | None = None
+    extracted_through_turn: int | None = None
+    last_message_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """One appended message; `inserted` is False when the request had come before."""
+
+    message_id: UUID
+    turn_index: int
+    inserted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A stored message. `content_parts` holds multimodal content, `content` is None then."""
+
+    message_id: UUID
+    turn_index: int
+    role: str
+    content: str | None = None
+    content_parts: list[JSON] | None = None
+    name: str | None = None
+    tool_calls: list[JSON] | None = None
+    tool_call_id: str | None = None
+    token_count: int
+    created_at: datetime
+    metadata: JSON
+    tokens_estimated: bool | None = None
+    model_id: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_microcents: int | None = None
+    latency_ms: int | None = None
+
+    def to_openai(self) -> ChatCompletionMessageParam:
+        """Return the message as `chat.completions.create` takes it."""
+        message: JSON = {"role": self.role}
+        if self.content_parts is not None:
+            message["content"] = self.content_parts
+        elif self.content is not None or not self.tool_calls:
+            message["content"] = self.content or ""
+        for key in ("name", "tool_calls", "tool_call_id"):
+            if (value := getattr(self, key)) is not None:
+                message[key] = value
+        return message  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageHit:
+    """A message that a search found; score, similarity and lexical lie in 0 to 1, or are None."""
+
+    message_id: UUID
+    session_id: UUID
+    turn_index: int
+    role: str
+    content: str | None = None
+    created_at: datetime
+    score: float
+    similarity: float | None = None
+    lexical: float | None = None
+    token_count: int | None = None
+    name: str | None = None
+    metadata: JSON | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What became of a memory: added, duplicate, merged, superseded or disputed."""
+
+    memory_id: UUID
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory, current or ended (`is_active`); an ended one says how and by what it ended."""
+
+    memory_id: UUID
+    content: str
+    kind: str
+    slot: str | None = None
+    tier: str
+    scope: str
+    tags: list[str]
+    importance: float
+    confidence: float
+    provenance: str
+    source: str
+    source_session_id: UUID | None = None
+    observed_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    created_at: datetime
+    expires_at: datetime | None = None
+    ended_at: datetime | None = None
+    end_reason: str | None = None
+    superseded_by: UUID | None = None
+    is_active: bool
+    access_count: int = 0
+    metadata: JSON
+    session_id: UUID | None = None
+    agent_id: str | None = None
+    token_count: int | None = None
+    source_turn_ids: list[UUID] | None = None
+    last_accessed_at: datetime | None = None
+    is_validated: bool | None = None
+    review_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A memory that a search found, with the terms of its score (each 0 to 1, None: no such term).
+
+    `relevance` is what `record_access` takes.
+    """
+
+    memory_id: UUID
+    content: str
+    kind: str
+    tier: str
+    score: float
+    relevance: float
+    similarity: float | None = None
+    lexical: float | None = None
+    freshness: float | None = None
+    frequency: float | None = None
+    authority: float | None = None
+    importance: float
+    confidence: float
+    tags: list[str]
+    observed_at: datetime | None = None
+    created_at: datetime
+    token_count: int | None = None
+    slot: str | None = None
+    scope: str | None = None
+    provenance: str | None = None
+    source_turn_ids: list[UUID] | None = None
+    session_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedMemory:
+    """A candidate of a context: each term of its score, and why it was taken or left."""
+
+    memory_id: UUID
+    content: str
+    token_count: int | None = None
+    score: float | None = None
+    relevance: float | None = None
+    similarity: float | None = None
+    lexical: float | None = None
+    freshness: float | None = None
+    frequency: float | None = None
+    authority: float | None = None
+    taken: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """What was inferred against the user's own word (`disputed_id`), and waits for a decision."""
+
+    memory_id: UUID
+    content: str
+    kind: str
+    slot: str | None = None
+    provenance: str
+    source: str
+    source_session_id: UUID | None = None
+    confidence: float
+    observed_at: datetime | None = None
+    created_at: datetime
+    disputed_id: UUID
+    disputed_content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEvent:
+    """One line of a memory's audit."""
+
+    at: datetime
+    event: str
+    memory_id: UUID
+    job_id: UUID | None = None
+    caller: str | None = None
+    detail: JSON | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthCheck:
+    """One promise that can go wrong: ok, warn or fail, with a remedy."""
+
+    name: str
+    status: str
+    detail: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A claimed job; `lease_token` proves the claim until `lease_until`."""
+
+    job_id: UUID
+    lease_token: UUID
+    kind: str
+    user_id: UUID
+    session_id: UUID | None = None
+    payload: JSON
+    attempts: int
+    lease_until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedMemory:
+    """A memory that a context shows."""
+
+    memory_id: UUID
+    score: float | None
+    relevance: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledContext:
+    """A compiled context.
+
+    Attributes:
+        messages: ready for `chat.completions.create`.
+        budget: tokens: window, system, tools, response, memory, working, summary, history, total.
+        memories: the memories shown, best first.
+        history: first and last turn shown.
+        task: continuation, knowledge, new_session or tool_heavy.
+        truncated: whether history was cut.
+        prefix_hash: equal for contexts that begin alike.
+        raw: the whole answer of `recall.compile_context`.
+    """
+
+    messages: list[ChatCompletionMessageParam]
+    budget: JSON
+    memories: tuple[UsedMemory, ...]
+    history: JSON | None
+    task: str | None
+    truncated: bool
+    prefix_hash: str | None
+    raw: JSON
+
+    @classmethod
+    def from_json(cls, raw: JSON) -> CompiledContext:
+        """Read the answer of `recall.compile_context`."""
+        return cls(
+            messages=raw["messages"],
+            budget=raw.get("budget") or {},
+            memories=tuple(
+                UsedMemory(
+                    memory_id=UUID(memory.get("memory_id") or memory["id"]),
+                    score=memory.get("score"),
+                    relevance=memory.get("relevance"),
+                )
+                for memory in raw.get("memories") or ()
+            ),
+            history=raw.get("history"),
+            task=raw.get("task"),
+            truncated=bool(raw.get("truncated")),
+            prefix_hash=raw.get("prefix_hash"),
+            raw=raw,
+        )
+
+
+Row = TypeVar("Row")
+
+
+@cache
+def _picked(row: Hashable, columns: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    known = {field.name for field in fields(row)}  # type: ignore[arg-type]
+    return tuple((name, index) for index, name in enumerate(columns) if name in known)
+
+
+def maker(row: type[Row], columns: Sequence[str]) -> Callable[[Sequence[Any]], Row]:
+    """Return the function that makes a `row` of a tuple with these columns."""
+    cls: type[Any] = row
+    picked = _picked(cast("Hashable", row), tuple(columns))
+
+    def make(values: Sequence[Any]) -> Row:
+        made: Row = cls(**{name: values[index] for name, index in picked})
+        return made
+
+    return make
+
+
+def as_json(row: object) -> Mapping[str, Any]:
+    """Return a row as plain JSON values: ids and times as text."""
+    return {
+        field.name: _plain(getattr(row, field.name))
+        for field in fields(row)  # type: ignore[arg-type]
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,46 @@
+"""What the environment says: variables that begin with `PGRECALL_`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pgrecall._limits import Limits
+
+__all__ = ["Settings"]
+
+
+class Settings(BaseSettings):
+    """The environment of the driver.
+
+    Attributes:
+        dsn: `PGRECALL_DSN`: where writes go; None is the embedded server.
+        history_dsn: `PGRECALL_HISTORY_DSN`: for reading sessions and messages.
+        memory_dsn: `PGRECALL_MEMORY_DSN`: for searches and contexts.
+        worker_dsn: `PGRECALL_WORKER_DSN`: for workers.
+        home: `PGRECALL_HOME`: the folder of the embedded server.
+        statement_timeout: `PGRECALL_STATEMENT_TIMEOUT`: seconds, 0 is none.
+        idle_timeout: `PGRECALL_IDLE_TIMEOUT`: seconds a transaction may do nothing, 0 is no limit.
+        max_connections: `PGRECALL_MAX_CONNECTIONS`: of each pool.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="PGRECALL_", env_ignore_empty=True)
+
+    dsn: str | None = None
+    history_dsn: str | None = None
+    memory_dsn: str | None = None
+    worker_dsn: str | None = None
+    home: Path | None = None
+    statement_timeout: float = Field(default=5.0, ge=0)
+    idle_timeout: float = Field(default=30.0, ge=0)
+    max_connections: int = Field(default=8, ge=1)
+
+    def limits(self) -> Limits:
+        """Return the timeouts and sizes."""
+        return Limits(
+            statement_timeout=self.statement_timeout,
+            idle_timeout=self.idle_timeout,
+            max_connections=self.max_connections,
+        )

@@ -1,0 +1,527 @@
+"""The command line, against a real server; its forms are relied on by scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgrecall import AgentMemory
+from pgrecall.cli._main import _run
+from pgrecall.embedded import EmbeddedServer
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Cli = Callable[..., Done]
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGRECALL_DSN",
+                 "OPENAI_API_KEY", "OPENAI_BASE_URL"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def local(dsn: str) -> str:
+    """The module's database, with the local model."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("""select recall.configure('{"embedding_model": "local"}')""")
+    return dsn
+
+
+@pytest.fixture
+def cli(local: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command on the module's database."""
+    monkeypatch.setenv("PGRECALL_DSN", local)
+
+    def run(*arguments: object) -> Done:
+        capsys.readouterr()
+        code = _run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return Done(code, said.out, said.err)
+
+    return run
+
+
+def lines(path: Path, *objects: Any) -> Path:
+    text = "".join(f"{json.dumps(o) if not isinstance(o, str) else o}\n" for o in objects)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def message(user: str, content: str, **more: Any) -> dict[str, Any]:
+    return {"user": user, "session": "s1", "role": "user", "content": content, **more}
+
+
+@pytest.fixture
+def who() -> str:
+    """The name of a user whom nobody has used before."""
+    return f"user {uuid.uuid4()}"
+
+
+# Usage
+
+
+def test_help(cli: Cli) -> None:
+    done = cli("--help")
+    assert done.code == 0
+    for command in ("install", "status", "doctor", "demo", "import", "search", "memories",
+                    "context", "worker"):  # fmt: skip
+        assert command in done.out
+        assert cli(command, "--help").code == 0
+    assert "0.1.0" in cli("--version").out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no-such-command"],
+        ["search"],
+        ["search", "x"],
+        ["search", "x", "--user", "ada", "-k", "-1"],
+        ["search", "x", "--user", "ada", "--no-such-option"],
+        ["import"],
+        ["import", "/no/such/file"],
+        ["install", "--embedding", "no-such-model"],
+        ["install", "--dimensions", "0"],
+        ["memories", "retract", "not-a-uuid", "--user", "ada"],
+        ["worker", "--api-key-env", "NO_SUCH_VARIABLE"],
+    ],
+)
+def test_wrong_usage(cli: Cli, arguments: list[str]) -> None:
+    done = cli(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err
+
+
+def test_errors_have_no_traceback(cli: Cli) -> None:
+    done = cli("status", "--dsn", "host=/nonexistent dbname=x connect_timeout=2")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("pgrecall: ")
+    assert "Traceback" not in done.err
+
+    done = cli("status", "--json", "--dsn", "nonsense")
+    assert done.code == 1
+    assert "nonsense" in done.json["error"]["message"]
+
+    done = cli("context", "x", "--user", f"stranger {uuid.uuid4()}", "--json")
+    assert (done.code, done.json["error"]["code"]) == (1, "RC001")
+
+
+def test_as_a_process(local: str) -> None:
+    for arguments, code in ((["--version"], 0), (["nonsense"], 2), (["status", "--dsn", "x"], 1)):
+        done = subprocess.run(
+            [sys.executable, "-m", "pgrecall", *arguments],
+            check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+    # a reader that has enough is no error worth a traceback
+    command = f"{sys.executable} -m pgrecall doctor --dsn '{local}' | true"
+    done = subprocess.run(["sh", "-c", command], check=False, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+
+
+# Installation
+
+
+def test_install(cli: Cli, empty_dsn: str) -> None:
+    assert cli("status", "--dsn", empty_dsn).code == 1
+    done = cli("install", "--dsn", empty_dsn, "--json")
+    assert done.code == 0
+    assert done.json == {
+        "was_new": True,
+        "version": "0.1.0",
+        "embedding_model": "openai:text-embedding-3-small",
+        "embedding_dimensions": 1536,
+        "extraction": "llm",
+        "hash_partitions": 8,
+    }
+    again = cli("install", "--dsn", empty_dsn, "--json").json
+    assert again == {**done.json, "was_new": False}
+    assert cli("install", "--dsn", empty_dsn, "--extraction", "verbatim").code == 0
+    assert cli("status", "--dsn", empty_dsn, "--json").json["extraction"] == "verbatim"
+    # another size is refused, and nothing changed
+    refused = cli("install", "--dsn", empty_dsn, "--embedding", "local")
+    assert refused.code == 1
+    assert "1536" in refused.err
+    assert cli("install", "--dsn", empty_dsn, "--hash-partitions", "3").code == 1
+    assert cli("status", "--dsn", empty_dsn, "--json").json["embedding_dimensions"] == 1536
+
+
+def test_install_with_choices(cli: Cli, empty_dsn: str) -> None:
+    done = cli(
+        "install", "--dsn", empty_dsn, "--embedding", "local", "--hash-partitions", "1", "--json"
+    )
+    assert done.json["embedding_model"] == "local"
+    assert done.json["embedding_dimensions"] == 384
+    assert done.json["hash_partitions"] == 1
+
+
+def test_install_unknown_dimensions(cli: Cli, empty_dsn: str) -> None:
+    done = cli("install", "--dsn", empty_dsn, "--embedding", "openai:mine")
+    assert done.code == 1
+    assert "--dimensions" in done.err
+    done = cli("install", "--dsn", empty_dsn, "--embedding", "openai:mine", "--dimensions", "64")
+    assert done.code == 0
+
+
+def test_status_and_doctor(cli: Cli) -> None:
+    numbers = cli("status", "--json").json
+    assert numbers["version"] == numbers["driver"] == "0.1.0"
+    assert numbers["embedding_model"] == "local"
+    assert {"users", "messages", "sessions", "memories", "jobs"} <= set(numbers)
+    assert "messages" in cli("status").out
+    done = cli("doctor", "--json")
+    assert done.code == 0
+    assert done.json["status"] in ("ok", "warn")
+    checks = {check["name"]: check["status"] for check in done.json["checks"]}
+    assert checks["embedder"] == checks["driver"] == "ok"
+    assert "embedder" in cli("doctor").out
+
+
+def test_doctor_fails_when_something_is_broken(
+    cli: Cli, db: psycopg.Connection, who: str, tmp_path: Path
+) -> None:
+    cli("import", lines(tmp_path / "m.jsonl", message(who, "hello")))
+    db.execute("update recall.jobs set state = 'dead'")
+    try:
+        done = cli("doctor")
+        assert done.code == 1
+        assert "retry_dead_jobs" in done.out
+    finally:
+        db.execute("delete from recall.jobs")
+
+
+# Import
+
+
+def test_import(cli: Cli, who: str, tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "m.jsonl",
+        message(who, "My name is Ada and I live in Lyon", created_at="2024-03-01T10:00:00Z",
+                name="Ada", metadata={"dia_id": "D1:1"}),
+        message(who, "Hello Ada", role="assistant", name=None, created_at="2024-03-01T10:00:05Z"),
+        "",
+        message(who, "Another session, another day altogether", session="s2"),
+    )  # fmt: skip
+    done = cli("import", path, "--extraction", "verbatim", "--json")
+    assert done.code == 0, done.err
+    assert done.json == {"messages": 3, "skipped": 0, "users": 1, "sessions": 2}
+    with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
+        sessions = {session.title: session for session in memory.sessions(who)}
+        assert set(sessions) == {"s1", "s2"}
+        assert sessions["s1"].metadata == {"extraction": "verbatim"}
+        _, first = memory.messages(who, sessions["s1"].session_id)
+        assert (first.name, first.metadata) == ("Ada", {"dia_id": "D1:1"})
+        assert f"{first.created_at:%Y-%m-%dT%H:%M:%SZ}" == "2024-03-01T10:00:00Z"
+        assert (first.token_count, first.tokens_estimated) == (10, False)
+        assert sessions["s1"].created_at == first.created_at
+
+    worked = cli("worker", "--until-idle", "--json")
+    assert worked.code == 0, worked.err
+    assert worked.json["failed"] == {}
+    found = cli("search", "Where do I live?", "--user", who, "--json").json
+    assert found[0]["content"] == "My name is Ada and I live in Lyon"
+    hit = cli("search", "Lyon", "--user", who, "--messages", "--json").json[0]
+    assert (hit["content"], hit["turn_index"]) == ("My name is Ada and I live in Lyon", 1)
+
+
+def test_import_again(cli: Cli, who: str, tmp_path: Path) -> None:
+    """A second run stores nothing, a file that has grown only what is new."""
+    said = [message(who, "ok", created_at=f"2024-03-01T10:00:{second:02}Z") for second in range(10)]
+    said += [message(who, "ok") for _ in range(5)]
+    path = lines(tmp_path / "m.jsonl", *said)
+    assert cli("import", path, "--json").json["messages"] == 15
+    again = cli("import", path, "--json").json
+    assert (again["messages"], again["skipped"]) == (0, 15)
+    grown = lines(tmp_path / "renamed.jsonl", *said, message(who, "ok"), message(who, "new"))
+    third = cli("import", grown, "--json").json
+    assert (third["messages"], third["skipped"]) == (2, 15)
+
+
+def test_import_goes_on_after_a_bad_line(cli: Cli, who: str, tmp_path: Path) -> None:
+    good = [message(who, f"message {number}") for number in range(1200)]
+    bad = lines(tmp_path / "m.jsonl", *good[:1100], '{"user": "ada", "session', *good[1100:])
+    done = cli("import", bad)
+    assert (done.code, done.out) == (1, "")
+    assert f"{bad}:1101: not JSON" in done.err
+    assert "1,000 messages before it are stored" in done.err
+    assert "Traceback" not in done.err
+
+    fixed = lines(tmp_path / "m.jsonl", *good)
+    done = cli("import", fixed, "--json")
+    assert (done.json["messages"], done.json["skipped"]) == (200, 1000)
+    with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
+        [session] = memory.sessions(who)
+        messages = memory.messages(who, session.session_id, limit=2000)
+        assert [m.content for m in reversed(messages)] == [m["content"] for m in good]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"role": "robot"}, 'role is "robot"'),
+        ({"role": None}, "role is missing"),
+        ({"user": ""}, 'user is ""'),
+        ({"user": 5}, "user is 5"),
+        ({"session": None}, "session is missing"),
+        ({"content": 5}, "content is 5, not a text"),
+        ({"created_at": "yesterday"}, "no time in ISO 8601"),
+        ({"created_at": "2999-01-01T00:00:00Z"}, "in the future"),
+        ({"metadata": []}, "metadata is [], not an object"),
+        ({"content": "a\x00b"}, "\\u0000"),
+        ({"role": "tool", "tool_call_id": "nowhere"}, "answers no earlier call"),
+        ({"content": [{"type": "text"}]}, "text is missing"),
+        ({"token_count": -5}, "token_count is -5"),
+    ],
+)
+def test_import_refuses(
+    cli: Cli, who: str, tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    """The line is named, and nothing of its batch is stored."""
+    path = lines(
+        tmp_path / "m.jsonl", message(who, "fine"), {**message(who, "x"), **change},
+        message(who, "fine too"),
+    )  # fmt: skip
+    done = cli("import", path)
+    assert (done.code, done.out) == (1, "")
+    assert f"{path}:2: " in done.err
+    assert why in done.err
+    with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
+        assert sum(session.turn_count for session in memory.sessions(who)) == 0
+
+
+@pytest.mark.parametrize(("text", "why"), [(b"[1]\n", "not a JSON object"), (b"\xff\n", "UTF-8")])
+def test_import_refuses_what_is_no_line(cli: Cli, tmp_path: Path, text: bytes, why: str) -> None:
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(text)
+    done = cli("import", path)
+    assert done.code == 1
+    assert f"{path}:1: " in done.err
+    assert why in done.err
+
+
+def test_import_tool_calls(cli: Cli, who: str, tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = [
+        message(who, "go"),
+        {**message(who, ""), "role": "assistant", "content": None, "tool_calls": [call]},
+        {**message(who, "done"), "role": "tool", "tool_call_id": "c1"},
+    ]
+    path = lines(tmp_path / "m.jsonl", *said)
+    assert cli("import", path, "--json").json["messages"] == 3
+    assert cli("import", path, "--json").json["skipped"] == 3
+
+
+def test_import_many_interleaved(cli: Cli, tmp_path: Path) -> None:
+    users = [f"user {uuid.uuid4()}" for _ in range(5)]
+    said = [
+        {**message(user, f"line {number}"), "session": f"s{number % 7}"}
+        for number in range(300) for user in users
+    ]  # fmt: skip
+    done = cli("import", lines(tmp_path / "m.jsonl", *said), "--json")
+    assert done.json == {"messages": 1500, "skipped": 0, "users": 5, "sessions": 35}
+    with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
+        for session in memory.sessions(users[0]):
+            messages = memory.messages(users[0], session.session_id)
+            numbers = [int((m.content or "").split()[1]) for m in reversed(messages)]
+            assert numbers == sorted(numbers)
+
+
+def test_import_facts(cli: Cli, who: str, tmp_path: Path) -> None:
+    facts = [
+        {"user": who, "content": "Ada lives in Lyon.", "kind": "personal", "slot": "home_city"},
+        {"user": who, "content": "Ada plays the cello.", "tags": ["music"], "importance": 0.9},
+        {"user": who, "content": "Ada lives in Porto.", "kind": "personal", "slot": "home_city"},
+    ]
+    path = lines(tmp_path / "f.jsonl", *facts)
+    done = cli("import", "--facts", path, "--json")
+    assert done.code == 0, done.err
+    assert done.json == {"facts": {"added": 2, "superseded": 1, "skipped": 0}}
+    assert cli("import", "--facts", path, "--json").json == {"facts": {"skipped": 3}}
+    found = cli("memories", "list", "--user", who, "--json").json
+    assert {m["content"] for m in found} == {"Ada lives in Porto.", "Ada plays the cello."}
+    assert {memory["source"] for memory in found} == {"import"}
+
+    bad = lines(tmp_path / "g.jsonl", {"user": who, "content": "Fine."},
+                {"user": who, "content": "x", "importance": 7})  # fmt: skip
+    done = cli("import", "--facts", bad)
+    assert done.code == 1
+    assert f"{bad}:2: " in done.err
+    assert len(cli("memories", "list", "--user", who, "--json").json) == 2
+
+
+# Memories
+
+
+def test_memories(cli: Cli, who: str) -> None:
+    added = cli("memories", "add", "Ada uses Vim.", "--user", who, "--kind", "preference",
+                "--tag", "tools", "--json").json  # fmt: skip
+    assert added["outcome"] == "added"
+    [listed] = cli("memories", "list", "--user", who, "--json").json
+    assert (listed["content"], listed["kind"], listed["tags"]) == (
+        "Ada uses Vim.", "preference", ["tools"],
+    )  # fmt: skip
+    assert cli("memories", "list", "--user", who, "--kind", "goal", "--json").json == []
+    assert "Ada uses Vim." in cli("memories", "list", "--user", who).out
+
+    edited = cli("memories", "edit", added["memory_id"], "Ada uses Neovim.", "--user", who,
+                 "--json").json  # fmt: skip
+    [listed] = cli("memories", "list", "--user", who, "--json").json
+    assert (listed["content"], listed["memory_id"]) == ("Ada uses Neovim.", edited["memory_id"])
+    everything = cli("memories", "list", "--user", who, "--all", "--json").json
+    assert {m["content"] for m in everything} == {"Ada uses Vim.", "Ada uses Neovim."}
+
+    args = (edited["memory_id"], "--user", who, "--json")
+    assert cli("memories", "retract", *args, "--reason", "no").json["outcome"] == "retracted"
+    assert cli("memories", "retract", *args).json["outcome"] == "was not active"
+    assert cli("memories", "list", "--user", who, "--json").json == []
+    assert cli("memories", "restore", *args).json["outcome"] == "restored"
+    assert len(cli("memories", "list", "--user", who, "--json").json) == 1
+    events = [event["event"] for event in cli("memories", "history", *args).json]
+    assert "retracted" in events
+    assert "retracted" in cli("memories", "history", edited["memory_id"], "--user", who).out
+
+    unknown = cli("memories", "history", uuid.uuid4(), "--user", who)
+    assert unknown.code == 1
+    refused = cli("memories", "add", "x", "--user", who, "--kind", "no-such-kind")
+    assert (refused.code, refused.out) == (1, "")
+
+
+def test_texts_are_no_markup(cli: Cli, who: str) -> None:
+    text = "[bold]not bold[/bold] [/x] :smile: [link=x]"
+    cli("memories", "add", text, "--user", who)
+    for command in (("memories", "list"), ("search", "bold")):
+        done = cli(*command, "--user", who)
+        assert done.code == 0
+        assert text in done.out
+
+
+# Search and context
+
+
+def test_search(cli: Cli, who: str) -> None:
+    for text in ("Ada lives in Porto.", "Ada uses Vim.", "Ada plays the cello."):
+        cli("memories", "add", text, "--user", who)
+    hits = cli("search", "music and instruments", "--user", who, "-k", "2", "--json").json
+    assert len(hits) == 2
+    assert hits[0]["content"] == "Ada plays the cello."
+    assert {"score", "similarity", "lexical", "memory_id"} <= set(hits[0])
+    done = cli("search", "cello", "--user", who, "--explain")
+    assert done.code == 0
+    assert "similarity" in done.out
+    assert cli("search", "x", "--user", f"stranger {uuid.uuid4()}", "--json").json == []
+    words = cli("search", "cello", "--user", who, "--no-embedding", "--json").json
+    assert words[0]["similarity"] is None
+
+
+def test_search_without_a_key(cli: Cli, who: str, db: psycopg.Connection) -> None:
+    model = '{"embedding_model": "openai:text-embedding-3-small"}'
+    db.execute("select recall.configure(%s)", (model,))
+    try:
+        done = cli("search", "x", "--user", who)
+        assert done.code == 1
+        assert "OPENAI_API_KEY" in done.err
+        assert cli("search", "x", "--user", who, "--no-embedding").code == 0
+        assert cli("worker", "--until-idle").code == 1
+        assert cli("worker", "--until-idle", "--no-embedding").code == 0
+        assert cli("doctor", "--json").json["status"] == "warn"
+    finally:
+        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+
+
+def test_context(cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection) -> None:
+    cli("import", lines(tmp_path / "m.jsonl", message(who, "Hello, it is me again")))
+    cli("memories", "add", "Ada uses Vim as her editor.", "--user", who)
+    done = cli("context", "Which editor do I use?", "--user", who, "--session", "s1", "--json")
+    assert done.code == 0, done.err
+    assert done.json["messages"][-1] == {"role": "user", "content": "Which editor do I use?"}
+    assert "Vim" in json.dumps(done.json["messages"])
+    assert done.json["budget"]["total"] <= done.json["budget"]["window"]
+    assert "explain" not in done.json
+
+    explained = cli("context", "Which editor?", "--user", who, "--explain", "--json").json
+    assert [row["taken"] for row in explained["explain"]] == [True]
+    done = cli("context", "Which editor?", "--user", who, "--explain")
+    assert "Vim" in done.out
+    assert "reason" in done.out
+    # it only looks: nothing counts as used
+    used = db.execute(
+        "select count(*) from recall.memory_access_log where user_id = recall.user_id(%s)", (who,)
+    ).fetchone()
+    assert used == (0,)
+    assert cli("context", "x", "--user", who, "--session", "no such").code == 1
+
+
+# The embedded server
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="pgrecall-cli-"))
+    monkeypatch.setenv("PGRECALL_HOME", str(path))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.mark.slow
+def test_demo(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From nothing to a context; a second time quickly, and nothing doubled."""
+    assert _run(["demo"]) == 0
+    first = capsys.readouterr().out
+    for text in ("75 messages stored", "Ada lives in Porto.", '"role": "user"', "taken"):
+        assert text in first
+    started = time.monotonic()
+    assert _run(["demo"]) == 0
+    assert time.monotonic() - started < 15
+    second = capsys.readouterr().out
+    assert "0 messages stored, 75 were there" in second
+    after = second.index("What is remembered")
+    assert second[after:] == first[first.index("What is remembered") :]
+
+    assert _run(["status", "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert (numbers["users"], numbers["messages"], numbers["extraction"]) == (3, 75, "verbatim")
+    assert numbers["jobs"]["total"] == 0
+    assert not EmbeddedServer(home).is_running
+
+
+def test_embedded_memory(home: Path) -> None:
+    with AgentMemory.embedded(home, embedder=False) as memory:
+        info = memory.info()
+        assert (info.embedding_model, info.embedding_dimensions) == ("local", 384)
+        assert info.extraction == "verbatim"
+        memory.session(user="ada", model="gpt-4o-mini").append(user="hello")
+    assert not EmbeddedServer(home).is_running
+    with AgentMemory.embedded(home, embedder=False) as memory:
+        assert [s.turn_count for s in memory.sessions("ada")] == [1]
+
+
+def test_install_embedded(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(["install", "--json"]) == 0
+    installed = json.loads(capsys.readouterr().out)
+    assert installed["embedding_model"] == "local"
+    assert installed["extraction"] == "verbatim"

@@ -1,0 +1,50 @@
+"""The blocking client is what `make generate` makes of the asynchronous one."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pgrecall
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "generate.py"), "--check"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nothing_asynchronous_is_left() -> None:
+    for path in sorted((ROOT / "python" / "pgrecall" / "_sync").rglob("*.py")):
+        code = path.read_text(encoding="utf-8").split("\n", 1)[1]
+        for word in ("async ", "await ", "Async", "asyncio"):
+            assert word not in code, f"{path.name} has {word!r}"
+
+
+def test_the_two_have_the_same_methods() -> None:
+    pairs = [
+        (pgrecall.AsyncAgentMemory, pgrecall.AgentMemory),
+        (pgrecall.AsyncChatSession, pgrecall.ChatSession),
+        (pgrecall.AsyncWorker, pgrecall.Worker),
+    ]
+    for asynchronous, blocking in pairs:
+        names = {name.replace("aclose", "close") for name in public(asynchronous)}
+        assert names == public(blocking)
+        for name in names & public(asynchronous):
+            if not callable(getattr(blocking, name)):
+                continue
+            one = inspect.signature(getattr(asynchronous, name)).parameters
+            other = inspect.signature(getattr(blocking, name)).parameters
+            assert list(one) == list(other), name
+
+
+def public(cls: type) -> set[str]:
+    return {name for name in dir(cls) if not name.startswith("_")}
