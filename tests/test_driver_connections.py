@@ -16,7 +16,9 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
+from fakes import WordEmbedder
 from pgrecall import AgentMemory, ChatSession, Limits, NotAllowedError, NotFoundError
+from pgrecall._calls import Call
 from pgrecall._sync.database import SyncDatabase
 from pgrecall.settings import Settings
 
@@ -44,9 +46,9 @@ def test_frame_of_a_call(dsn: str, user: uuid.UUID) -> None:
     """Identity and timeouts hold for the transaction, and are gone after it (PgBouncer)."""
     with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
         database = SyncDatabase(pool, Limits(statement_timeout=1.5, idle_timeout=7))
-        with database.transaction() as inside:
-            [row] = inside.query(SHOW)
-            assert row[:3] == ("", "1500ms", "7s")
+        show = Call("", SHOW, {})
+        _, [row] = database._fetch(show, user, False)
+        assert row[:3] == (str(user), "1500ms", "7s")
         with pool.connection() as conn:
             row = conn.execute(SHOW).fetchone()
             assert row is not None
@@ -275,3 +277,27 @@ def test_forgotten_memory_does_not_hang(dsn: str) -> None:
         timeout=30,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> None:
+    """Who has recall_writer works with functions alone; who has recall_reader only reads."""
+    names = {role: f"app_{uuid.uuid4().hex[:12]}_{role}" for role in ("writer", "reader")}
+    for role, name in names.items():
+        db.execute(f"create role {name} login in role recall_{role}")
+    try:
+        writer = make_conninfo(dsn, user=names["writer"])
+        with AgentMemory.connect(writer, embedder=WordEmbedder("openai:x", 384)) as memory:
+            chat = memory.session(user=user, model="m")
+            chat.append(user="hello")
+            memory.remember(user, "Ada uses Vim.", embedding=None)
+            assert len(memory.memories(user)) == 1
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                memory.configure(default_context_window=5000)
+        reader = make_conninfo(dsn, user=names["reader"])
+        with AgentMemory.connect(reader, embedder=False) as memory:
+            assert len(memory.memories(user)) == 1
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                memory.remember(user, "no")
+    finally:
+        for name in names.values():
+            db.execute(f"drop role {name}")

@@ -196,7 +196,7 @@ class AsyncAgentMemory:
             ConfigurationError: the schema is not installed, or its embedding model is another.
             InvalidEmbeddingError: the embedder's vectors are of another length.
         """
-        await self.info()
+        await self.version()
         if self._given_embedder:
             await self.embedder()
 
@@ -247,10 +247,17 @@ class AsyncAgentMemory:
             return self._embedder
         given = self._given_embedder
         if given is not False:
-            info = await self.info()
-            self._embedder = await AsyncRuntime.in_thread(
-                checked_embedder, given or default_embedder(info), info
-            )
+            try:
+                info = await self.info()
+            except ConfigurationError:
+                if given is None:
+                    raise
+                # an application's role: the database itself refuses what does not fit
+                self._embedder = given
+            else:
+                self._embedder = await AsyncRuntime.in_thread(
+                    checked_embedder, given or default_embedder(info), info
+                )
         self._is_embedder_known = True
         return self._embedder
 

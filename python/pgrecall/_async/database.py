@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 from weakref import WeakSet
@@ -90,18 +89,6 @@ class AsyncDatabase:
         """Return the rows of a query that is no function of ours, as tuples."""
         _, values = await self._fetch(Call("", text, parameters or {}), None, True)
         return values
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncDatabase]:
-        """Yield a database whose calls all belong to one transaction."""
-        if isinstance(self._target, AsyncConnection):
-            async with self._target.transaction():
-                yield self
-            return
-        pool = await self._pool()
-        async with pool.connection() as connection, connection.transaction():
-            await connection.execute(_FRAME, self._frame(None))
-            yield AsyncDatabase(connection, self._limits)
 
     async def aclose(self) -> None:
         """Close the pool, if it is our own."""

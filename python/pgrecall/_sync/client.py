@@ -197,7 +197,7 @@ class AgentMemory:
             ConfigurationError: the schema is not installed, or its embedding model is another.
             InvalidEmbeddingError: the embedder's vectors are of another length.
         """
-        self.info()
+        self.version()
         if self._given_embedder:
             self.embedder()
 
@@ -248,10 +248,17 @@ class AgentMemory:
             return self._embedder
         given = self._given_embedder
         if given is not False:
-            info = self.info()
-            self._embedder = SyncRuntime.in_thread(
-                checked_embedder, given or default_embedder(info), info
-            )
+            try:
+                info = self.info()
+            except ConfigurationError:
+                if given is None:
+                    raise
+                # an application's role: the database itself refuses what does not fit
+                self._embedder = given
+            else:
+                self._embedder = SyncRuntime.in_thread(
+                    checked_embedder, given or default_embedder(info), info
+                )
         self._is_embedder_known = True
         return self._embedder
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 from weakref import WeakSet
@@ -89,18 +88,6 @@ class SyncDatabase:
         """Return the rows of a query that is no function of ours, as tuples."""
         _, values = self._fetch(Call("", text, parameters or {}), None, True)
         return values
-
-    @contextmanager
-    def transaction(self) -> Iterator[SyncDatabase]:
-        """Yield a database whose calls all belong to one transaction."""
-        if isinstance(self._target, Connection):
-            with self._target.transaction():
-                yield self
-            return
-        pool = self._pool()
-        with pool.connection() as connection, connection.transaction():
-            connection.execute(_FRAME, self._frame(None))
-            yield SyncDatabase(connection, self._limits)
 
     def close(self) -> None:
         """Close the pool, if it is our own."""
