@@ -15,7 +15,8 @@ as $function$
 declare
     v_keys   constant text[] :=
         '{kinds,tiers,scopes,slots,tags_any,tags_all,provenance,source,source_session_id,'
-        'agent_id,session_id,metadata,observed_after,observed_before,valid_at,include_ended}'::text[];
+        'agent_id,session_id,metadata,observed_after,observed_before,valid_at,'
+        'include_ended}'::text[];
     v_filter recall.memory_filter;
 begin
     v_filter.is_empty      := true;

@@ -21,10 +21,11 @@ declare
     v_links     constant text[] := string_to_array(
         'of to for with about from against by at in on like as and', ' ');
     v_followers constant text[] := string_to_array(
-        'in on at with for from since during as by of to about near around through across because '
-        'and when while where which that named called every each very much lot often always '
-        'usually sometimes again together well today now currently there here both am pm this before after '
-        'inside outside between using via per like corp corporation inc gmbh ltd llc ag co', ' ');
+        'in on at with for from since during as by of to about near around through across '
+        'because and when while where which that named called every each very much lot often '
+        'always usually sometimes again together well today now currently there here both am '
+        'pm this before after inside outside between using via per like corp corporation inc '
+        'gmbh ltd llc ag co', ' ');
     v_at        integer := 1;
     v_before    text;
     v_is_gap    boolean := false;
