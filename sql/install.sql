@@ -183,6 +183,15 @@ begin;
 \ir ../functions/working/get_working.sql
 \ir ../functions/working/put_working.sql
 
+-- functions/retrieval
+\ir ../functions/retrieval/_check_message_filter.sql
+\ir ../functions/retrieval/_cited_messages.sql
+\ir ../functions/retrieval/_query_words.sql
+\ir ../functions/retrieval/_rank_turns.sql
+\ir ../functions/retrieval/_read_turns.sql
+\ir ../functions/retrieval/_term_query.sql
+\ir ../functions/retrieval/search_messages.sql
+
 -- functions/context
 \ir ../functions/context/_check_cost.sql
 \ir ../functions/context/_classify_task.sql

@@ -93,3 +93,26 @@ $types$;
 comment on type recall.context_memory is
     'A candidate of a context: its line''s tokens, the terms of its score, whether and why it was '
     'taken.';
+
+-- What the retrieval room passes from ranking to reading: one turn and the parts of its score.
+do $types$
+begin
+    if to_regtype('recall.found_turn') is null then
+        create type recall.found_turn as (
+            session_id    uuid,
+            turn_index    integer,
+            created_at    timestamptz,
+            score         double precision,
+            similarity    double precision,
+            lexical       double precision,
+            own_part      double precision,
+            neighbor_part double precision,
+            session_part  double precision,
+            memory_part   double precision
+        );
+    end if;
+end;
+$types$;
+
+comment on type recall.found_turn is
+    'A turn that a search found, and the parts that add up to its score.';

@@ -5,6 +5,7 @@ create or replace function recall._searchable_messages(
 )
 returns table (
     turn_index integer,
+    message_id uuid,
     role       recall.message_role,
     created_at timestamptz,
     body       text
@@ -17,7 +18,7 @@ set plan_cache_mode = force_custom_plan
 as $function$
 begin
     return query
-    select h.turn_index, h.role, h.created_at, t.body
+    select h.turn_index, h.message_id, h.role, h.created_at, t.body
       from recall.conversation_history as h
      cross join lateral (
             select recall._message_text(h.role::text, h.name, h.content, h.content_parts)

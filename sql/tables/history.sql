@@ -94,6 +94,7 @@ create table if not exists recall.message_search (
     user_id         uuid                not null,
     session_id      uuid                not null,
     turn_index      integer             not null,
+    message_id      uuid                not null,
     role            recall.message_role not null,
     created_at      timestamptz         not null,
     search_vector   tsvector            not null,
@@ -109,6 +110,7 @@ comment on table recall.message_search is
 comment on column recall.message_search.user_id is 'Owner.';
 comment on column recall.message_search.session_id is 'The session.';
 comment on column recall.message_search.turn_index is 'The message.';
+comment on column recall.message_search.message_id is 'Its id, as memories cite it.';
 comment on column recall.message_search.role is 'Who spoke.';
 comment on column recall.message_search.created_at is 'The message''s.';
 comment on column recall.message_search.search_vector is 'Words, in the user''s language.';

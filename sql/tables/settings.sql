@@ -58,9 +58,11 @@ create table if not exists recall.settings (
     lexical_candidates              integer     not null default 20,
     frequent_candidates             integer     not null default 20,
     exact_search_limit              integer     not null default 5000,
+    query_words                     integer     not null default 64,
     trigram_threshold               real        not null default 0.4,
     trigram_rows                    integer     not null default 500,
     message_candidates              integer     not null default 100,
+    message_length_penalty          real        not null default 0.4,
     message_neighbor_weight         real        not null default 0.4,
     message_second_neighbor_weight  real        not null default 0.2,
     message_session_weight          real        not null default 0.3,
@@ -132,9 +134,12 @@ create table if not exists recall.settings (
     constraint settings_lexical_candidates_check check (lexical_candidates between 0 and 10000),
     constraint settings_frequent_candidates_check check (frequent_candidates between 0 and 10000),
     constraint settings_exact_search_limit_check check (exact_search_limit >= 1),
+    constraint settings_query_words_check check (query_words between 1 and 1000),
     constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
     constraint settings_trigram_rows_check check (trigram_rows between 0 and 100000),
     constraint settings_message_candidates_check check (message_candidates between 1 and 100000),
+    constraint settings_message_length_penalty_check
+        check (message_length_penalty between 0 and 1),
     constraint settings_message_weights_check check (
         message_neighbor_weight between 0 and 1 and message_second_neighbor_weight between 0 and 1
         and message_session_weight between 0 and 1 and message_memory_weight between 0 and 1),
@@ -243,12 +248,16 @@ comment on column recall.settings.lexical_candidates is 'Candidates by words, at
 comment on column recall.settings.frequent_candidates is 'Candidates by access count.';
 comment on column recall.settings.exact_search_limit is
     'Memories of a user up to which every vector is compared exactly.';
+comment on column recall.settings.query_words is
+    'Words of a query that a search looks for; the rest of a long text is not read.';
 comment on column recall.settings.trigram_threshold is
     'Word similarity from which a text that shares no word is a candidate (0 to 1).';
 comment on column recall.settings.trigram_rows is
     'Rows that the trigram comparison looks at, at most.';
 comment on column recall.settings.message_candidates is
     'Messages by vector and by words that a message search scores.';
+comment on column recall.settings.message_length_penalty is
+    'b of BM25 for messages: how much a long turn''s words count less (0 to 1).';
 comment on column recall.settings.message_neighbor_weight is
     'Share of the better adjacent turn''s score that a turn takes over.';
 comment on column recall.settings.message_second_neighbor_weight is

@@ -1,0 +1,24 @@
+-- recall._query_words(query, settings) -> the words a search looks for
+-- In the user's language, without stop words, each once, in their order. Only the beginning of a
+-- long query is read, and so many words of it that a pasted text costs no more than a question.
+create or replace function recall._query_words(
+    p_query    text,
+    p_settings recall.settings
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return array(
+        select u.lexeme
+          from unnest(to_tsvector(p_settings.language, left(p_query, 10000))) as u
+         order by u.positions[1], u.lexeme
+         limit p_settings.query_words);
+end;
+$function$;
+
+comment on function recall._query_words(text, recall.settings) is
+    'Words of a query as they are indexed, at most settings.query_words.';

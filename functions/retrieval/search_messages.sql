@@ -1,0 +1,63 @@
+-- recall.search_messages(user, query, embedding, limit, filter) -> turns of all sessions, best first
+-- Words and meaning rank equally; a turn gains from the turns around it, from its session, and from
+-- the memories that rest on it, since a question and its answer seldom stand in one turn. Filter:
+-- session_id, since, until, roles. Retracted turns are never found. Reads only.
+-- Raises  RC003 bad limit or filter, RC004 bad vector.
+create or replace function recall.search_messages(
+    p_user_id         uuid,
+    p_query           text,
+    p_query_embedding halfvec default null,
+    p_limit           integer default 10,
+    p_filter          jsonb   default '{}'
+)
+returns table (
+    message_id     uuid,
+    session_id     uuid,
+    turn_index     integer,
+    role           text,
+    content        text,
+    created_at     timestamptz,
+    score          double precision,
+    similarity     double precision,
+    lexical        double precision,
+    name           text,
+    own_part       double precision,
+    neighbor_part  double precision,
+    session_part   double precision,
+    memory_part    double precision
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set max_parallel_workers_per_gather = 0
+set jit = off
+as $function$
+declare
+    v_settings recall.settings;
+    v_words    text[];
+    v_turns    recall.found_turn[];
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_limit(p_limit);
+    perform recall._check_message_filter(p_filter);
+    perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
+    v_settings := recall._settings(p_user_id);
+    v_words    := recall._query_words(coalesce(p_query, ''), v_settings);
+
+    v_turns := recall._rank_turns(
+        p_user_id, v_words, p_query_embedding, p_limit,
+        (p_filter ->> 'session_id')::uuid, (p_filter ->> 'since')::timestamptz,
+        (p_filter ->> 'until')::timestamptz,
+        (select array_agg(r.role::recall.message_role)
+           from jsonb_array_elements_text(nullif(p_filter -> 'roles', 'null')) as r (role)),
+        recall._cited_messages(p_user_id, p_query, p_query_embedding, v_settings), v_settings);
+    return query
+    select * from recall._read_turns(p_user_id, v_turns);
+end;
+$function$;
+
+comment on function recall.search_messages(uuid, text, halfvec, integer, jsonb) is
+    'Turns of all of a user''s sessions, best first, with the parts that add up to the score.';
