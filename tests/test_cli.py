@@ -8,16 +8,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 import pytest
 
+from fakes import WordEmbedder
 from pgrecall import AgentMemory
 from pgrecall.cli._main import _run
 from pgrecall.embedded import EmbeddedServer
@@ -474,6 +477,56 @@ def test_context(cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection) -> 
     ).fetchone()
     assert used == (0,)
     assert cli("context", "x", "--user", who, "--session", "no such").code == 1
+
+
+# The worker
+
+
+class Embeddings(BaseHTTPRequestHandler):
+    """As much of an OpenAI-compatible server as an embedder needs."""
+
+    keys: ClassVar[set[str | None]] = set()
+
+    def do_POST(self) -> None:
+        self.keys.add(self.headers["authorization"])
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        vectors = WordEmbedder().embed(request["input"])
+        data = [
+            {"object": "embedding", "index": index, "embedding": vector}
+            for index, vector in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        body = json.dumps({"object": "list", "model": "m", "data": data, "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+def test_worker_with_an_endpoint(
+    cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-mine")
+    endpoint = ThreadingHTTPServer(("127.0.0.1", 0), Embeddings)
+    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    db.execute("delete from recall.jobs")
+    db.execute("""select recall.configure('{"embedding_model": "openai:mine"}')""")
+    try:
+        said = message(who, "I live in Lyon and like it there")
+        cli("import", lines(tmp_path / "m.jsonl", said), "--extraction", "verbatim")
+        url = f"http://127.0.0.1:{endpoint.server_port}/v1"
+        done = cli("worker", "--until-idle", "--base-url", url, "--api-key-env", "MY_KEY", "--json")
+        assert done.code == 0, done.err
+        assert done.json["done"] == {"extract": 1, "embed": 1}
+        assert Embeddings.keys == {"Bearer sk-mine"}
+    finally:
+        endpoint.shutdown()
+        endpoint.server_close()
+        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
 
 
 # The embedded server

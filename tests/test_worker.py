@@ -113,12 +113,27 @@ def test_without_an_embedder(configured: str, user: uuid.UUID, db: psycopg.Conne
 def test_jobs_for_a_chat_model_are_left(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
-    talk(memory, user, metadata={"extraction": "llm"})
+    talk(memory, user, extraction="llm")
     assert set(memory.worker().run_until_idle().done) == {"embed"}
     assert db.execute("select kind, state::text, attempts from recall.jobs").fetchall() == [
         ("extract", "ready", 0)
     ]
     assert memory.memories(user) == []
+
+
+def test_maintenance_is_run(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    added = memory.remember(user, "Ada uses Vim.")
+    memory.record_access(user, [added.memory_id], [0.5])
+    db.execute("update recall.maintenance_tasks set last_run_at = null")
+    memory.worker().run_until_idle()
+    found = memory.get_memory(user, added.memory_id)
+    assert found is not None
+    assert found.access_count == 1
+    late = "select count(*) from recall.maintenance_tasks where last_run_at is null"
+    assert db.execute(late).fetchone() == (0,)
+    assert caplog.text == ""
 
 
 def test_failure_goes_back_to_the_queue(

@@ -23,6 +23,7 @@ __all__ = [
     "ExplainedMemory",
     "HealthCheck",
     "Job",
+    "MaintenanceRun",
     "Memory",
     "MemoryEvent",
     "Message",
@@ -277,6 +278,14 @@ class Job:
     payload: JSON
     attempts: int
     lease_until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceRun:
+    """A maintenance task that was due, and how it went: done, more, ms, or an error."""
+
+    task: str
+    result: JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

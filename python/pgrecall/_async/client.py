@@ -307,6 +307,7 @@ class AsyncAgentMemory:
         cost_limit_microcents: int | Unset = UNSET,
         title: str | Unset = UNSET,
         metadata: JSON | Unset = UNSET,
+        extraction: Literal["llm", "verbatim", "none"] | Unset = UNSET,
     ) -> AsyncChatSession:
         """Return a conversation; it is opened by `with`, or by the first call.
 
@@ -325,10 +326,14 @@ class AsyncAgentMemory:
             top_p: for `ChatSession.params`.
             cost_limit_microcents: past it no context is compiled.
             title: for lists.
-            metadata: anything; `{"extraction": "verbatim"}` chooses how memories are drawn.
+            metadata: anything.
+            extraction: how memories are drawn from it: by a model, each message as it stands, or
+                none; kept in metadata. Default: what the settings say.
 
         What exists already is returned unchanged; `ChatSession.update` changes it.
         """
+        if extraction is not UNSET:
+            metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
         return AsyncChatSession(
             self,
             user,

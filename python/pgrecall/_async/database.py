@@ -72,9 +72,10 @@ class AsyncDatabase:
         *,
         user_id: UUID | None = None,
         repeatable: bool = False,
+        timeout: float | None = None,
     ) -> list[Row]:
-        """Return what the function returns, one `row` each."""
-        columns, values = await self._fetch(call, user_id, repeatable)
+        """Return what the function returns, one `row` each; `timeout` instead of the usual one."""
+        columns, values = await self._fetch(call, user_id, repeatable, timeout)
         make = maker(row, columns)
         return [make(value) for value in values]
 
@@ -97,15 +98,19 @@ class AsyncDatabase:
             await pool.close()
 
     async def _fetch(
-        self, call: Call, user_id: UUID | None, repeatable: bool
+        self,
+        call: Call,
+        user_id: UUID | None,
+        repeatable: bool,
+        timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         if isinstance(self._target, AsyncConnection):
-            return await self._joined(self._target, call, user_id)
+            return await self._joined(self._target, call, self._frame(user_id, timeout))
         pauses = list(_REPEATS) if repeatable else []
         while True:
             pool = await self._pool()
             try:
-                return await self._pooled(pool, call, user_id)
+                return await self._pooled(pool, call, self._frame(user_id, timeout))
             except psycopg.Error as error:
                 if not pauses or not _may_pass(error):
                     raise translated(error) from error.__cause__
@@ -115,7 +120,7 @@ class AsyncDatabase:
                     await pool.check()  # the others may have been lost with it
 
     async def _pooled(
-        self, pool: AsyncConnectionPool[Any], call: Call, user_id: UUID | None
+        self, pool: AsyncConnectionPool[Any], call: Call, frame: tuple[str, str, str]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it in a transaction of its own."""
         async with pool.connection() as connection:
@@ -125,19 +130,19 @@ class AsyncDatabase:
             cursor = connection.cursor(row_factory=tuple_row)
             if connection.autocommit:  # a pool of the caller
                 async with connection.transaction():
-                    await cursor.execute(_FRAME, self._frame(user_id))
+                    await cursor.execute(_FRAME, frame)
                     await cursor.execute(call.text, call.parameters)
             else:
                 # begin, frame and call in one round trip, the commit in another: an error of the
                 # call must be the last thing in the pipeline
                 async with connection.pipeline():
-                    await connection.execute(_FRAME, self._frame(user_id))
+                    await connection.execute(_FRAME, frame)
                     await cursor.execute(call.text, call.parameters)
                 await connection.commit()
             return _columns(cursor), await cursor.fetchall()
 
     async def _joined(
-        self, connection: AsyncConnection[Any], call: Call, user_id: UUID | None
+        self, connection: AsyncConnection[Any], call: Call, frame: tuple[str, str, str]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it within the caller's transaction, under a savepoint of its own."""
         try:
@@ -148,19 +153,20 @@ class AsyncDatabase:
                 await connection.execute(b"select")  # begins the transaction that is the caller's
             async with connection.transaction():
                 if is_idle:
-                    await connection.execute(_FRAME, self._frame(user_id))
+                    await connection.execute(_FRAME, frame)
                 else:
-                    await connection.execute(_FRAME_OF_CALLER, self._frame(user_id)[:1])
+                    await connection.execute(_FRAME_OF_CALLER, frame[:1])
                 cursor = connection.cursor(row_factory=tuple_row)
                 await cursor.execute(call.text, call.parameters)
                 return _columns(cursor), await cursor.fetchall()
         except psycopg.Error as error:
             raise translated(error) from error.__cause__
 
-    def _frame(self, user_id: UUID | None) -> tuple[str, str, str]:
+    def _frame(self, user_id: UUID | None, timeout: float | None) -> tuple[str, str, str]:
+        seconds = self._limits.statement_timeout if timeout is None else timeout
         return (
             "" if user_id is None else str(user_id),
-            f"{round(self._limits.statement_timeout * 1000)}ms",
+            f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
         )
 

@@ -6,6 +6,7 @@ import logging
 import os
 import random
 import socket
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from pgrecall._calls import UNSET, Call
 from pgrecall._report import WorkerReport
 from pgrecall._runtime import AsyncRuntime, AsyncStop
 from pgrecall.errors import NotFoundError, PgRecallError, is_lost
-from pgrecall.rows import Job
+from pgrecall.rows import Job, MaintenanceRun
 
 if TYPE_CHECKING:
     from pgrecall._async.client import AsyncAgentMemory
@@ -27,14 +28,17 @@ __all__ = ["AsyncWorker"]
 
 logger = logging.getLogger("pgrecall")
 
-_MAX_PAUSE = 60.0
+_MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
+_MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
+_MAINTENANCE_TIMEOUT = 600.0  # its tasks bound themselves
 
 
 class AsyncWorker:
     """Works on the queue; made by `AgentMemory.worker`.
 
     A job is claimed under a lease and worked on without a connection or a transaction; a sign of
-    life extends the lease meanwhile. A worker that dies loses nothing: its lease ends.
+    life extends the lease meanwhile. A worker that dies loses nothing: its lease ends. Besides jobs
+    it runs the maintenance that is due.
 
     Attributes:
         name: how it is called in the queue.
@@ -57,6 +61,7 @@ class AsyncWorker:
         self._lease = lease
         self._poll_seconds = poll_seconds
         self._stop = AsyncStop()
+        self._maintained: float | None = None
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.report = WorkerReport()
 
@@ -65,7 +70,10 @@ class AsyncWorker:
         self._stop.set()
 
     async def run_until_idle(
-        self, *, progress: Callable[[WorkerReport], object] | None = None
+        self,
+        *,
+        handle_signals: bool = False,
+        progress: Callable[[WorkerReport], object] | None = None,
     ) -> WorkerReport:
         """Work until no job is due, and return what was done.
 
@@ -73,12 +81,17 @@ class AsyncWorker:
         are not waited for.
 
         Args:
+            handle_signals: whether SIGTERM and SIGINT ask to stop (only in the main thread).
             progress: called after each job.
 
         Raises:
             psycopg.OperationalError: the server is lost.
             ConfigurationError: the embedder is not the database's, or needs a key.
         """
+        if handle_signals:
+            async with self._stop.on_signals():
+                return await self.run_until_idle(progress=progress)
+        await self._maintain()
         while not self._stop.is_set() and await self.run_once():
             if progress is not None:
                 progress(self.report)
@@ -112,6 +125,7 @@ class AsyncWorker:
         failures = 0
         while not self._stop.is_set():
             try:
+                await self._maintain()
                 worked = await self.run_once()
                 failures = 0
             except psycopg.Error as error:
@@ -139,6 +153,25 @@ class AsyncWorker:
         for job in claimed:
             await self._do(job)
         return bool(claimed)
+
+    async def _maintain(self) -> None:
+        """Run the maintenance that is due; where pg_cron does it in time, nothing is."""
+        now = time.monotonic()
+        if self._maintained is not None and now < self._maintained + _MAINTENANCE_SECONDS:
+            return
+        self._maintained = now
+        try:
+            runs = await self._database.rows(
+                MaintenanceRun, Call.of("run_due_maintenance"), timeout=_MAINTENANCE_TIMEOUT
+            )
+        except psycopg.Error as error:
+            if is_lost(error):
+                raise
+            logger.warning("maintenance failed: %s", error)
+            return
+        for run in runs:
+            if "error" in run.result:
+                logger.warning("maintenance %s failed: %s", run.task, run.result["error"])
 
     async def _do(self, job: Job) -> None:
         try:

@@ -308,6 +308,7 @@ class AgentMemory:
         cost_limit_microcents: int | Unset = UNSET,
         title: str | Unset = UNSET,
         metadata: JSON | Unset = UNSET,
+        extraction: Literal["llm", "verbatim", "none"] | Unset = UNSET,
     ) -> ChatSession:
         """Return a conversation; it is opened by `with`, or by the first call.
 
@@ -326,10 +327,14 @@ class AgentMemory:
             top_p: for `ChatSession.params`.
             cost_limit_microcents: past it no context is compiled.
             title: for lists.
-            metadata: anything; `{"extraction": "verbatim"}` chooses how memories are drawn.
+            metadata: anything.
+            extraction: how memories are drawn from it: by a model, each message as it stands, or
+                none; kept in metadata. Default: what the settings say.
 
         What exists already is returned unchanged; `ChatSession.update` changes it.
         """
+        if extraction is not UNSET:
+            metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
         return ChatSession(
             self,
             user,

@@ -73,9 +73,10 @@ class SyncDatabase:
         *,
         user_id: UUID | None = None,
         repeatable: bool = False,
+        timeout: float | None = None,
     ) -> list[Row]:
-        """Return what the function returns, one `row` each."""
-        columns, values = self._fetch(call, user_id, repeatable)
+        """Return what the function returns, one `row` each; `timeout` instead of the usual one."""
+        columns, values = self._fetch(call, user_id, repeatable, timeout)
         make = maker(row, columns)
         return [make(value) for value in values]
 
@@ -96,15 +97,19 @@ class SyncDatabase:
             pool.close()
 
     def _fetch(
-        self, call: Call, user_id: UUID | None, repeatable: bool
+        self,
+        call: Call,
+        user_id: UUID | None,
+        repeatable: bool,
+        timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         if isinstance(self._target, Connection):
-            return self._joined(self._target, call, user_id)
+            return self._joined(self._target, call, self._frame(user_id, timeout))
         pauses = list(_REPEATS) if repeatable else []
         while True:
             pool = self._pool()
             try:
-                return self._pooled(pool, call, user_id)
+                return self._pooled(pool, call, self._frame(user_id, timeout))
             except psycopg.Error as error:
                 if not pauses or not _may_pass(error):
                     raise translated(error) from error.__cause__
@@ -114,7 +119,7 @@ class SyncDatabase:
                     pool.check()  # the others may have been lost with it
 
     def _pooled(
-        self, pool: ConnectionPool[Any], call: Call, user_id: UUID | None
+        self, pool: ConnectionPool[Any], call: Call, frame: tuple[str, str, str]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it in a transaction of its own."""
         with pool.connection() as connection:
@@ -124,19 +129,19 @@ class SyncDatabase:
             cursor = connection.cursor(row_factory=tuple_row)
             if connection.autocommit:  # a pool of the caller
                 with connection.transaction():
-                    cursor.execute(_FRAME, self._frame(user_id))
+                    cursor.execute(_FRAME, frame)
                     cursor.execute(call.text, call.parameters)
             else:
                 # begin, frame and call in one round trip, the commit in another: an error of the
                 # call must be the last thing in the pipeline
                 with connection.pipeline():
-                    connection.execute(_FRAME, self._frame(user_id))
+                    connection.execute(_FRAME, frame)
                     cursor.execute(call.text, call.parameters)
                 connection.commit()
             return _columns(cursor), cursor.fetchall()
 
     def _joined(
-        self, connection: Connection[Any], call: Call, user_id: UUID | None
+        self, connection: Connection[Any], call: Call, frame: tuple[str, str, str]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it within the caller's transaction, under a savepoint of its own."""
         try:
@@ -147,19 +152,20 @@ class SyncDatabase:
                 connection.execute(b"select")  # begins the transaction that is the caller's
             with connection.transaction():
                 if is_idle:
-                    connection.execute(_FRAME, self._frame(user_id))
+                    connection.execute(_FRAME, frame)
                 else:
-                    connection.execute(_FRAME_OF_CALLER, self._frame(user_id)[:1])
+                    connection.execute(_FRAME_OF_CALLER, frame[:1])
                 cursor = connection.cursor(row_factory=tuple_row)
                 cursor.execute(call.text, call.parameters)
                 return _columns(cursor), cursor.fetchall()
         except psycopg.Error as error:
             raise translated(error) from error.__cause__
 
-    def _frame(self, user_id: UUID | None) -> tuple[str, str, str]:
+    def _frame(self, user_id: UUID | None, timeout: float | None) -> tuple[str, str, str]:
+        seconds = self._limits.statement_timeout if timeout is None else timeout
         return (
             "" if user_id is None else str(user_id),
-            f"{round(self._limits.statement_timeout * 1000)}ms",
+            f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
         )
 

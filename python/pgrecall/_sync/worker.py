@@ -7,6 +7,7 @@ import logging
 import os
 import random
 import socket
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from pgrecall._calls import UNSET, Call
 from pgrecall._report import WorkerReport
 from pgrecall._runtime import SyncRuntime, SyncStop
 from pgrecall.errors import NotFoundError, PgRecallError, is_lost
-from pgrecall.rows import Job
+from pgrecall.rows import Job, MaintenanceRun
 
 if TYPE_CHECKING:
     from pgrecall._sync.client import AgentMemory
@@ -28,14 +29,17 @@ __all__ = ["Worker"]
 
 logger = logging.getLogger("pgrecall")
 
-_MAX_PAUSE = 60.0
+_MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
+_MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
+_MAINTENANCE_TIMEOUT = 600.0  # its tasks bound themselves
 
 
 class Worker:
     """Works on the queue; made by `AgentMemory.worker`.
 
     A job is claimed under a lease and worked on without a connection or a transaction; a sign of
-    life extends the lease meanwhile. A worker that dies loses nothing: its lease ends.
+    life extends the lease meanwhile. A worker that dies loses nothing: its lease ends. Besides jobs
+    it runs the maintenance that is due.
 
     Attributes:
         name: how it is called in the queue.
@@ -58,6 +62,7 @@ class Worker:
         self._lease = lease
         self._poll_seconds = poll_seconds
         self._stop = SyncStop()
+        self._maintained: float | None = None
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.report = WorkerReport()
 
@@ -66,7 +71,10 @@ class Worker:
         self._stop.set()
 
     def run_until_idle(
-        self, *, progress: Callable[[WorkerReport], object] | None = None
+        self,
+        *,
+        handle_signals: bool = False,
+        progress: Callable[[WorkerReport], object] | None = None,
     ) -> WorkerReport:
         """Work until no job is due, and return what was done.
 
@@ -74,12 +82,17 @@ class Worker:
         are not waited for.
 
         Args:
+            handle_signals: whether SIGTERM and SIGINT ask to stop (only in the main thread).
             progress: called after each job.
 
         Raises:
             psycopg.OperationalError: the server is lost.
             ConfigurationError: the embedder is not the database's, or needs a key.
         """
+        if handle_signals:
+            with self._stop.on_signals():
+                return self.run_until_idle(progress=progress)
+        self._maintain()
         while not self._stop.is_set() and self.run_once():
             if progress is not None:
                 progress(self.report)
@@ -113,6 +126,7 @@ class Worker:
         failures = 0
         while not self._stop.is_set():
             try:
+                self._maintain()
                 worked = self.run_once()
                 failures = 0
             except psycopg.Error as error:
@@ -140,6 +154,25 @@ class Worker:
         for job in claimed:
             self._do(job)
         return bool(claimed)
+
+    def _maintain(self) -> None:
+        """Run the maintenance that is due; where pg_cron does it in time, nothing is."""
+        now = time.monotonic()
+        if self._maintained is not None and now < self._maintained + _MAINTENANCE_SECONDS:
+            return
+        self._maintained = now
+        try:
+            runs = self._database.rows(
+                MaintenanceRun, Call.of("run_due_maintenance"), timeout=_MAINTENANCE_TIMEOUT
+            )
+        except psycopg.Error as error:
+            if is_lost(error):
+                raise
+            logger.warning("maintenance failed: %s", error)
+            return
+        for run in runs:
+            if "error" in run.result:
+                logger.warning("maintenance %s failed: %s", run.task, run.result["error"])
 
     def _do(self, job: Job) -> None:
         try:

@@ -92,9 +92,11 @@ def _work(memory: AgentMemory, dsn: str | None, until_idle: bool, poll: float) -
         note(f"worker {worker.name} on {described(named_dsn(dsn))}; SIGTERM or Ctrl-C stops it")
         return worker.run()
     if not console.is_terminal:
-        return worker.run_until_idle()
+        return worker.run_until_idle(handle_signals=True)
     with console.status("working") as status:
-        return worker.run_until_idle(progress=lambda report: status.update(_summary(report)))
+        return worker.run_until_idle(
+            handle_signals=True, progress=lambda report: status.update(_summary(report))
+        )
 
 
 def _summary(report: WorkerReport) -> str:
