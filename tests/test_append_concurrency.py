@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -67,7 +68,7 @@ def test_six_writers_with_random_rollbacks(
             kept.append(answered)
         return kept
 
-    results = together(lambda number=number: write(number) for number in range(6))
+    results = together(partial(write, number) for number in range(6))
     raise_errors(results)
     batches = [batch for result in results for batch in result]
     turns = sorted(turn for batch in batches for _, turn, _ in batch)
@@ -91,7 +92,7 @@ def test_the_same_request_at_the_same_moment(
     for _ in range(20):
         request, batch = uuid.uuid4(), said("q", "a")
         results = together(
-            lambda conn=conn: append(conn, user, session, batch, {"prompt_tokens": 1}, request)
+            partial(append, conn, user, session, batch, {"prompt_tokens": 1}, request)
             for conn in connections
         )
         raise_errors(results)
@@ -108,7 +109,7 @@ def test_the_same_request_with_another_payload_at_the_same_moment(
     connections = [connect() for _ in range(4)]
     request = uuid.uuid4()
     results = together(
-        lambda conn=conn, n=n: append(conn, user, session, said(f"payload {n}"), None, request)
+        partial(append, conn, user, session, said(f"payload {n}"), None, request)
         for n, conn in enumerate(connections)
     )
     refusals = [result for result in results if isinstance(result, psycopg.Error)]
@@ -148,7 +149,7 @@ def test_a_request_repeated_after_a_months_end(
     ]
     connections = [connect() for _ in range(4)]
     results = together(
-        lambda conn=conn: append(conn, user, session, batch, None, request) for conn in connections
+        partial(append, conn, user, session, batch, None, request) for conn in connections
     )
     raise_errors(results)
     assert sum(answer[0][2] for answer in results) == 1
@@ -212,7 +213,7 @@ def test_a_missing_month_heals_in_many_sessions_at_once(
         take_away(db, user, how)
         sessions = [open_session(db, user) for _ in connections]
         results = together(
-            lambda conn=conn, session=session: append(conn, user, session, said("x", "y"))
+            partial(append, conn, user, session, said("x", "y"))
             for conn, session in zip(connections, sessions, strict=True)
         )
         raise_errors(results)
@@ -231,9 +232,7 @@ def test_an_old_month_is_made_by_many_at_once(
         month = f"{(now.year * 12 + now.month - 1 - back) // 12:04}"
         month += f"-{(now.month - 1 - back) % 12 + 1:02}-15T00:00:00Z"
         results = together(
-            lambda conn=conn, session=session: append(
-                conn, user, session, said("old", created_at=month)
-            )
+            partial(append, conn, user, session, said("old", created_at=month))
             for conn, session in zip(connections, sessions, strict=True)
         )
         raise_errors(results)
@@ -244,15 +243,16 @@ def test_an_old_month_is_made_by_many_at_once(
 def test_maintenance_and_appends_make_months_at_once(db: Connection, connect: Connect) -> None:
     users = [uuid.uuid4() for _ in range(5)]
     for user in users:
-        take_away(db, user, "drop") if _has_leaf(db, user) else None
+        if _has_leaf(db, user):
+            take_away(db, user, "drop")
     sessions = [open_session(db, user) for user in users]
     connections = [connect() for _ in users]
     maintenance = connect()
     results = together(
         [
-            lambda: maintenance.execute("select * from recall.ensure_partitions()").fetchall(),
+            partial(call, maintenance, "ensure_partitions"),
             *(
-                lambda conn=conn, user=user, session=session: append(conn, user, session, said("x"))
+                partial(append, conn, user, session, said("x"))
                 for conn, user, session in zip(connections, users, sessions, strict=True)
             ),
         ]
@@ -287,15 +287,14 @@ def test_the_same_session_and_user_made_at_once(connect: Connect, db: Connection
         results = together(
             [
                 *(
-                    lambda conn=conn: open_session(conn, user, p_session_id=wanted)
+                    partial(open_session, conn, user, p_session_id=wanted)
                     for conn in connections[:3]
                 ),
                 *(
-                    lambda conn=conn: call(conn, "ensure_user", p_external_id=name,
-                                           p_metadata={"n": n})
+                    partial(call, conn, "ensure_user", p_external_id=name, p_metadata={"n": n})
                     for conn in connections[3:5]
                 ),
-                lambda: connections[5].execute("select recall._lock_user(%s)", [user]).fetchone(),
+                partial(value, connections[5], "select recall._lock_user(%s)", [user]),
             ]
         )  # fmt: skip
         raise_errors(results)

@@ -9,6 +9,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -350,10 +351,7 @@ def test_never_two_running_jobs_of_a_session_and_kind(db: Connection, connect: C
     for number in range(60):
         enqueue(db, user, ("extract", "embed")[number % 2], p_session_id=sessions[number % 6])
     for _ in range(10):
-        results = together(
-            lambda conn=connect(): claim(conn, p_limit=8)  # type: ignore[misc]
-            for _ in range(4)
-        )
+        results = together(partial(claim, connect(), p_limit=8) for _ in range(4))
         raise_errors(results)
         running = [
             (job["session_id"], job["kind"])
@@ -376,10 +374,10 @@ def test_a_finishing_and_a_stale_holder_at_once(
         result = {"through_turn": number + 1}
         done = together(
             [
-                lambda: finish(connections[0], job, result),
-                lambda: finish(connections[1], job, result),
-                lambda: fail(connections[2], job),
-                lambda: extend(connections[3], job),
+                partial(finish, connections[0], job, result),
+                partial(finish, connections[1], job, result),
+                partial(fail, connections[2], job),
+                partial(extend, connections[3], job),
             ]
         )
         raise_errors(done)
@@ -900,8 +898,8 @@ def test_a_garbage_embedding(
 def test_compaction(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=100)
     for n in range(12):
-        append(db, user, session, [*said(f"question {n}", token_count=50),
-                                   *said(f"answer {n}", role="assistant", token_count=50)])  # fmt: skip
+        append(db, user, session, said(f"question {n}", token_count=50))
+        append(db, user, session, said(f"answer {n}", role="assistant", token_count=50))
     enqueue(db, user, "compact", p_session_id=session)
     job = claim_one(db, "compact")
     given = job_input(db, job)
@@ -946,9 +944,9 @@ def test_compaction_races_appends_and_another_compaction(
         # a second worker that believes the lease is still its own, with the same input
         results = together(
             [
-                lambda: finish(connections[0], job, wanted | {"content": "one"}),
-                lambda: finish(connections[1], job, wanted | {"content": "two"}),
-                lambda: append(connections[2], user, session, exchange * 3),
+                partial(finish, connections[0], job, wanted | {"content": "one"}),
+                partial(finish, connections[1], job, wanted | {"content": "two"}),
+                partial(append, connections[2], user, session, exchange * 3),
             ]
         )
         raise_errors(results)

@@ -1,9 +1,14 @@
--- recall._ensure_history_months(user, rows)
+-- recall._ensure_history_months(user, rows, refresh)
 -- Off the hot path: an import from the past, or a month that maintenance has missed. Touches the
 -- user's leaf alone.
+-- p_refresh is for an insert that found no month: a neighbor may be making it at this moment, and
+-- a connection that reads the list of partitions for the first time just then may keep one without
+-- it. So wait for the neighbor and have the list read anew; an ALTER that changes nothing does.
+-- Locks   with p_refresh, or when a month is missing: the user's leaf against partition changes.
 create or replace function recall._ensure_history_months(
     p_user_id uuid,
-    p_rows    recall.conversation_history[]
+    p_rows    recall.conversation_history[],
+    p_refresh boolean default false
 )
 returns void
 language plpgsql
@@ -15,6 +20,9 @@ declare
     v_leaf regclass := recall._hash_leaf('recall.conversation_history', p_user_id);
     v_at   timestamptz;
 begin
+    if p_refresh then
+        execute format('alter table only %s alter column created_at set statistics -1', v_leaf);
+    end if;
     for v_at in
         select min(r.created_at)
           from unnest(p_rows) as r
@@ -26,5 +34,5 @@ begin
 end;
 $function$;
 
-comment on function recall._ensure_history_months(uuid, recall.conversation_history[]) is
+comment on function recall._ensure_history_months(uuid, recall.conversation_history[], boolean) is
     'Make the months that rows of one user fall into, where they are missing.';

@@ -22,7 +22,7 @@ exception when check_violation then
     if v_constraint <> '' or not p_retry then
         raise;
     end if;
-    perform recall._ensure_history_months(p_rows[1].user_id, p_rows);
+    perform recall._ensure_history_months(p_rows[1].user_id, p_rows, true);
     perform recall._insert_messages(p_rows, false);
 end;
 $function$;
