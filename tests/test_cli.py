@@ -339,6 +339,15 @@ def test_import_tool_calls(cli: Cli, who: str, tmp_path: Path) -> None:
     assert cli("import", path, "--json").json["skipped"] == 3
 
 
+def test_import_from_a_pipe(local: str, who: str) -> None:
+    text = json.dumps(message(who, "hello"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pgrecall", "import", "-", "--dsn", local, "--json"],
+        check=True, capture_output=True, text=True, input=text,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["messages"] == 1
+
+
 def test_import_many_interleaved(cli: Cli, tmp_path: Path) -> None:
     users = [f"user {uuid.uuid4()}" for _ in range(5)]
     said = [

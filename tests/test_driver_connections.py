@@ -134,6 +134,35 @@ def test_changes_without_a_request_id_are_not_sent_again(
         memory.configure_user(user, default_context_window=5000)
 
 
+@pytest.mark.parametrize(
+    "error", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected]
+)
+def test_conflicts(
+    chat: ChatSession,
+    memory: AgentMemory,
+    user: uuid.UUID,
+    error: type[psycopg.Error],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An append is sent again after a conflict, twice; what has no request id is not."""
+    memory.user_id(user)
+    real = memory._write._pooled
+    failures: list[int] = []
+
+    def conflicting(*arguments: Any) -> Any:
+        if len(failures) < 2:
+            failures.append(1)
+            raise error
+        return real(*arguments)
+
+    monkeypatch.setattr(memory._write, "_pooled", conflicting)
+    assert len(chat.append(user="hello")) == 1
+    failures.clear()
+    with pytest.raises(error):
+        memory.remember(user, "Ada uses Vim.")
+    assert len(failures) == 1
+
+
 def test_no_noise_after_a_refusal(
     memory: AgentMemory, user: uuid.UUID, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -116,7 +116,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageHit:
-    """A message that a search found; score, similarity and lexical lie in 0 to 1, or are None."""
+    """A message that a search found; similarity and lexical lie in 0 to 1, or are None.
+
+    The score is the sum of its parts: the message's own, its neighbors', its session's, and that of
+    the memories that rest on it.
+    """
 
     message_id: UUID
     session_id: UUID
@@ -127,9 +131,11 @@ class MessageHit:
     score: float
     similarity: float | None = None
     lexical: float | None = None
-    token_count: int | None = None
     name: str | None = None
-    metadata: JSON | None = None
+    own_part: float | None = None
+    neighbor_part: float | None = None
+    session_part: float | None = None
+    memory_part: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,7 @@ def print_table(
     table = Table(title=title, title_justify="left", header_style="bold", pad_edge=False)
     for column in columns:
         number = column in ("score", "similarity", "lexical", "freshness", "frequency", "authority",
+                            "own_part", "neighbor_part", "session_part", "memory_part",
                             "tokens", "count", "turn")  # fmt: skip
         table.add_column(
             column,

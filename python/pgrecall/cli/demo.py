@@ -42,7 +42,9 @@ def demo_command(dsn: str | None) -> None:
                 (
                     (f"{item.observed_at or item.created_at:%Y-%m-%d}", item.kind, item.slot,
                      item.tier, item.content)
-                    for item in memory.memories(user)
+                    for item in sorted(
+                        memory.memories(user), key=lambda item: item.observed_at or item.created_at
+                    )
                 ),
                 wide="content",
             )  # fmt: skip

@@ -47,6 +47,7 @@ def search_command(
         return
     terms = ["similarity", "lexical"]
     if messages:
+        terms += ["own_part", "neighbor_part", "session_part", "memory_part"]
         columns = ["score", "date", "role", "content", "session_id", "turn"]
         fields = ["score", "created_at", "role", "content", "session_id", "turn_index"]
     else:
