@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import uuid
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from invariants import check_invariants
+from memories import remember, stored, vector, vectors
 from servers import DIMENSIONS
 from support import call, open_session, raise_errors, refused, rows, together, value
 
@@ -130,30 +130,6 @@ PAIRS: list[tuple[str | None, str, str]] = [
 ]
 # False splits that we accept: a name that goes on, and a "was".
 ACCEPTED_SPLITS = {"Drives a Toyota", "Born in 1990"}
-
-
-def vector(degrees: float = 0.0, plane: int = 0) -> str:
-    """Return a unit vector; the cosine of two in a plane is that of their angles' difference."""
-    numbers = [0.0] * DIMENSIONS
-    numbers[2 * plane] = math.cos(math.radians(degrees))
-    numbers[2 * plane + 1] = math.sin(math.radians(degrees))
-    return str(numbers)
-
-
-def vectors(*texts: str | None) -> str:
-    """Return these as a literal of halfvec[]."""
-    return "{" + ",".join("NULL" if text is None else f'"{text}"' for text in texts) + "}"
-
-
-def remember(conn: Connection, user: uuid.UUID, content: str, **more: Any) -> dict[str, Any]:
-    (row,) = call(conn, "remember", p_user_id=user, p_content=content, **more)
-    return row
-
-
-def stored(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
-    return rows(
-        conn, "select * from recall.memory_store where user_id = %s order by memory_id", [user]
-    )
 
 
 def active(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
