@@ -184,12 +184,25 @@ begin;
 \ir ../functions/working/put_working.sql
 
 -- functions/retrieval
+\ir ../functions/retrieval/_authority.sql
 \ir ../functions/retrieval/_check_message_filter.sql
 \ir ../functions/retrieval/_cited_messages.sql
+\ir ../functions/retrieval/_find_memories.sql
+\ir ../functions/retrieval/_important_memories.sql
+\ir ../functions/retrieval/_likely_memories.sql
+\ir ../functions/retrieval/_nearest_memories.sql
+\ir ../functions/retrieval/_past_memories.sql
 \ir ../functions/retrieval/_query_words.sql
+\ir ../functions/retrieval/_rank_memories.sql
 \ir ../functions/retrieval/_rank_turns.sql
 \ir ../functions/retrieval/_read_turns.sql
+\ir ../functions/retrieval/_score_weights.sql
+\ir ../functions/retrieval/_search_memories.sql
+\ir ../functions/retrieval/_session_chain.sql
+\ir ../functions/retrieval/_similar_words.sql
+\ir ../functions/retrieval/_similarities.sql
 \ir ../functions/retrieval/_term_query.sql
+\ir ../functions/retrieval/search.sql
 \ir ../functions/retrieval/search_messages.sql
 
 -- functions/context

@@ -116,3 +116,64 @@ $types$;
 
 comment on type recall.found_turn is
     'A turn that a search found, and the parts that add up to its score.';
+
+-- What the retrieval room passes from finding to ranking, and the row that a search gives.
+do $types$
+begin
+    if to_regtype('recall.memory_candidate') is null then
+        create type recall.memory_candidate as (
+            memory_id       uuid,
+            similarity      double precision,
+            lexical         double precision,
+            similarity_term double precision,
+            lexical_term    double precision);
+    end if;
+    if to_regtype('recall.score_weights') is null then
+        create type recall.score_weights as (
+            similarity double precision,
+            lexical    double precision,
+            freshness  double precision,
+            frequency  double precision,
+            authority  double precision,
+            importance double precision);
+    end if;
+    if to_regtype('recall.found_memory') is null then
+        create type recall.found_memory as (
+            memory_id       uuid,
+            content         text,
+            kind            text,
+            tier            text,
+            score           double precision,
+            relevance       double precision,
+            similarity      double precision,
+            lexical         double precision,
+            freshness       double precision,
+            frequency       double precision,
+            authority       double precision,
+            importance      real,
+            confidence      real,
+            tags            text[],
+            observed_at     timestamptz,
+            created_at      timestamptz,
+            token_count     integer,
+            slot            text,
+            scope           text,
+            provenance      text,
+            source_turn_ids uuid[],
+            access_count    integer,
+            session_id      uuid,
+            similarity_part double precision,
+            lexical_part    double precision,
+            freshness_part  double precision,
+            frequency_part  double precision,
+            authority_part  double precision,
+            importance_part double precision,
+            decay           double precision);
+    end if;
+end;
+$types$;
+
+comment on type recall.memory_candidate is
+    'A memory that a search compared: cosine, share of words, and what the score makes of the two.';
+comment on type recall.score_weights is 'What each part of a score counts.';
+comment on type recall.found_memory is 'A row of recall.search; its columns are explained there.';

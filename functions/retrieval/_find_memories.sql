@@ -1,0 +1,146 @@
+-- recall._find_memories(…) -> candidates of a search, and the user's largest access count
+-- Compares all memories that the filter lets through (or p_only) and keeps every one that can be
+-- among the best, whatever the small terms of its score add. `lexical` is the share of the query's
+-- words that a memory has, each weighted by its rarity among the user's own memories as in BM25,
+-- a little less for a long text; where no memory has a word, words like it count. Hybrid scores
+-- take similarity and words min-max normalized over all that was compared (equal values: 1), and
+-- for a memory without a vector the words stand in.
+create or replace function recall._find_memories(
+    p_user_id   uuid,
+    p_words     text[],
+    p_embedding halfvec,
+    p_only      uuid[],
+    p_limit     integer,
+    p_filter    recall.memory_filter,
+    p_sessions  uuid[],
+    p_weight    recall.score_weights,
+    p_settings  recall.settings,
+    out candidates    recall.memory_candidate[],
+    out largest_count integer
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_terms     constant tsquery[] := array(select recall._term_query(w.word)
+                                              from unnest(p_words) as w (word));
+    v_normalize constant boolean   := p_words is not null and p_settings.scoring = 'hybrid';
+    v_small     constant double precision :=
+        case when p_settings.decay_mode = 'multiply' then 'infinity'
+             else p_weight.freshness + p_weight.frequency + p_weight.authority end;
+begin
+    with m as materialized (
+        select a.memory_id, a.search_vector, a.access_count
+          from recall.memory_store as a
+         where p_only is null
+           and a.user_id = p_user_id
+           and a.ended_at is null
+           and a.importance >= 0
+           and (a.session_id is null or a.session_id = any (p_sessions))
+           and (a.expires_at is null or a.expires_at > now())
+           and recall._memory_matches(a, p_filter)
+         union all
+        select a.memory_id, a.search_vector, a.access_count
+          from recall.memory_store as a
+         where p_only is not null
+           and a.user_id   = p_user_id
+           and a.memory_id = any (p_only)
+    ),
+    total as materialized (
+        select count(*)::double precision as memories, max(m.access_count) as largest_count
+          from m
+    ),
+    equal as materialized (
+        select m.memory_id, w.ordinal, length(m.search_vector) as length
+          from unnest(v_terms) with ordinality as w (term, ordinal)
+          join m on m.search_vector @@ w.term
+    ),
+    hit as materialized (
+        select e.memory_id, e.ordinal, e.length, 1::double precision as strength
+          from equal as e
+         union all
+        select m.memory_id, s.ordinal, length(m.search_vector), s.strength
+          from recall._similar_words(
+                   p_user_id, p_words, array(select e.ordinal from equal as e),
+                   p_embedding is not null, p_filter, p_settings) as s
+          join m on m.memory_id = s.memory_id
+         where (select count(distinct e.ordinal) from equal as e) < cardinality(p_words)
+    ),
+    weight as materialized (
+        select h.ordinal, ln(1 + (t.memories - count(*) + 0.5::double precision)
+                                 / (count(*) + 0.5::double precision)) as weight
+          from hit as h
+         cross join total as t
+         group by h.ordinal, t.memories
+    ),
+    by_words as (
+        select h.memory_id,
+               sum(w.weight * h.strength) / (1 + p_settings.lexical_length_penalty * h.length)
+               / (select sum(a.weight) + (cardinality(p_words) - count(*))
+                                         * ln(2 + 2 * max(t.memories))
+                    from weight as a
+                   cross join total as t) as lexical
+          from hit as h
+          join weight as w on w.ordinal = h.ordinal
+         group by h.memory_id, h.length
+    ),
+    by_vector as materialized (
+        select e.memory_id, 1 - (e.embedding <=> p_embedding) as similarity
+          from recall.memory_embedding as e
+         where p_only is null
+           and p_embedding is not null
+           and e.user_id         = p_user_id
+           and e.embedding_model = p_settings.embedding_model
+         union all
+        select s.memory_id, s.similarity
+          from recall._similarities(p_user_id, p_embedding, p_only, p_settings) as s
+         where p_only is not null
+           and p_embedding is not null
+    ),
+    found as materialized (
+        select m.memory_id, v.similarity,
+               case when p_words is not null then coalesce(w.lexical, 0) end as lexical
+          from m
+          left join by_vector as v on v.memory_id = m.memory_id
+          left join by_words as w on w.memory_id = m.memory_id
+         where p_filter.min_similarity is null
+            or coalesce(v.similarity, w.lexical, 0) >= p_filter.min_similarity
+    ),
+    span as materialized (
+        select min(f.similarity) as similarity_from, min(f.lexical) as lexical_from,
+               nullif(max(f.similarity) - min(f.similarity), 0) as similarity_span,
+               nullif(max(f.lexical) - min(f.lexical), 0) as lexical_span
+          from found as f
+    ),
+    ranked as materialized (
+        select f.memory_id, f.similarity, f.lexical, t.similarity_term, t.lexical_term,
+               p_weight.similarity * t.similarity_term + p_weight.lexical * t.lexical_term as base
+          from found as f
+         cross join span as s
+         cross join lateral (
+                select coalesce((f.similarity - s.similarity_from) / s.similarity_span,
+                                case when f.similarity is not null then 1 end),
+                       coalesce((f.lexical - s.lexical_from) / s.lexical_span, 1)
+               ) as n (similarity, lexical)
+         cross join lateral (
+                select case when v_normalize then coalesce(n.similarity, n.lexical)
+                            else greatest(0, coalesce(f.similarity, f.lexical)) end,
+                       case when v_normalize then n.lexical else 0 end
+               ) as t (similarity_term, lexical_term)
+         order by base desc
+    )
+    select array_agg(row(r.memory_id, r.similarity, r.lexical, r.similarity_term,
+                         r.lexical_term)::recall.memory_candidate),
+           (select t.largest_count from total as t)
+      into candidates, largest_count
+      from ranked as r
+     where r.base >= coalesce((select l.base from ranked as l offset p_limit - 1 limit 1) - v_small,
+                              '-infinity');
+end;
+$function$;
+
+comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer,
+    recall.memory_filter, uuid[], recall.score_weights, recall.settings) is
+    'Candidates of a search: all memories compared by vector and by words, the best kept.';

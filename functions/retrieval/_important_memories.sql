@@ -1,0 +1,48 @@
+-- recall._important_memories(…) -> candidates of a search without a query
+-- The most important, of equals the newest. p_only (a search of the past) goes before the filter.
+create or replace function recall._important_memories(
+    p_user_id  uuid,
+    p_only     uuid[],
+    p_limit    integer,
+    p_filter   recall.memory_filter,
+    p_sessions uuid[],
+    out candidates    recall.memory_candidate[],
+    out largest_count integer
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    with m as materialized (
+        select a.memory_id, a.importance, a.created_at, a.access_count
+          from recall.memory_store as a
+         where p_only is null
+           and a.user_id = p_user_id
+           and a.ended_at is null
+           and a.importance >= 0
+           and (a.session_id is null or a.session_id = any (p_sessions))
+           and recall._memory_visible(a, p_filter, null)
+           and recall._memory_matches(a, p_filter)
+         union all
+        select a.memory_id, a.importance, a.created_at, a.access_count
+          from recall.memory_store as a
+         where p_only is not null
+           and a.user_id   = p_user_id
+           and a.memory_id = any (p_only)
+    )
+    select array_agg(row(n.memory_id, null, null, null, null)::recall.memory_candidate),
+           (select max(m.access_count) from m)
+      into candidates, largest_count
+      from (
+            select m.memory_id
+              from m
+             order by m.importance desc, m.created_at desc, m.memory_id
+             limit p_limit
+           ) as n;
+end;
+$function$;
+
+comment on function recall._important_memories(uuid, uuid[], integer, recall.memory_filter,
+    uuid[]) is 'Candidates of a search without a query: the most important and recent.';

@@ -1,0 +1,26 @@
+-- recall._past_memories(user, filter, as_of, sessions) -> what a search of the past looks at
+create or replace function recall._past_memories(
+    p_user_id  uuid,
+    p_filter   recall.memory_filter,
+    p_as_of    timestamptz,
+    p_sessions uuid[]
+)
+returns uuid[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return array(
+        select m.memory_id
+          from recall.memory_store as m
+         where m.user_id = p_user_id
+           and (m.session_id is null or m.session_id = any (p_sessions))
+           and recall._memory_visible(m, p_filter, p_as_of)
+           and recall._memory_matches(m, p_filter));
+end;
+$function$;
+
+comment on function recall._past_memories(uuid, recall.memory_filter, timestamptz, uuid[]) is
+    'Memories, ended ones too, that were to be seen at a time and match a filter.';

@@ -1,0 +1,67 @@
+-- recall._rank_memories(…) -> the best first, each part of the score named
+-- score = decay × the sum of the parts; relevance is the classic score, whatever ranks. Of equal
+-- scores the more similar, the more important, the newer comes first.
+create or replace function recall._rank_memories(
+    p_user_id       uuid,
+    p_candidates    recall.memory_candidate[],
+    p_largest_count integer,
+    p_limit         integer,
+    p_at            timestamptz,
+    p_weight        recall.score_weights,
+    p_settings      recall.settings
+)
+returns setof recall.found_memory
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_most  constant double precision := ln(1 + greatest(1, p_largest_count));
+    v_decay constant double precision :=
+        case when p_settings.decay_mode = 'multiply' then p_settings.decay_per_day / 24 else 0 end;
+begin
+    return query
+    select m.memory_id, m.content, m.kind, m.tier::text,
+           t.decay * (p.similarity + p.lexical + p.freshness + p.frequency + p.authority
+                      + p.importance) as score,
+           least(1, p_settings.classic_similarity_weight
+                    * greatest(0, coalesce(c.similarity, c.lexical))
+                    + p_settings.classic_freshness_weight * t.freshness
+                    + p_settings.classic_frequency_weight * t.frequency
+                    + p_settings.classic_authority_weight * m.confidence * t.authority),
+           c.similarity, c.lexical, t.freshness, t.frequency, t.authority, m.importance,
+           m.confidence, m.tags, m.observed_at, m.created_at, m.token_count, m.slot,
+           m.scope::text, m.provenance::text, m.source_turn_ids, m.access_count, m.session_id,
+           p.similarity, p.lexical, p.freshness, p.frequency, p.authority, p.importance, t.decay
+      from unnest(p_candidates) as c
+      join recall.memory_store as m on m.memory_id = c.memory_id
+     cross join lateral (
+            select greatest(0, date_part('epoch', p_at - coalesce(m.last_accessed_at,
+                                                                  m.created_at)) / 3600)
+           ) as i (hours)
+     cross join lateral (
+            select exp(-p_settings.freshness_decay_per_hour * i.hours),
+                   ln(1 + m.access_count::double precision) / v_most,
+                   recall._authority(m.provenance),
+                   exp(-v_decay * i.hours)
+           ) as t (freshness, frequency, authority, decay)
+     cross join lateral (
+            select p_weight.similarity * coalesce(c.similarity_term, 0),
+                   p_weight.lexical    * coalesce(c.lexical_term, 0),
+                   p_weight.freshness  * t.freshness,
+                   p_weight.frequency  * t.frequency,
+                   p_weight.authority  * m.confidence * t.authority,
+                   p_weight.importance * m.importance
+           ) as p (similarity, lexical, freshness, frequency, authority, importance)
+     where m.user_id   = p_user_id
+       and m.memory_id = any (array(select a.memory_id from unnest(p_candidates) as a))
+     order by score desc, c.similarity desc nulls last, m.importance desc, m.created_at desc,
+              m.memory_id
+     limit p_limit;
+end;
+$function$;
+
+comment on function recall._rank_memories(uuid, recall.memory_candidate[], integer, integer,
+    timestamptz, recall.score_weights, recall.settings) is
+    'Score candidates and return the best, each part of the score named.';

@@ -1,0 +1,100 @@
+-- recall._search_memories(…) -> memories for a query, best first
+-- What search and compile_context share. Local memories are found in p_session_id and the sessions
+-- it continues, or in filter.session_id; without either only global ones. By the user's count, not
+-- the planner's choice, everything is compared exactly or only what is likely.
+-- Raises  RC003 bad limit or filter, RC004 bad vector.
+create or replace function recall._search_memories(
+    p_user_id         uuid,
+    p_query           text,
+    p_query_embedding halfvec,
+    p_limit           integer,
+    p_filter          jsonb,
+    p_as_of           timestamptz,
+    p_session_id      uuid,
+    p_settings        recall.settings
+)
+returns setof recall.found_memory
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set max_parallel_workers_per_gather = 0
+set enable_nestloop = off
+set jit = off
+as $function$
+declare
+    v_filter     constant recall.memory_filter := recall._read_filter(p_filter, true);
+    v_words      constant text[]  := case when p_query ~ '\S'
+                                          then recall._query_words(p_query, p_settings) end;
+    v_weight     constant recall.score_weights := recall._score_weights(
+        p_settings, v_words is not null, p_query_embedding is not null);
+    v_is_past    constant boolean := p_as_of is not null or v_filter.include_ended
+                                     or v_filter.valid_at is not null;
+    v_is_exact   constant boolean := v_words is null and p_settings.scoring = 'hybrid'
+                                     and p_settings.decay_mode = 'none' and v_filter.is_empty
+                                     and v_filter.min_similarity is null;
+    v_sessions   uuid[] := array[v_filter.session_id];
+    v_embedding  halfvec;
+    v_only       uuid[];
+    v_candidates recall.memory_candidate[];
+    v_largest    integer;
+begin
+    perform recall._check_limit(p_limit);
+    perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
+    if v_weight.importance > 0 and v_filter.min_similarity is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = 'filter.min_similarity without a query',
+            hint    = 'Pass p_query, p_query_embedding or both.';
+    end if;
+    if p_limit = 0 then
+        return;
+    end if;
+
+    if p_query_embedding is not null then
+        -- A copy: one that comes out of a table would be fetched anew for each comparison.
+        v_embedding := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
+    end if;
+    if p_session_id is not null then
+        v_sessions := recall._session_chain(p_user_id, p_session_id);
+    end if;
+
+    if v_is_past then
+        v_only := recall._past_memories(p_user_id, v_filter, p_as_of, v_sessions);
+    elsif v_weight.importance = 0 and exists (
+        select
+          from recall.users as u
+         where u.user_id = p_user_id
+           and u.active_memory_count > p_settings.exact_search_limit
+    ) then
+        v_only := recall._likely_memories(p_user_id, v_words, v_embedding, p_limit, v_filter,
+                                          v_sessions, p_settings);
+    end if;
+
+    if v_weight.importance > 0 then
+        select f.candidates, f.largest_count
+          into v_candidates, v_largest
+          from recall._important_memories(p_user_id, v_only, p_limit, v_filter, v_sessions) as f;
+    elsif v_is_exact and v_only is null then
+        select f.candidates, f.largest_count
+          into v_candidates, v_largest
+          from recall._nearest_memories(p_user_id, v_embedding, p_limit, v_sessions,
+                                        p_settings) as f;
+    end if;
+    if v_weight.importance = 0 and coalesce(cardinality(v_candidates), 0) < p_limit then
+        select f.candidates, f.largest_count
+          into v_candidates, v_largest
+          from recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit, v_filter,
+                                     v_sessions, v_weight, p_settings) as f;
+    end if;
+
+    return query
+    select r.*
+      from recall._rank_memories(p_user_id, v_candidates, v_largest, p_limit,
+                                 coalesce(p_as_of, now()), v_weight, p_settings) as r;
+end;
+$function$;
+
+comment on function recall._search_memories(uuid, text, halfvec, integer, jsonb, timestamptz, uuid,
+    recall.settings) is 'Memories for a query, best first, with every part of their scores.';
