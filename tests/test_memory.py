@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from invariants import check_invariants
 from memories import remember, unit
-from servers import DIMENSIONS
+from servers import DIMENSIONS, TestServer
 from support import call, open_session, refused, rows, value
 
 Connection = psycopg.Connection[Any]
@@ -647,8 +647,20 @@ def test_accesses_are_hot_updates(db: Connection, user: uuid.UUID) -> None:
     assert after[1] - before[1] >= 0.9 * 210, "but for a few that met a full page"
 
 
-def test_look_ups_use_their_own_index_without_statistics(db: Connection, user: uuid.UUID) -> None:
+@pytest.fixture
+def fresh(server: TestServer) -> Iterator[Connection]:
+    """A database that nobody has used, without statistics."""
+    name = server.cloned_database("fresh")
+    with psycopg.connect(server.dsn(name), autocommit=True) as conn:
+        yield conn
+    server.drop_database(name)
+
+
+def test_look_ups_use_their_own_index_without_statistics(
+    fresh: Connection, user: uuid.UUID
+) -> None:
     """A plan of an empty table is kept while the table grows; it must be the right one."""
+    db = fresh
     remember(db, user, "User likes tea")
     with db.transaction(force_rollback=True):
         db.execute("set plan_cache_mode = force_generic_plan")
