@@ -24,6 +24,8 @@ begin
                'confidence', 0.9,
                'observed_at', h.created_at,
                'source_turn_ids', jsonb_build_array(h.message_id),
+               'token_count', case when not h.tokens_estimated and h.content = t.body
+                                   then h.token_count end,
                'metadata', '{"verbatim": true}'::jsonb) order by h.turn_index), '[]')
       into v_candidates
       from recall.conversation_history as h

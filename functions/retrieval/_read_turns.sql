@@ -30,6 +30,11 @@ declare
     v_from  timestamptz;
     v_until timestamptz;
 begin
+    -- A range without bounds would prune no partition.
+    if p_turns is null then
+        return;
+    end if;
+
     select min(t.created_at), max(t.created_at)
       into v_from, v_until
       from unnest(p_turns) as t;
