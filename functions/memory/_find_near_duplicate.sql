@@ -1,6 +1,8 @@
 -- recall._find_near_duplicate(memory, embedding, model, distance) -> (memory, verdict), or no row
 -- The nearest active memory of the same kind, scope and slot whose words say the same, too. The
--- distances come first and alone, from the narrow table; contents only for the nominees.
+-- vectors come first and alone, from the narrow table; mostly no nominee is left then. In two
+-- statements, so that no plan can look at contents before; and by the index, however large the
+-- user's share of the leaf.
 -- Cost: one scan of the user's vectors.
 create or replace function recall._find_near_duplicate(
     p_memory    recall.memory_store,
@@ -18,35 +20,43 @@ parallel safe
 set search_path from current
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
+set enable_seqscan = off
 as $function$
+declare
+    v_nominees uuid[];
 begin
-    return query
-    with nominee as materialized (
-        select e.memory_id, e.embedding
+    v_nominees := array(
+        select e.memory_id
           from recall.memory_embedding as e
          where e.user_id         = p_memory.user_id
            and e.embedding_model = p_model
            and e.embedding <=> p_embedding <= p_distance
-    )
-    select m, g.verdict
-      from nominee as n
-      join recall.memory_store as m on m.user_id = p_memory.user_id and m.memory_id = n.memory_id
-     cross join lateral (
-            select recall._near_duplicate_guard(m.content, p_memory.content)
-           ) as g (verdict)
-     where m.memory_id <> p_memory.memory_id
-       and m.end_reason is null
-       and m.kind  = p_memory.kind
-       and m.scope = p_memory.scope
-       and m.slot is not distinct from p_memory.slot
-       and m.session_id is not distinct from p_memory.session_id
-       and case g.verdict
-               when 'duplicate' then recall._may_stand_for(m, p_memory)
-               when 'merged' then recall._may_stand_for(p_memory, m)
-               else false
-           end
-     order by n.embedding <=> p_embedding, m.memory_id
-     limit 1;
+           and e.memory_id      <> p_memory.memory_id
+         order by e.embedding <=> p_embedding, e.memory_id
+         limit 20);
+    if v_nominees = '{}' then
+        return;
+    end if;
+
+    for near in
+        select m.*
+          from recall.memory_store as m
+         where m.user_id   = p_memory.user_id
+           and m.memory_id = any (v_nominees)
+           and m.end_reason is null
+           and m.kind  = p_memory.kind
+           and m.scope = p_memory.scope
+           and m.slot is not distinct from p_memory.slot
+           and m.session_id is not distinct from p_memory.session_id
+         order by array_position(v_nominees, m.memory_id)
+    loop
+        verdict := recall._near_duplicate_guard(near.content, p_memory.content);
+        if verdict = 'duplicate' and recall._may_stand_for(near, p_memory)
+           or verdict = 'merged' and recall._may_stand_for(p_memory, near) then
+            return next;
+            return;
+        end if;
+    end loop;
 end;
 $function$;
 

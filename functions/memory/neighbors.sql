@@ -29,6 +29,7 @@ security definer
 set search_path from current
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
+set enable_seqscan = off
 as $function$
 declare
     -- for rows that have expired and were not swept yet
