@@ -8,6 +8,7 @@ declare
     v_needed text;
     v_have   text;
     v_path   text;
+    v_schema name            := coalesce(pg_catalog.current_schema(), 'public');
 begin
     if pg_catalog.pg_is_in_recovery() then
         raise exception using
@@ -15,6 +16,15 @@ begin
             message = 'pgrecall cannot be installed on a standby',
             hint    = 'Connect to the primary.';
     end if;
+    if pg_catalog.current_setting('transaction_read_only')::boolean then
+        raise exception using
+            errcode = 'RC007',
+            message = 'pgrecall cannot be installed in a read-only transaction',
+            hint    = 'set default_transaction_read_only = off;';
+    end if;
+
+    -- From here on nothing that somebody put into another schema is called by the installer.
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 
     if current_setting('server_version_num')::int < 170000 then
         raise exception using
@@ -54,7 +64,7 @@ begin
             end if;
 
             begin
-                execute format('create extension %I', v_ext);
+                execute format('create extension %I schema %I', v_ext, v_schema);
             exception when insufficient_privilege then
                 raise exception using
                     errcode = 'RC007',

@@ -26,16 +26,21 @@ begin
      where n.nspname = 'recall';
 
     if found then
+        -- Ours has a table of settings with our first setting; an empty one may be made for us.
         if not exists (
             select
-              from pg_catalog.pg_class as c
-              join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-             where n.nspname = 'recall' and c.relname = 'migrations'
-        ) and exists (
-            select
-              from pg_catalog.pg_class as c
+              from pg_catalog.pg_attribute as a
+              join pg_catalog.pg_class as c on c.oid = a.attrelid
               join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
              where n.nspname = 'recall'
+               and c.relname = 'settings'
+               and a.attname = 'embedding_dimensions'
+        ) and exists (
+            select
+              from pg_catalog.pg_depend as d
+              join pg_catalog.pg_namespace as n on n.oid = d.refobjid
+             where d.refclassid = 'pg_catalog.pg_namespace'::regclass
+               and n.nspname    = 'recall'
         ) then
             raise exception using
                 errcode = 'RC007',

@@ -1,8 +1,11 @@
 -- Remove pgrecall and everything it remembers from this database.
--- The roles stay, since other databases of the cluster may use them; when none does:
+-- The extensions vector and pg_trgm stay, and so do the roles, since other databases of the cluster
+-- may use them; when none does:
 --     drop role recall_owner, recall_writer, recall_reader, recall_worker, recall_admin;
+-- (first `drop owned by recall_owner;` here, if the extensions live in a schema of their own).
 \set ON_ERROR_STOP on
 begin;
+set local client_min_messages = warning;
 do $uninstall$
 begin
     perform pg_advisory_xact_lock(hashtextextended('pgrecall.install', 0));

@@ -34,7 +34,7 @@ def refused(sqlstate: str, words: str = "") -> Iterator[None]:
 
 def value(conn: Connection, query: str, parameters: Sequence[Any] = ()) -> Any:
     """Return the one value of a query."""
-    row = conn.execute(query.encode(), parameters).fetchone()
+    row = conn.execute(query.encode(), parameters or None).fetchone()
     assert row is not None, f"no row: {query}"
     return row[0]
 
@@ -42,7 +42,7 @@ def value(conn: Connection, query: str, parameters: Sequence[Any] = ()) -> Any:
 def rows(conn: Connection, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
     """Return the rows of a query as dictionaries."""
     with conn.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), parameters).fetchall()
+        return cursor.execute(query.encode(), parameters or None).fetchall()
 
 
 def call(conn: Connection, function: str, **arguments: Any) -> list[dict[str, Any]]:

@@ -49,6 +49,22 @@ begin
                 then 'A role with CREATEROLE runs the installer again.' end;
 
     return query
+    select 'search_path', case when count(*) > 0 then 'warn' else 'ok' end,
+           case when count(*) > 0
+                then format('anybody may create in schema %s, which the functions search',
+                            string_agg(quote_ident(n.nspname), ', '))
+                else 'nobody else may create in the schemas that the functions search' end,
+           case when count(*) > 0
+                then format('Its owner runs: revoke create on schema %s from public;',
+                            string_agg(quote_ident(n.nspname), ', ')) end
+      from pg_catalog.pg_namespace as n
+     where n.oid = any (current_schemas(false)::regnamespace[])
+       and exists (
+               select
+                 from aclexplode(n.nspacl) as a
+                where a.grantee = 0 and a.privilege_type = 'CREATE');
+
+    return query
     select 'partitions',
            case when v_settings.history_until is null or v_settings.history_until <= v_now
                     then 'fail'
