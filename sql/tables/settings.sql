@@ -61,7 +61,7 @@ create table if not exists recall.settings (
     coarse_candidates               integer     not null default 1000,
     lexical_length_penalty          real        not null default 0.01,
     query_words                     integer     not null default 64,
-    trigram_threshold               real        not null default 0.4,
+    trigram_threshold               real        not null default 0.3,
     trigram_rows                    integer     not null default 500,
     message_candidates              integer     not null default 100,
     message_length_penalty          real        not null default 0.4,
