@@ -122,6 +122,18 @@ def test_an_edit_of_all_but_the_text(db: Connection, user: uuid.UUID) -> None:
     check_invariants(db)
 
 
+def test_an_edit_keeps_the_life_of_what_lives_on_its_own(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    holiday = remember(db, user, "User is in Rome", p_expires_at="2999-01-01T00:00:00Z")
+    red = remember(
+        db, user, "The build is red", p_provenance="tool_output", p_session_id=session
+    )  # fmt: skip
+    new = row_of(db, user, edit(db, user, holiday["memory_id"], "User is in Oslo"))
+    assert new["expires_at"].year == 2999
+    new = row_of(db, user, edit(db, user, red["memory_id"], "The build is often red"))
+    assert (new["expires_at"], new["tier"]) == (None, "semantic")
+
+
 def test_an_edit_into_a_slot_that_is_taken(db: Connection, user: uuid.UUID) -> None:
     remember(db, user, "Works at Acme", p_slot="employer")
     other = remember(db, user, "Works at Beta")["memory_id"]

@@ -1,5 +1,6 @@
 -- recall._edited_memory(memory, edit, settings) -> the row that an edit by a person makes of it
--- A person's edit is his own word: validated and durable, as remember would write it.
+-- A person's edit is his own word: validated and durable, as remember would write it. What lives
+-- on its own account keeps its life; what only lived as long as its session lasts from now on.
 create or replace function recall._edited_memory(
     p_memory   recall.memory_store,
     p_edit     jsonb,
@@ -22,6 +23,7 @@ begin
                 'importance', p_memory.importance, 'confidence', 1.0,
                 'provenance', least(p_memory.provenance, 'correction'), 'source', 'manual',
                 'valid_to', p_memory.valid_to, 'agent_id', p_memory.agent_id,
+                'expires_at', case when p_memory.tier > 'session' then p_memory.expires_at end,
                 'source_turn_ids', p_memory.source_turn_ids,
                 'metadata', p_memory.metadata - 'verbatim')
             || p_edit),

@@ -57,12 +57,10 @@ begin
     if v_embedding is null and p_content = v_target.content then
         v_embedding := recall._vector_of(p_user_id, v_target.memory_id, v_model);
     end if;
-    -- What the edit names is not inherited from the row that it replaces.
+    -- The edit says what slot and life the new row has; it inherits neither.
+    v_target.expires_at := v_memory.expires_at;
     if p_changes ? 'slot' then
         v_target.slot := null;
-    end if;
-    if p_changes ? 'expires_at' then
-        v_target.expires_at := v_memory.expires_at;
     end if;
 
     return (

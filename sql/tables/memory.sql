@@ -163,11 +163,12 @@ create table if not exists recall.memory_events (
 comment on table recall.memory_events is
     'Audit: what happened to which memory, when, by whom, why. INSERT only.';
 comment on column recall.memory_events.user_id is 'Owner.';
-comment on column recall.memory_events.memory_id is 'The memory.';
+comment on column recall.memory_events.memory_id is
+    'The memory; of event decided, which keeps the answer of a job''s decisions, the job.';
 comment on column recall.memory_events.event_no is 'Order of the events.';
 comment on column recall.memory_events.at is 'When.';
 comment on column recall.memory_events.event is
-    'added, duplicate, merged, superseded, retracted, restored, embedded, disputed, validated, …';
+    'added, duplicate, merged, superseded, retracted, restored, embedded, disputed, decided, …';
 comment on column recall.memory_events.job_id is 'The job that did it.';
 comment on column recall.memory_events.caller is 'The login role that did it.';
 comment on column recall.memory_events.detail is 'Why, and the other rows involved.';
