@@ -10,27 +10,24 @@ reported as a ratio to its floor, since machines are shared and absolute times d
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import random
 import statistics
 import sys
-import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 from pgvector import HalfVector
-from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb
-
-import pgrecall.schema
+from target import database
 
 DIMENSIONS = 1536
 OTHERS = 100
 ROUNDS = 300
+WARM_UP = 20
 
 FLOOR = f"""
 create table floor_memory (
@@ -52,38 +49,22 @@ create table floor_message (
 """
 
 
-@contextlib.contextmanager
-def database(dsn: str | None) -> Iterator[str]:
-    """The DSN of a fresh database, dropped afterwards."""
-    with contextlib.ExitStack() as stack:
-        if dsn is None:
-            from pgrecall.embedded import EmbeddedServer
-
-            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgrecall-bench-"))
-            dsn = stack.enter_context(EmbeddedServer(home))
-        name = f"bench_{uuid.uuid4().hex[:8]}"
-        with psycopg.connect(dsn, autocommit=True) as server:
-            server.execute(f"create database {name}")
-            try:
-                yield psycopg.conninfo.make_conninfo(dsn, dbname=name)
-            finally:
-                server.execute(f"drop database {name} with (force)")
-
-
 def vector() -> HalfVector:
     """A random direction; benchmarks never reuse a vector."""
     return HalfVector([random.gauss(0, 1) for _ in range(DIMENSIONS)])
 
 
-def timed(function: Callable[[], object], rounds: int = ROUNDS) -> dict[str, float]:
-    """Milliseconds of a call after a warm-up: median and 99th percentile."""
-    for _ in range(20):
-        function()
+def timed(function: Callable[[HalfVector], object], rounds: int = ROUNDS) -> dict[str, float]:
+    """Milliseconds of a call after a warm-up: median and 99th percentile.
+
+    Each call gets a vector of its own, made beforehand.
+    """
     times = []
-    for _ in range(rounds):
+    for given in [vector() for _ in range(WARM_UP + rounds)]:
         start = time.perf_counter()
-        function()
+        function(given)
         times.append(1000 * (time.perf_counter() - start))
+    del times[:WARM_UP]
     return {"p50": statistics.median(times), "p99": statistics.quantiles(times, n=100)[98]}
 
 
@@ -130,7 +111,7 @@ class Bench:
     def turn_texts(self) -> tuple[str, str]:
         return ("How do I do this? " * 8, "You do it like that. " * 12)
 
-    def append(self) -> None:
+    def append(self, _: HalfVector | None = None) -> None:
         question, answer = self.turn_texts()
         self.one(
             "select count(*) from recall.append_messages(%s, %s, %s, %s, %s)",
@@ -146,7 +127,7 @@ class Bench:
             uuid.uuid4(),
         )
 
-    def append_floor(self) -> None:
+    def append_floor(self, _: HalfVector | None = None) -> None:
         question, answer = self.turn_texts()
         self.turn += 2
         self.one(
@@ -156,7 +137,7 @@ class Bench:
             *(self.user, self.session, self.turn, uuid.uuid4(), answer),
         )
 
-    def read_floor(self) -> None:
+    def read_floor(self, _: HalfVector) -> None:
         self.db.execute(
             "select role, content from floor_message where user_id = %s and session_id = %s "
             "order by turn_index desc limit 50",
@@ -164,69 +145,67 @@ class Bench:
             prepare=True,
         ).fetchall()
 
-    def read(self) -> None:
+    def read(self, _: HalfVector) -> None:
         self.db.execute(
             "select role, content from recall.get_messages(%s, %s, 50)",
             [self.user, self.session],
             prepare=True,
         ).fetchall()
 
-    def search_floor(self) -> None:
+    def search_floor(self, embedding: HalfVector) -> None:
         self.db.execute(
             "select memory_id from floor_memory where user_id = %s "
             "order by embedding <=> %s limit 10",
-            [self.user, vector()],
+            [self.user, embedding],
             prepare=True,
             binary=True,
         ).fetchall()
 
-    def search(self, query: str | None = None) -> None:
+    def search(self, embedding: HalfVector, query: str | None = None) -> None:
         self.db.execute(
             "select * from recall.search(p_user_id => %s, p_query => %s, "
             "p_query_embedding => %s, p_limit => 10)",
-            [self.user, query, vector()],
+            [self.user, query, embedding],
             prepare=True,
             binary=True,
         ).fetchall()
 
-    def compile(self) -> None:
+    def compile(self, embedding: HalfVector) -> None:
         self.one(
             "select recall.compile_context(%s, %s, %s, %s)",
             self.user,
             self.session,
             "statement of the user",
-            vector(),
+            embedding,
         )
 
-    def remember(self, with_vector: bool) -> None:
+    def remember(self, embedding: HalfVector | None) -> None:
         self.one(
             "select outcome from recall.remember(p_user_id => %s, p_content => %s, "
             "p_embedding => %s)",
-            uuid.uuid4() if not with_vector else self.user,
+            uuid.uuid4() if embedding is None else self.user,
             f"Likes {uuid.uuid4().hex}",
-            vector() if with_vector else None,
+            embedding,
         )
 
 
 def measure(dsn: str | None) -> dict[str, dict[str, float]]:
     """All figures: milliseconds, and ratios to the floor of the same run."""
-    with database(dsn) as target, psycopg.connect(target, autocommit=True) as db:
-        pgrecall.schema.install(db, embedding_dimensions=DIMENSIONS)
+    with database(dsn, dimensions=DIMENSIONS) as db:
         db.execute(FLOOR)
-        register_vector(db)
         bench = Bench(db)
         bench.fill(memories=200, messages=500)
         figures = {
             "search floor (exact scan of 200)": timed(bench.search_floor),
             "search, semantic": timed(bench.search),
-            "search, hybrid": timed(lambda: bench.search("statement number")),
+            "search, hybrid": timed(lambda v: bench.search(v, "statement number")),
             "read floor (last 50)": timed(bench.read_floor),
             "get_messages(50)": timed(bench.read),
             "compile_context": timed(bench.compile),
             "append floor (two plain inserts)": timed(bench.append_floor),
             "append_messages": timed(bench.append),
-            "remember, no vector": timed(lambda: bench.remember(False)),
-            "remember, near check over 200": timed(lambda: bench.remember(True), 60),
+            "remember, no vector": timed(lambda _: bench.remember(None)),
+            "remember, near check over 200": timed(bench.remember, 60),
         }
     floors = {
         "search, semantic": ["search floor (exact scan of 200)"],
@@ -241,6 +220,7 @@ def measure(dsn: str | None) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
+    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", help="a superuser's DSN of a server with pgvector")
     parser.add_argument("--json", action="store_true", help="one JSON document")

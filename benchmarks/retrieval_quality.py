@@ -13,7 +13,6 @@ project.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import hashlib
 import json
 import pickle
@@ -28,10 +27,9 @@ from typing import Any
 
 import psycopg
 from pgvector import HalfVector
-from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb
+from target import database
 
-import pgrecall.schema
 from pgrecall.embedding import LocalEmbedder
 
 MODEL = "local"
@@ -50,7 +48,7 @@ class Embeddings:
     def __init__(self, cache: Path) -> None:
         self._cache = cache
         self._known: dict[str, list[float]] = (
-            pickle.loads(cache.read_bytes()) if cache.exists() else {}  # noqa: S301 - our own file
+            pickle.loads(cache.read_bytes()) if cache.exists() else {}
         )
         self._embedder = LocalEmbedder()
 
@@ -63,36 +61,12 @@ class Embeddings:
 
 
 def as_text(vector: list[float]) -> str:
+    """Write a vector as the database reads it."""
     return "[" + ",".join(map(str, vector)) + "]"
 
 
-@contextlib.contextmanager
-def database(dsn: str | None) -> Iterator[psycopg.Connection[Any]]:
-    """Yield a connection to a fresh database with the schema, dropped afterwards."""
-    with contextlib.ExitStack() as stack:
-        if dsn is None:
-            from pgrecall.embedded import EmbeddedServer
-
-            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgrecall-bench-"))
-            dsn = stack.enter_context(EmbeddedServer(home))
-        name = f"bench_{uuid.uuid4().hex[:8]}"
-        with psycopg.connect(dsn, autocommit=True) as server:
-            server.execute(f"create database {name}")
-            try:
-                target = psycopg.conninfo.make_conninfo(dsn, dbname=name)
-                with psycopg.connect(target, autocommit=True) as db:
-                    pgrecall.schema.install(db, embedding_dimensions=384)
-                    register_vector(db)
-                    db.execute(
-                        "select recall.configure(%s)",
-                        [Jsonb({"embedding_model": MODEL, "extraction": "none"})],
-                    )
-                    yield db
-            finally:
-                server.execute(f"drop database {name} with (force)")
-
-
 def one(db: psycopg.Connection[Any], query: str, *values: object) -> Any:
+    """Return the first column of the first row."""
     row = db.execute(query, values).fetchone()
     return row[0] if row else None
 
@@ -213,9 +187,12 @@ def main() -> int:
     digest = hashlib.sha256(options.data.read_bytes()).hexdigest()[:12]
     embed = Embeddings(Path(tempfile.gettempdir()) / f"pgrecall-embeddings-{digest}.pickle")
     changes = {k: v for part in options.without for k, v in PARTS[part].items()} | options.set
-    with database(options.dsn) as db, tempfile.NamedTemporaryFile("w", suffix=".jsonl") as out:
-        if changes:
-            db.execute("select recall.configure(%s)", [Jsonb(changes)])
+    with (
+        database(options.dsn, dimensions=384) as db,
+        tempfile.NamedTemporaryFile("w", suffix=".jsonl") as out,
+    ):
+        configured = {"embedding_model": MODEL, "extraction": "none"} | changes
+        db.execute("select recall.configure(%s)", [Jsonb(configured)])
         for conversation in conversations:
             user, ids, messages = load(db, conversation)
             if options.facts:
@@ -225,9 +202,7 @@ def main() -> int:
                 out.write(json.dumps(ranking) + "\n")
         out.flush()
         arguments = [sys.executable, str(options.scorer), str(options.data), out.name]
-        return subprocess.run(  # noqa: S603 - the scorer that the caller named
-            arguments + ["--json"] * options.json, check=False
-        ).returncode
+        return subprocess.run(arguments + ["--json"] * options.json, check=False).returncode
 
 
 if __name__ == "__main__":
