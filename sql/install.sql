@@ -210,6 +210,9 @@ begin;
 \ir ../functions/context/_classify_task.sql
 \ir ../functions/context/_context_candidates.sql
 \ir ../functions/context/_context_options.sql
+\ir ../functions/context/_context_settings.sql
+\ir ../functions/context/_context_shares.sql
+\ir ../functions/context/_context_total.sql
 \ir ../functions/context/_current_message.sql
 \ir ../functions/context/_history_window.sql
 \ir ../functions/context/_is_whole_exchange.sql
@@ -222,6 +225,7 @@ begin;
 \ir ../functions/context/_message_cost.sql
 \ir ../functions/context/_message_json.sql
 \ir ../functions/context/_pack_memories.sql
+\ir ../functions/context/_query_text.sql
 \ir ../functions/context/_rows_that_fit.sql
 \ir ../functions/context/_select_context.sql
 \ir ../functions/context/_system_message.sql

@@ -30,8 +30,8 @@ begin
         return 'tool_heavy';
     end if;
 
-    if p_query ~* ('\m(remember|recall|remind|last time|previous|previously|earlier|before|ago|used to'
-                   '|my|mine|about me|(did|do|am|was|have|had) i|(did|have) we)\M')
+    if p_query ~* ('\m(remember|recall|remind|last time|previous|previously|earlier|before|ago'
+                   '|used to|my|mine|about me|(did|do|am|was|have|had) i|(did|have) we)\M')
        and not exists (
            select
              from unnest(to_tsvector(p_settings.language, p_query)) as q

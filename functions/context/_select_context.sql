@@ -28,61 +28,39 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_settings   recall.settings;
-    v_current    record;
-    v_window     record;
-    v_working    record;
-    v_packed     record;
-    v_query      text := p_query;
-    v_tools      bigint;
-    v_overhead   bigint;
-    v_total      bigint;
-    v_memory_share  bigint;
-    v_working_share bigint;
-    v_history_share bigint;
-    v_kept       integer;
-    v_summary    bigint := 0;
-    v_used       bigint;
-    v_heading    bigint;
-    v_stable     boolean;
-    v_step       real;
+    v_settings recall.settings;
+    v_current  record;
+    v_window   record;
+    v_working  record;
+    v_packed   record;
+    v_room     record;
+    v_share    record;
+    v_query    text;
+    v_kept     integer;
+    v_summary  bigint := 0;
+    v_used     bigint;
+    v_heading  bigint;
+    v_is_short boolean;
+    v_stable   bigint;
+    v_step     real;
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
-    v_stable   := coalesce(o_options ->> 'layout', 'standard') = 'cache_stable';
     o_session  := recall._read_session(p_user_id, p_session_id);
-    v_settings := recall._settings(p_user_id);
-    if o_options ?| '{scoring,decay_mode}' then
-        v_settings := jsonb_populate_record(
-            v_settings, jsonb_strip_nulls(jsonb_build_object(
-                'scoring', o_options -> 'scoring', 'decay_mode', o_options -> 'decay_mode')));
-    end if;
+    v_settings := recall._context_settings(p_user_id, o_options);
     perform recall._check_cost(o_session);
 
     v_current := recall._current_message(o_options -> 'current_message',
                                          v_settings.tokens_per_image);
     o_current := v_current.o_message;
-    v_query   := coalesce(nullif(p_query, ''), recall._content_text(
-        case when jsonb_typeof(o_current -> 'content') = 'string' then o_current ->> 'content' end,
-        case when jsonb_typeof(o_current -> 'content') = 'array' then o_current -> 'content' end));
-    v_query   := nullif(v_query, '');
-
-    v_tools    := coalesce((o_options ->> 'tool_tokens')::integer,
-                           recall._estimate_tokens((o_options -> 'tools')::text), 0);
-    v_overhead := v_settings.tokens_per_message
-                  * (1 + (o_session.system_prompt_tokens > 0)::integer
-                       + (o_current is not null)::integer);
-    v_total    := o_session.context_window_size::bigint - o_session.system_prompt_tokens
-                  - o_session.max_response_tokens - v_tools - v_current.o_tokens - v_overhead;
-    if v_total < 0 then
-        raise exception using
-            errcode = 'RC009',
-            message = format('%s tokens are missing: window %s, system prompt %s, response %s, '
-                             'tools %s, current message %s, overhead %s',
-                             -v_total, o_session.context_window_size,
-                             o_session.system_prompt_tokens, o_session.max_response_tokens,
-                             v_tools, v_current.o_tokens, v_overhead),
-            hint    = 'Reserve less for the response, or use a model with a larger window.';
+    v_query   := recall._query_text(p_query, o_current);
+    v_room    := recall._context_total(
+        o_session, o_options, v_current.o_tokens,
+        1 + (o_session.system_prompt_tokens > 0)::integer + (o_current is not null)::integer,
+        v_settings);
+    if o_options ->> 'layout' = 'cache_stable' then
+        v_stable := v_room.o_total + v_current.o_tokens;
+        v_step   := v_settings.cache_stable_step;
     end if;
 
     o_summary := recall._live_summary(o_session, p_as_of);
@@ -90,79 +68,54 @@ begin
         o_session,
         case when o_summary.kind = 'compaction' then o_summary.to_turn
              else o_session.compacted_through_turn end,
-        p_as_of, v_total, v_settings);
-
+        p_as_of, v_room.o_total, v_settings);
     o_task := coalesce(
         o_options ->> 'task',
         recall._classify_task(
             v_query, v_window.o_rows,
             (select u.active_memory_count > 0 from recall.users as u where u.user_id = p_user_id),
             v_settings));
-    v_memory_share := floor(v_total * case o_task
-        when 'knowledge' then v_settings.knowledge_memory_share
-        when 'new_session' then v_settings.new_session_memory_share
-        when 'tool_heavy' then v_settings.tool_heavy_memory_share
-        else v_settings.continuation_memory_share
-    end);
-    v_working_share := case when o_task = 'tool_heavy'
-                            then floor(v_total * v_settings.tool_heavy_working_share)
-                            else v_memory_share / 2 end;
-
+    v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_stable, v_settings);
     v_working := recall._working_block(o_session, o_options ->> 'include_working',
-                                       v_working_share, p_as_of, v_settings);
+                                       v_share.o_working, p_as_of, v_settings);
     o_working := v_working.o_text;
-
-    v_history_share := v_total - v_memory_share - case when o_task = 'tool_heavy'
-                                                       then v_working_share else 0 end;
-    if v_stable then
-        v_step := v_settings.cache_stable_step;
-        v_history_share := least(
-            v_total - v_working.o_tokens,
-            floor((1 - v_settings.continuation_memory_share)
-                  * (o_session.context_window_size - o_session.system_prompt_tokens
-                     - o_session.max_response_tokens - v_tools - v_overhead))::bigint);
-    end if;
-    v_history_share := least(v_history_share, (o_options ->> 'history_budget')::bigint);
+    v_share.o_history := least(v_share.o_history, v_room.o_total - v_working.o_tokens);
 
     -- Summary and history share: whether the summary is needed depends on what history fits.
     v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-                                    v_history_share, v_step);
-    if o_summary.summary_id is not null
-       and (o_summary.kind = 'compaction' or v_window.o_is_cut
-            or v_kept < cardinality(v_window.o_rows)) then
+                                    v_share.o_history, v_step);
+    v_is_short := v_window.o_is_cut or v_kept < cardinality(v_window.o_rows);
+    if o_summary.summary_id is not null and (o_summary.kind = 'compaction' or v_is_short) then
         v_summary := o_summary.token_count + 40 + v_settings.tokens_per_message;
-        if v_summary > v_history_share then
-            v_summary := 0;
-            o_summary := null;
-        else
-            v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position,
-                                            v_window.o_is_cut, v_history_share - v_summary, v_step);
-        end if;
-    else
+    end if;
+    if v_summary = 0 or v_summary > v_share.o_history then
+        v_summary := 0;
         o_summary := null;
+    else
+        v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position,
+                                        v_window.o_is_cut, v_share.o_history - v_summary, v_step);
+        v_is_short := v_window.o_is_cut or v_kept < cardinality(v_window.o_rows);
     end if;
     v_used := coalesce(v_window.o_cumulative[v_kept], 0) + v_summary + v_working.o_tokens;
 
-    v_heading := recall._memory_heading_tokens(o_options) + v_settings.tokens_per_message;
     -- Memories take their share and what history left; then history takes what they left.
-    v_packed := recall._pack_memories(
+    v_heading := recall._memory_heading_tokens(o_options) + v_settings.tokens_per_message;
+    v_packed  := recall._pack_memories(
         recall._context_candidates(o_session, v_query, p_query_embedding, o_options, p_as_of,
                                    v_settings),
-        least(case when v_kept < cardinality(v_window.o_rows) or v_window.o_is_cut
-                   then least(v_memory_share, v_total - v_used)
-                   else v_total - v_used end,
-              (o_options ->> 'memory_budget')::bigint)
-        - v_heading,
+        least(v_room.o_total - v_used,
+              case when v_is_short then v_share.o_memory end,
+              (o_options ->> 'memory_budget')::bigint) - v_heading,
         o_options);
     o_memories := v_packed.o_memories;
-    if v_packed.o_tokens > 0 then
-        v_used := v_used + v_packed.o_tokens + v_heading;
-    end if;
-    if not v_stable then
+    v_heading  := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
+    v_used     := v_used + v_heading;
+    if v_stable is null then
         v_used := v_used - coalesce(v_window.o_cumulative[v_kept], 0);
         v_kept := recall._rows_that_fit(
             v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-            least(v_total - v_used, (o_options ->> 'history_budget')::bigint - v_summary), null);
+            least(v_room.o_total - v_used, (o_options ->> 'history_budget')::bigint - v_summary),
+            null);
         v_used := v_used + coalesce(v_window.o_cumulative[v_kept], 0);
     end if;
 
@@ -171,19 +124,18 @@ begin
     o_budget    := jsonb_build_object(
         'window', o_session.context_window_size,
         'system', o_session.system_prompt_tokens,
-        'tools', v_tools,
+        'tools', v_room.o_tools,
         'response', o_session.max_response_tokens,
         'current', v_current.o_tokens,
-        'overhead', v_overhead,
-        'memory', case when v_packed.o_tokens > 0
-                       then v_packed.o_tokens + v_heading else 0 end,
+        'overhead', v_room.o_overhead,
+        'memory', v_heading,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
         'summary', v_summary,
         'history', coalesce(v_window.o_cumulative[v_kept], 0),
-        'available', v_total,
+        'available', v_room.o_total,
         'used', v_used,
-        'total', o_session.system_prompt_tokens + v_tools + v_current.o_tokens + v_overhead
-                 + v_used);
+        'total', o_session.system_prompt_tokens + v_room.o_tools + v_current.o_tokens
+                 + v_room.o_overhead + v_used);
 end;
 $function$;
 

@@ -79,5 +79,5 @@ end;
 $function$;
 
 comment on function recall.compile_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
-    'The next call''s messages within its token budget: {messages, budget, memories, history, task, '
-    'truncated, prefix_hash}.';
+    'The next call''s messages within its token budget: {messages, budget, memories, history, '
+    'task, truncated, prefix_hash}.';

@@ -1,4 +1,4 @@
--- recall.run_maintenance(task) -> {"done": n, "more": …, "ms": …}, or {"skipped": …}, {"error": …}
+-- recall.run_maintenance(task) -> {"done": n, "more": …, "ms": n}, or with "skipped" or "error"
 -- Batch after batch of one task until nothing is due or its budget is spent. It never runs beside
 -- itself. A failure is noted in maintenance_tasks and returned, not raised: raising would undo
 -- the note.
@@ -24,7 +24,8 @@ begin
     if not found then
         raise exception using
             errcode = 'RC003',
-            message = format('unknown maintenance task %s', coalesce(quote_literal(p_task), 'null')),
+            message = format('unknown maintenance task %s',
+                             coalesce(quote_literal(p_task), 'null')),
             hint    = 'Known: ' || (select string_agg(t.task, ', ' order by t.task)
                                       from recall.maintenance_tasks as t);
     end if;

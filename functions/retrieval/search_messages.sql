@@ -1,7 +1,8 @@
--- recall.search_messages(user, query, embedding, limit, filter) -> turns of all sessions, best first
--- Words and meaning rank equally; a turn gains from the turns around it, from its session, and from
--- the memories that rest on it, since a question and its answer seldom stand in one turn. Filter:
--- session_id, since, until, roles. Retracted turns are never found. Reads only.
+-- recall.search_messages(user, query, embedding, limit, filter) -> turns, best first
+-- Over all sessions. Words and meaning rank equally; a turn gains from the turns around it, from
+-- its session, and from the memories that rest on it, since a question and its answer seldom stand
+-- in one turn. Filter: session_id, since, until, roles. Retracted turns are never found. Reads
+-- only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search_messages(
     p_user_id         uuid,

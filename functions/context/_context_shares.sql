@@ -1,0 +1,42 @@
+-- recall._context_shares(task, total, options, stable total, settings) -> shares of the budget
+-- By the kind of turn. Outside of tool-heavy work a working block may take half of the memories'
+-- share. In layout cache_stable history has a continuation's share of what does not depend on
+-- query and current message, so that its window starts in the same place from turn to turn.
+create or replace function recall._context_shares(
+    p_task        text,
+    p_total       bigint,
+    p_options     jsonb,
+    p_stable      bigint,
+    p_settings    recall.settings,
+    out o_memory  bigint,
+    out o_working bigint,
+    out o_history bigint
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    o_memory := floor(p_total * case p_task
+        when 'knowledge' then p_settings.knowledge_memory_share
+        when 'new_session' then p_settings.new_session_memory_share
+        when 'tool_heavy' then p_settings.tool_heavy_memory_share
+        else p_settings.continuation_memory_share
+    end);
+    o_working := case when p_task = 'tool_heavy'
+                      then floor(p_total * p_settings.tool_heavy_working_share)
+                      else o_memory / 2 end;
+    o_history := least(
+        case
+            when p_stable is not null
+                then least(p_total, floor((1 - p_settings.continuation_memory_share) * p_stable))
+            when p_task = 'tool_heavy' then p_total - o_memory - o_working
+            else p_total - o_memory
+        end::bigint,
+        (p_options ->> 'history_budget')::bigint);
+end;
+$function$;
+
+comment on function recall._context_shares(text, bigint, jsonb, bigint, recall.settings) is
+    'Tokens of memories, working memory and history, before one lends to another.';

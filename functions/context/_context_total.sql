@@ -1,0 +1,41 @@
+-- recall._context_total(session, options, current, settings) -> what the window leaves
+-- Window minus system prompt, response, tools, current message and their messages' overhead.
+-- Raises  RC009 with the numbers.
+create or replace function recall._context_total(
+    p_session        recall.sessions,
+    p_options        jsonb,
+    p_current_tokens integer,
+    p_messages       integer,
+    p_settings       recall.settings,
+    out o_tools      bigint,
+    out o_overhead   bigint,
+    out o_total      bigint
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    o_tools    := coalesce((p_options ->> 'tool_tokens')::integer,
+                           recall._estimate_tokens((p_options -> 'tools')::text), 0);
+    o_overhead := p_settings.tokens_per_message * p_messages;
+    o_total    := p_session.context_window_size::bigint - p_session.system_prompt_tokens
+                  - p_session.max_response_tokens - o_tools - p_current_tokens - o_overhead;
+
+    if o_total < 0 then
+        raise exception using
+            errcode = 'RC009',
+            message = format('%s tokens are missing: window %s, system prompt %s, response %s, '
+                             'tools %s, current message %s, overhead %s',
+                             -o_total, p_session.context_window_size,
+                             p_session.system_prompt_tokens, p_session.max_response_tokens,
+                             o_tools, p_current_tokens, o_overhead),
+            hint    = 'Reserve less for the response, or use a model with a larger window.';
+    end if;
+end;
+$function$;
+
+comment on function recall._context_total(recall.sessions, jsonb, integer, integer,
+    recall.settings) is
+    'Tokens that the window leaves to memories, working memory, summary and history.';
