@@ -20,7 +20,7 @@ as $function$
 declare
     v_now     timestamptz         := clock_timestamp();
     v_memory  recall.memory_store := recall._read_memory(p_user_id, p_memory_id);
-    v_near    record;
+    v_near    recall.memory_store;
     v_outcome text;
 begin
     insert into recall.memory_embedding as e (user_id, memory_id, embedding_model, embedding)
@@ -28,21 +28,19 @@ begin
     on conflict (user_id, memory_id, embedding_model) do update
        set embedding = excluded.embedding;
 
-    select n.*
-      into v_near
-      from recall._find_near_duplicate(v_memory, p_embedding, p_model,
-                                       p_settings.near_duplicate_distance) as n;
-    v_outcome := coalesce(v_near.verdict, 'added');
+    v_near    := recall._find_near_duplicate(v_memory, p_embedding, p_model,
+                                             p_settings.near_duplicate_distance);
+    v_outcome := coalesce(recall._near_duplicate_guard(v_near.content, v_memory.content), 'added');
 
     if v_outcome = 'duplicate' then
-        perform recall._end_memory(v_memory, 'merged', v_now, (v_near.near).memory_id, null,
+        perform recall._end_memory(v_memory, 'merged', v_now, v_near.memory_id, null,
                                    '{}', p_job_id);
         v_memory.created_at := v_now;
-        perform recall._repeat_memory(v_near.near, v_memory, p_job_id);
+        perform recall._repeat_memory(v_near, v_memory, p_job_id);
     elsif v_outcome = 'merged' then
-        perform recall._end_memory(v_near.near, 'merged', v_now, p_memory_id, null, '{}',
+        perform recall._end_memory(v_near, 'merged', v_now, p_memory_id, null, '{}',
                                    p_job_id);
-        perform recall._update_memory(recall._combine_memories(v_memory, v_near.near, false,
+        perform recall._update_memory(recall._combine_memories(v_memory, v_near, false,
                                                                v_now));
     end if;
 

@@ -1,4 +1,4 @@
--- recall._find_near_duplicate(memory, embedding, model, distance) -> (memory, verdict), or no row
+-- recall._find_near_duplicate(memory, embedding, model, distance) -> the memory, or NULL
 -- The nearest active memory of the same kind, scope and slot whose words say the same, too. The
 -- vectors come first and alone, from the narrow table; mostly no nominee is left then. In two
 -- statements, so that no plan can look at contents before; and by the index, however large the
@@ -10,10 +10,7 @@ create or replace function recall._find_near_duplicate(
     p_model     text,
     p_distance  real
 )
-returns table (
-    near    recall.memory_store,
-    verdict text
-)
+returns recall.memory_store
 language plpgsql
 stable
 parallel safe
@@ -24,6 +21,8 @@ set enable_seqscan = off
 as $function$
 declare
     v_nominees uuid[];
+    v_near     recall.memory_store;
+    v_verdict  text;
 begin
     v_nominees := array(
         select e.memory_id
@@ -35,10 +34,10 @@ begin
          order by e.embedding <=> p_embedding, e.memory_id
          limit 20);
     if v_nominees = '{}' then
-        return;
+        return null;
     end if;
 
-    for near in
+    for v_near in
         select m.*
           from recall.memory_store as m
          where m.user_id   = p_memory.user_id
@@ -50,15 +49,15 @@ begin
            and m.session_id is not distinct from p_memory.session_id
          order by array_position(v_nominees, m.memory_id)
     loop
-        verdict := recall._near_duplicate_guard(near.content, p_memory.content);
-        if verdict = 'duplicate' and recall._may_stand_for(near, p_memory)
-           or verdict = 'merged' and recall._may_stand_for(p_memory, near) then
-            return next;
-            return;
+        v_verdict := recall._near_duplicate_guard(v_near.content, p_memory.content);
+        if v_verdict = 'duplicate' and recall._may_stand_for(v_near, p_memory)
+           or v_verdict = 'merged' and recall._may_stand_for(p_memory, v_near) then
+            return v_near;
         end if;
     end loop;
+    return null;
 end;
 $function$;
 
 comment on function recall._find_near_duplicate(recall.memory_store, halfvec, text, real) is
-    'The nearest active memory that says the same by vector and by words, and what it makes of it.';
+    'The nearest active memory that says the same by vector and by words.';

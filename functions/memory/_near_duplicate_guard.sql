@@ -11,6 +11,7 @@ create or replace function recall._near_duplicate_guard(
 returns text
 language plpgsql
 immutable
+strict
 parallel safe
 set search_path from current
 as $function$

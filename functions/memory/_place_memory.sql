@@ -23,10 +23,10 @@ as $function$
 declare
     v_memory  recall.memory_store   := p_memory;
     v_same    recall.memory_store;
-    v_near    record;
+    v_near    recall.memory_store;
+    v_verdict text;
     v_ends    recall.memory_store[] := '{}'::recall.memory_store[];
     v_end     recall.memory_store;
-    v_merges  boolean               := false;
 begin
     select m.*
       into v_same
@@ -42,20 +42,17 @@ begin
             v_ends := array[p_target];
         end if;
     elsif v_same.memory_id is null and p_embedding is not null then
-        select n.*
-          into v_near
-          from recall._find_near_duplicate(p_memory, p_embedding, p_model,
-                                           p_settings.near_duplicate_distance) as n;
-        if v_near.verdict = 'duplicate' then
-            perform recall._repeat_memory(v_near.near, p_memory, p_job_id);
-            memory_id := (v_near.near).memory_id;
+        v_near    := recall._find_near_duplicate(p_memory, p_embedding, p_model,
+                                                 p_settings.near_duplicate_distance);
+        v_verdict := recall._near_duplicate_guard(v_near.content, p_memory.content);
+        if v_verdict = 'duplicate' then
+            perform recall._repeat_memory(v_near, p_memory, p_job_id);
+            memory_id := v_near.memory_id;
             outcome   := 'duplicate';
             return;
-        elsif v_near.verdict = 'merged' then
-            v_merges := true;
-            v_ends   := array[v_near.near];
-            v_memory := recall._combine_memories(p_memory, v_near.near, false,
-                                                 p_memory.created_at);
+        elsif v_verdict = 'merged' then
+            v_ends   := array[v_near];
+            v_memory := recall._combine_memories(p_memory, v_near, false, p_memory.created_at);
         end if;
     end if;
 
@@ -80,7 +77,7 @@ begin
 
     memory_id := coalesce(v_same.memory_id, p_memory.memory_id);
     outcome   := case
-                     when v_merges then 'merged'
+                     when v_verdict = 'merged' then 'merged'
                      when v_ends <> '{}' then 'superseded'
                      when v_same.memory_id is not null then 'duplicate'
                      else 'added'
