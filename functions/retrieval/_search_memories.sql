@@ -1,7 +1,9 @@
 -- recall._search_memories(…) -> memories for a query, best first
 -- What search and compile_context share. Local memories are found in p_session_id and the sessions
 -- it continues, or in filter.session_id; without either only global ones. By the user's count, not
--- the planner's choice, everything is compared exactly or only what is likely.
+-- the planner's choice, everything is compared exactly or only what is likely; and by the settings
+-- below one plan holds for all: the user's active rows by the partial index, joined by hash,
+-- whatever the statistics of a young table or the user's share of an old one suggest.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall._search_memories(
     p_user_id         uuid,
@@ -21,6 +23,8 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_nestloop = off
+set enable_bitmapscan = off
+set enable_seqscan = off
 set jit = off
 as $function$
 declare

@@ -1,0 +1,238 @@
+"""Searching one user's memories among a hundred thousand of others: exactness, plans, locks."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from servers import DIMENSIONS
+from support import call, rows, value
+
+Connection = psycopg.Connection[Any]
+Connect = Callable[..., Connection]
+
+MODEL = "of the tests"
+OTHERS, EACH = 500, 200
+
+# Sums of three random vectors out of 600: no two alike, and made in a moment.
+FILL = f"""
+create function pg_temp.fill(p_users uuid[], p_count integer, p_salt integer) returns void
+language plpgsql as $$
+begin
+    insert into recall.users (user_id, active_memory_count, created_at)
+    select u, p_count, now() from unnest(p_users) as u;
+
+    create temp table made as
+    select u.user_id, gen_random_uuid() as memory_id, n, random() as luck,
+           (p_salt + u.place * p_count + n)::integer as number
+      from unnest(p_users) with ordinality as u (user_id, place)
+     cross join generate_series(1, p_count) as n;
+
+    insert into recall.memory_store (
+        user_id, memory_id, tier, scope, kind, content, content_hash, token_count, search_vector,
+        provenance, source, confidence, importance, observed_at, created_at, updated_at,
+        is_validated)
+    select m.user_id, m.memory_id, 'semantic', 'global', 'fact',
+           format('Statement %s on topic%s and topic%s', m.n, m.n % 97, m.number % 89),
+           uuid_send(m.memory_id), 8,
+           array_to_tsvector(array['statement', m.n::text, 'topic' || m.n % 97,
+                                   'topic' || m.number % 89]),
+           'user_stated', 'import', 0.9, m.luck, now(), now() - m.luck * interval '300 days', now(),
+           true
+      from made as m;
+
+    insert into recall.memory_embedding (user_id, memory_id, embedding_model, embedding)
+    select m.user_id, m.memory_id, '{MODEL}', a.v + b.v + c.v
+      from made as m
+      join base as a on a.n = m.number * 7 % 600
+      join base as b on b.n = (m.number / 600 + m.number * 11) % 600
+      join base as c on c.n = (m.number / 7919 + m.number * 13 + 5) % 600;
+    drop table made;
+end $$
+"""
+
+
+@pytest.fixture(scope="module")
+def crowd(dsn: str) -> dict[int, uuid.UUID]:
+    """Users by the number of their memories, among 100,000 memories of others."""
+    users = {count: uuid.uuid4() for count in (10, 200, 5_000)}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        call(conn, "configure", p_changes={"embedding_model": MODEL})
+        conn.execute(
+            "create temp table base as"
+            " select n, (array_agg(random() - 0.5))::halfvec as v"
+            f"  from generate_series(0, 599) as n cross join generate_series(1, {DIMENSIONS})"
+            " group by n"
+        )
+        conn.execute(FILL)
+        others = [uuid.uuid4() for _ in range(OTHERS)]
+        conn.execute("select pg_temp.fill(%s, %s, 0)", [others, EACH])
+        for salt, (count, user) in enumerate(users.items(), start=1):
+            conn.execute("select pg_temp.fill(%s, %s, %s)", [[user], count, salt * 100_003])
+        conn.execute(
+            "update recall.memory_store set tags = '{rare}' where user_id = %s and memory_id in"
+            " (select memory_id from recall.memory_store where user_id = %s limit 13)",
+            [users[5_000], users[5_000]],
+        )
+        conn.execute("analyze recall.memory_store, recall.memory_embedding, recall.users")
+    return users
+
+
+def direction() -> str:
+    return str([random.gauss(0, 1) for _ in range(DIMENSIONS)])
+
+
+def brute_force(conn: Connection, user: uuid.UUID, query: str, limit: int) -> list[uuid.UUID]:
+    return [
+        row["memory_id"]
+        for row in rows(
+            conn,
+            "select memory_id from recall.memory_embedding where user_id = %s"
+            " order by embedding <=> %s::halfvec, memory_id limit %s",
+            [user, query, limit],
+        )
+    ]
+
+
+def search_ids(conn: Connection, user: uuid.UUID, **more: Any) -> list[uuid.UUID]:
+    return [row["memory_id"] for row in call(conn, "search", p_user_id=user, **more)]
+
+
+@pytest.mark.parametrize("count", [10, 200, 5_000])
+def test_the_same_as_brute_force(db: Connection, crowd: dict[int, uuid.UUID], count: int) -> None:
+    user = crowd[count]
+    for limit in (1, 7, 10, 50, 100, 300):
+        query = direction()
+        found = search_ids(db, user, p_query_embedding=query, p_limit=limit)
+        assert found == brute_force(db, user, query, limit)
+        assert len(found) == min(limit, count)
+        for text in ("topic7 statement", "nothing of it"):
+            found = search_ids(db, user, p_query=text, p_query_embedding=query, p_limit=limit)
+            assert len(found) == len(set(found)) == min(limit, count)
+    assert len(search_ids(db, user, p_limit=10_000)) == count
+    assert len(search_ids(db, user, p_query="topic3", p_limit=10_000)) == count
+
+
+def test_a_filter_comes_before_the_limit(db: Connection, crowd: dict[int, uuid.UUID]) -> None:
+    user = crowd[5_000]
+    query = direction()
+    for text in (None, "topic7"):
+        found = search_ids(
+            db, user, p_query=text, p_query_embedding=query, p_limit=20,
+            p_filter={"tags_any": ["rare"]},
+        )  # fmt: skip
+        assert len(found) == 13
+    exact = brute_force(db, user, query, 5_000)
+    found = search_ids(
+        db, user, p_query_embedding=query, p_limit=5, p_filter={"tags_any": ["rare"]}
+    )
+    tagged = {
+        row["memory_id"]
+        for row in rows(db, "select memory_id from recall.memory_store where tags = '{rare}'")
+    }
+    assert found == [memory for memory in exact if memory in tagged][:5]
+
+
+def test_very_many_memories_are_found_by_their_bits(
+    db: Connection, crowd: dict[int, uuid.UUID]
+) -> None:
+    user = crowd[5_000]
+    changes = {"exact_search_limit": 1_000, "coarse_candidates": 1_000}
+    call(db, "configure_user", p_user_id=user, p_changes=changes)
+    try:
+        hits = 0
+        for _ in range(20):
+            query = value(
+                db,
+                "select (embedding + %s::halfvec)::text from recall.memory_embedding"
+                " where user_id = %s order by random() limit 1",
+                [str([random.gauss(0, 0.4) for _ in range(DIMENSIONS)]), user],
+            )
+            found = search_ids(db, user, p_query_embedding=query)
+            hits += len(set(found) & set(brute_force(db, user, query, 10)))
+            assert len(found) == 10
+        assert hits >= 0.99 * 200
+        assert len(search_ids(db, user, p_query_embedding=direction(), p_limit=6_000)) == 5_000
+        (first, *_) = call(db, "search", p_user_id=user, p_query="topic5 topic7 statement 102")
+        assert "102 " in first["content"]
+        found = call(
+            db, "search", p_user_id=user, p_query_embedding=direction(), p_limit=30,
+            p_filter={"tags_any": ["rare"]},
+        )  # fmt: skip
+        assert len(found) == 13, "the filter comes before the limit"
+    finally:
+        back = {"exact_search_limit": None, "coarse_candidates": None}
+        call(db, "configure_user", p_user_id=user, p_changes=back)
+
+
+def test_ended_memories_cost_nothing(
+    db: Connection, connect: Connect, crowd: dict[int, uuid.UUID]
+) -> None:
+    user = uuid.uuid4()
+    with psycopg.connect(db.info.dsn, autocommit=True) as conn:
+        conn.execute(
+            "insert into recall.memory_store (user_id, memory_id, tier, scope, kind, content,"
+            " content_hash, token_count, search_vector, provenance, source, confidence,"
+            " importance, observed_at, created_at, updated_at, is_validated, ended_at, end_reason)"
+            " select %s, gen_random_uuid(), 'semantic', 'global', 'fact', 'tea ' || n,"
+            " uuid_send(gen_random_uuid()), 2, to_tsvector('english', 'tea ' || n), 'fact',"
+            " 'import', 0.5, 0.5, now(), now(), now(), true,"
+            " case when n > 100 then now() end, case when n > 100 then 'expired' end"
+            " from generate_series(1, 3000) as n",
+            [user],
+        )
+    reader = connect()
+    for text in ("tea", None):
+        for _ in range(7):
+            search_ids(reader, user, p_query=text)
+        with reader.transaction():
+            before = _rows_read(reader)
+            assert len(search_ids(reader, user, p_query=text)) == 10
+            assert _rows_read(reader) - before < 500
+
+
+def _rows_read(conn: Connection) -> int:
+    """Rows of memories that this transaction has read so far."""
+    return int(
+        value(
+            conn,
+            "select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))"
+            "  from pg_catalog.pg_stat_xact_all_tables"
+            " where schemaname = 'recall' and relname like 'memory\\_store%'",
+        )
+    )
+
+
+@pytest.mark.parametrize("text", ["topic7 and topic9", None])
+@pytest.mark.parametrize("with_vector", [True, False])
+def test_locks_stay_few(
+    db: Connection, connect: Connect, crowd: dict[int, uuid.UUID], text: str | None,
+    with_vector: bool,
+) -> None:  # fmt: skip
+    reader = connect()
+    for call_number in range(1, 13):
+        with reader.transaction():
+            search_ids(
+                reader, crowd[200], p_query=text,
+                p_query_embedding=direction() if with_vector else None,
+            )  # fmt: skip
+            locks = value(
+                reader,
+                "select count(*) from pg_catalog.pg_locks"
+                " where pid = pg_backend_pid() and locktype = 'relation'",
+            )
+            assert locks <= (64 if call_number >= 7 else 250), call_number
+
+
+def test_a_search_reads_one_users_rows(db: Connection, crowd: dict[int, uuid.UUID]) -> None:
+    for _ in range(7):
+        search_ids(db, crowd[200], p_query="topic7", p_query_embedding=direction())
+    with db.transaction():
+        before = _rows_read(db)
+        search_ids(db, crowd[200], p_query="topic7", p_query_embedding=direction())
+        assert _rows_read(db) - before < 1_000
