@@ -45,6 +45,7 @@ begin;
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
+\ir ../functions/common/_hold_user.sql
 \ir ../functions/common/_integer.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
@@ -264,6 +265,7 @@ begin;
 \ir ../functions/jobs/_searchable_messages.sql
 \ir ../functions/jobs/_summarize_input.sql
 \ir ../functions/jobs/_summary_text.sql
+\ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_through_turn.sql
 \ir ../functions/jobs/_turns_json.sql
 \ir ../functions/jobs/_vector_list.sql

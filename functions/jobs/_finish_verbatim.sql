@@ -24,7 +24,7 @@ begin
     v_through := recall._through_turn(p_result);
     perform recall._check_model(p_result, v_settings);
     perform recall._lock_user(p_job.user_id);
-    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
+    v_session := recall._take_session(p_job.user_id, p_job.session_id);
 
     if v_through not between v_session.extracted_through_turn and v_session.turn_count
        or coalesce(recall._integer(p_result, 'from_turn'), v_session.extracted_through_turn)

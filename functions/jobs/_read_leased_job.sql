@@ -17,10 +17,7 @@ declare
     v_now timestamptz := clock_timestamp();
     v_job recall.jobs;
 begin
-    perform
-       from recall.users as u
-      where u.user_id = p_user_id
-        for no key update;
+    perform recall._hold_user(p_user_id);
 
     select j.*
       into v_job

@@ -1,0 +1,301 @@
+"""Every public function with sensible arguments, on a user who has something of everything.
+
+For tests that hold for all functions: locks, rights, strangers. A function that the contract gains
+gets a line in CALLS; `test_every_function_is_called` sees to it.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from servers import DIMENSIONS
+from support import append, call, open_session, rows
+
+Connection = psycopg.Connection[Any]
+World = dict[str, Any]
+
+
+def vector(seed: int) -> str:
+    chance = random.Random(seed)
+    return str([round(chance.uniform(-1, 1), 3) for _ in range(DIMENSIONS)])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a public function.
+
+    Attributes:
+        function: its name.
+        query: the statement, its parameters named as in the world.
+        of_user: whether its first parameter is the user.
+        label: what tells it from other calls of the function.
+    """
+
+    function: str
+    query: str
+    of_user: bool = True
+    label: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.function} {self.label}".rstrip()
+
+
+def _call(function: str, arguments: str = "", label: str = "") -> Call:
+    listed = f"%(user)s{', ' * bool(arguments)}{arguments}"
+    return Call(function, f"select * from recall.{function}({listed})", True, label)
+
+
+def _global(function: str, arguments: str = "", label: str = "") -> Call:
+    return Call(function, f"select * from recall.{function}({arguments})", False, label)
+
+
+CALLS: list[Call] = [
+    _global("version"),
+    _global("uuidv7"),
+    _global("user_id", "'ada'"),
+    _global("message_hash", "%(message)s"),
+    _global("new_messages_since", "null, %(messages)s"),
+    _global("health"),
+    # sessions
+    _global("ensure_user", "%(name)s"),
+    _call("open_session", "'gpt-4o-mini', %(mark)s, p_parent_session_id => %(session)s"),
+    _call("open_session", "'gpt-4o-mini', p_session_id => %(session)s", "existing"),
+    _call("update_session", "%(session)s, %(changes)s"),
+    _call("pause_session", "%(session)s"),
+    _call("resume_session", "%(closed)s"),
+    _call("close_session", "%(session)s"),
+    _call("get_session", "%(session)s"),
+    _call("list_sessions", "p_limit => 20"),
+    _call("list_sessions", "'active', 20, %(session)s", "page"),
+    # history
+    _call("append_messages", "%(session)s, %(messages)s"),
+    _call("append_messages", "%(session)s, %(messages)s, %(usage)s, gen_random_uuid()", "receipt"),
+    _call("append_messages", "%(session)s, %(repeated)s, %(once)s, %(request)s", "repeated"),
+    _call("append_messages", "%(session)s, %(tools)s", "with tools"),
+    _call("get_messages", "%(session)s"),
+    _call("get_messages", "%(session)s, 10, 20, false", "page"),
+    _call("retract_turns", "%(session)s, 30"),
+    _call("annotate_message", "%(session)s, 3, %(changes)s"),
+    _call("search_messages", "%(mark)s, %(vector)s"),
+    _call("search_messages", "%(mark)s", "lexical"),
+    # memory
+    _call("remember", "%(new_text)s"),
+    _call("remember", "%(new_text)s, p_embedding => %(vector)s, p_slot => 'city'", "slot"),
+    _call("remember", "%(text)s", "duplicate"),
+    _call("ingest_memories", "%(session)s, %(candidates)s"),
+    _call("apply_decisions", "%(session)s, %(decisions)s"),
+    _call("neighbors", "%(vector)s"),
+    _call("supersede_memory", "%(memory)s, %(new_text)s"),
+    _call("retract_memory", "%(memory)s, 'because'"),
+    _call("restore_memory", "%(retracted)s"),
+    _call("validate_memory", "%(memory)s"),
+    _call("achieve_goal", "%(goal)s"),
+    _call("reinforce_memory", "%(memory)s, true"),
+    _call("memories_to_review"),
+    _call("list_disputes"),
+    _call("resolve_dispute", "%(disputed)s, false"),
+    _call("resolve_dispute", "%(disputed)s, true", "accepted"),
+    _call("get_memory", "%(memory)s"),
+    _call("get_memories"),
+    _call("get_memories", "%(filter)s, now(), 10", "as of"),
+    _call("get_profile"),
+    _call("memory_chain", "%(memory)s"),
+    _call("memory_history", "%(memory)s"),
+    _call("add_embedding", "%(memory)s, %(vector)s, 'other-model'"),
+    _call("record_access", "array[%(memory)s::uuid], '{0.5}'"),
+    # working memory
+    _call("put_working", "%(session)s, 'task', 'key', %(changes)s"),
+    _call("get_working", "%(session)s, 'task'"),
+    _call("clear_working", "%(session)s"),
+    # retrieval and context
+    _call("search", "%(mark)s, %(vector)s"),
+    _call("search", "%(mark)s", "lexical"),
+    _call("search", "null, %(vector)s", "semantic"),
+    _call("search", "", "neither"),
+    _call("search", "%(mark)s, %(vector)s, 10, %(filter)s, now()", "as of"),
+    _call("compile_context", "%(session)s"),
+    _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(options)s", "everything"),
+    _call("explain_context", "%(session)s, %(mark)s, %(vector)s"),
+    # jobs
+    _call("enqueue_job", "'extract', %(session)s, 'some key'"),
+    _global("claim_jobs", "'tester', p_limit => 5"),
+    _call("job_input", "%(embed_job)s, %(embed_token)s", "embed"),
+    _call("job_input", "%(extract_job)s, %(extract_token)s", "extract"),
+    _call("job_input", "%(summarize_job)s, %(summarize_token)s", "summarize"),
+    _call("job_input", "%(compact_job)s, %(compact_token)s", "compact"),
+    _call("finish_job", "%(summarize_job)s, %(summarize_token)s, %(summarized)s", "summarize"),
+    _call("finish_job", "%(compact_job)s, %(compact_token)s, %(compacted)s", "compact"),
+    _call("finish_job", "%(embed_job)s, %(embed_token)s, %(embedded)s, %(phases)s", "embed"),
+    _call("finish_job", "%(extract_job)s, %(extract_token)s, %(extracted)s", "extract"),
+    _call("extend_lease", "%(embed_job)s, %(embed_token)s, '1 hour'"),
+    _call("fail_job", "%(embed_job)s, %(embed_token)s, 'boom'"),
+    _global("retry_dead_jobs"),
+    # sweeps and configuration
+    _global("release_expired_leases", "p_as_of => now() + interval '1 day'"),
+    _global("ensure_partitions"),
+    _global("expire_working", "p_as_of => now() + interval '1 year'"),
+    _global("flush_access_log"),
+    _global("run_maintenance", "'expire_working'"),
+    _global("run_due_maintenance"),
+    _global("configure", '\'{"extraction": "verbatim"}\''),
+    _call("configure_user", '\'{"extraction": "verbatim"}\''),
+    _global("register_model", "'mine', 1000"),
+    _global("register_kind", "'mine', 'My own kind'"),
+]
+
+
+def public_functions(conn: Connection) -> set[str]:
+    found = rows(
+        conn,
+        "select proname from pg_proc where pronamespace = 'recall'::regnamespace"
+        r" and proname not like '\_%' and prorettype <> 'trigger'::regtype",
+    )
+    return {row["proname"] for row in found}
+
+
+def furnish(conn: Connection, mark: str) -> World:
+    """Make a user with something of everything, `mark` in every text; return what CALLS need.
+
+    The session lies within two months, with 60 turns; 60 memories; jobs under a lease, one dead.
+    """
+    name = f"{mark}|{uuid.uuid4()}"
+    user = conn.execute(
+        "select recall.ensure_user(%s, %s)", [name, Jsonb({"mark": mark})]
+    ).fetchone()[0]
+    call(conn, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    session = open_session(
+        conn, user, p_system_prompt=f"You know {mark}.", p_title=mark, p_metadata={"mark": mark},
+        p_context_window_size=2000, p_max_response_tokens=500,
+    )  # fmt: skip
+    closed = open_session(conn, user, p_title=f"{mark} closed")
+    call(conn, "close_session", p_user_id=user, p_session_id=closed)
+
+    last_month = datetime.now(UTC).replace(day=1) - timedelta(days=3)
+    old = [
+        {"role": ("user", "assistant")[n % 2], "content": f"{mark} said number {n} last month",
+         "created_at": (last_month + timedelta(minutes=n)).isoformat()}
+        for n in range(30)
+    ]  # fmt: skip
+    append(conn, user, session, old)
+    request = uuid.uuid4()
+    repeated = [
+        {"role": ("user", "assistant")[n % 2], "content": f"{mark} says that {n} is a number"}
+        for n in range(30)
+    ]
+    append(conn, user, session, repeated, {"prompt_tokens": 5}, request)
+    call(conn, "annotate_message", p_user_id=user, p_session_id=session, p_turn_index=2,
+         p_patch={"mark": mark})  # fmt: skip
+
+    def remember(text: str, **more: Any) -> uuid.UUID:
+        (made,) = call(conn, "remember", p_user_id=user, p_content=f"{mark} {text}", **more)
+        return made["memory_id"]
+
+    memories = [
+        remember(f"likes thing number {n}", p_embedding=vector(n), p_tags=[mark]) for n in range(60)
+    ]
+    retracted = remember("was wrong", p_embedding=vector(100))
+    call(conn, "retract_memory", p_user_id=user, p_memory_id=retracted, p_reason=mark)
+    remember("lives in Oslo", p_slot="home", p_embedding=vector(101))
+    remember("lives in Rome", p_slot="home", p_embedding=vector(102))
+    protected = remember("works at the harbour", p_slot="job", p_embedding=vector(103))
+    (disputed,) = call(conn, "ingest_memories", p_user_id=user, p_session_id=session,
+                       p_candidates=[{"content": f"{mark} works at the mill", "slot": "job",
+                                      "provenance": "system_inferred"}])  # fmt: skip
+    goal = remember("wants to run a marathon", p_kind="goal")
+    call(conn, "put_working", p_user_id=user, p_session_id=session, p_task_id="task", p_key="key",
+         p_value={"mark": mark})  # fmt: skip
+
+    # a summary, two jobs under a lease, a dead one and a ready one
+    conn.execute(
+        "insert into recall.session_summaries (user_id, session_id, summary_id, kind, from_turn,"
+        " to_turn, content, token_count, created_at)"
+        " values (%s, %s, recall.uuidv7(), 'rolling', 1, 30, %s, 9, now())",
+        [user, session, f"Summary of {mark}."],
+    )
+    conn.execute("delete from recall.jobs where user_id = %s", [user])
+    keys: World = {}
+    for kind, payload in (
+        ("embed", {}),
+        ("extract", {"mode": "verbatim"}),
+        ("summarize", {}),
+        ("compact", {}),
+        ("merge", {}),
+    ):
+        call(conn, "enqueue_job", p_user_id=user, p_kind=kind, p_session_id=session,
+             p_dedupe_key=mark, p_payload={"mark": mark} | payload)  # fmt: skip
+        (job,) = (
+            job
+            for job in call(conn, "claim_jobs", p_worker=mark, p_kinds=[kind], p_limit=100,
+                            p_lease=timedelta(hours=1))
+            if job["user_id"] == user
+        )  # fmt: skip
+        keys |= {f"{kind}_job": job["job_id"], f"{kind}_token": job["lease_token"]}
+    call(conn, "fail_job", p_user_id=user, p_job_id=keys["merge_job"],
+         p_lease_token=keys["merge_token"], p_error=f"{mark} failed", p_retry=False)  # fmt: skip
+    call(conn, "enqueue_job", p_user_id=user, p_kind="pattern", p_session_id=session,
+         p_dedupe_key=mark, p_payload={"mark": mark})  # fmt: skip
+    (window,) = call(conn, "job_input", p_user_id=user, p_job_id=keys["compact_job"],
+                     p_lease_token=keys["compact_token"])  # fmt: skip
+    compacted = {
+        key: window["job_input"][key] for key in ("from_turn", "through_turn", "retracted")
+    }
+    call(conn, "record_access", p_user_id=user, p_memory_ids=memories[:5],
+         p_relevance="{0.1,0.2,0.3,0.4,0.5}")  # fmt: skip
+
+    tool_call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return keys | {
+        "user": user,
+        "name": name,
+        "mark": mark,
+        "session": session,
+        "closed": closed,
+        "memory": memories[7],
+        "protected": protected,
+        "retracted": retracted,
+        "disputed": disputed["memory_id"],
+        "goal": goal,
+        "request": request,
+        "text": f"{mark} likes thing number 9",
+        "new_text": f"{mark} has a new bicycle",
+        "vector": vector(7),
+        "message": Jsonb(repeated[0]),
+        "messages": Jsonb(repeated[:2]),
+        "repeated": Jsonb(repeated),
+        "tools": Jsonb(
+            [
+                {"role": "assistant", "tool_calls": [tool_call]},
+                {"role": "tool", "tool_call_id": "c1", "content": mark},
+            ]
+        ),
+        "once": Jsonb({"prompt_tokens": 5}),
+        "usage": Jsonb({"prompt_tokens": 10, "completion_tokens": 2}),
+        "changes": Jsonb({"title": mark}),
+        "filter": Jsonb({"tags_any": [mark], "include_ended": True}),
+        "options": Jsonb(
+            {"current_message": mark, "include_working": "task", "selection": "hybrid"}
+        ),
+        "candidates": Jsonb(
+            [{"content": f"{mark} candidate {n}", "kind": "fact"} for n in range(5)]
+        ),
+        "decisions": Jsonb(
+            [{"decision": "ADD", "content": f"{mark} decided"},
+             {"decision": "UPDATE", "target_id": str(memories[8]), "content": f"{mark} updated"},
+             {"decision": "DELETE", "target_id": str(memories[9])},
+             {"decision": "NONE"}]
+        ),
+        "embedded": Jsonb(
+            {"through_turn": 60,
+             "messages": [{"turn_index": n, "embedding": vector(n)} for n in range(1, 11)]}
+        ),
+        "compacted": Jsonb(compacted | {"content": f"{mark} counted.", "token_count": 3}),
+        "summarized": Jsonb({"through_turn": 60, "content": f"{mark} counted."}),
+        "extracted": Jsonb({"through_turn": 60}),
+        "phases": Jsonb([{"phase": "embed", "duration_ms": 1}]),
+    }  # fmt: skip

@@ -1,0 +1,96 @@
+"""Updates of rows that are counted or touched on the way stay within their page (HOT).
+
+An index that names such a column, or a page without room, would cost every update an entry in each
+index: with one on updated_at 0 of 365 session updates were HOT.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+
+from support import append, call, open_session, rows, said, session_row
+
+Connection = psycopg.Connection[Any]
+UPDATES = 300
+
+
+@contextmanager
+def hot_updates(conn: Connection, table: str, at_least: int) -> Iterator[None]:
+    """Expect updates of a table's leaves here, nine in ten of them HOT."""
+
+    def counted() -> tuple[int, int]:
+        conn.execute("select pg_stat_force_next_flush()")
+        conn.execute("select pg_stat_clear_snapshot()")
+        (row,) = rows(
+            conn,
+            "select coalesce(sum(n_tup_upd), 0)::int as updated,"
+            " coalesce(sum(n_tup_hot_upd), 0)::int as hot"
+            " from pg_stat_user_tables where schemaname = 'recall' and relname like %s",
+            [rf"{table}\_p%"],
+        )
+        return row["updated"], row["hot"]
+
+    before = counted()
+    yield
+    after = counted()
+    updated, hot = after[0] - before[0], after[1] - before[1]
+    assert updated >= at_least
+    assert hot >= 0.9 * updated, f"{hot} of {updated} updates of {table} were HOT"
+
+
+def test_appends(db: Connection, user: uuid.UUID) -> None:
+    """Every append updates its session: counters, costs, times, the sliding end of its life."""
+    session = open_session(db, user)
+    with hot_updates(db, "sessions", UPDATES):
+        for number in range(UPDATES):
+            append(db, user, session, said(f"message {number}"), {"prompt_tokens": 5})
+    assert session_row(db, user, session)["turn_count"] == UPDATES
+
+
+def test_appends_to_many_sessions_on_shared_pages(db: Connection, user: uuid.UUID) -> None:
+    sessions = [open_session(db, user) for _ in range(60)]
+    with hot_updates(db, "sessions", UPDATES):
+        for number in range(UPDATES):
+            append(db, user, sessions[number % 60], said("x"))
+
+
+def test_an_import_message_by_message(db: Connection, user: uuid.UUID) -> None:
+    """The first message moves created_at, which an index names; the others do not."""
+    session = open_session(db, user)
+    start = datetime(2023, 1, 1, tzinfo=UTC)
+    with hot_updates(db, "sessions", 100):
+        for number in range(100):
+            moment = (start + timedelta(hours=number)).isoformat()
+            append(db, user, session, said("x", created_at=moment))
+
+
+def test_writes_of_memories(db: Connection, user: uuid.UUID) -> None:
+    """Every writer of memories takes the user's row by an update."""
+    with hot_updates(db, "users", UPDATES):
+        for number in range(UPDATES):
+            call(db, "remember", p_user_id=user, p_content=f"Ada has the number {number}.")
+
+
+def test_accesses(db: Connection, user: uuid.UUID) -> None:
+    """A context packs ten memories out of three hundred, again and again."""
+    chance = random.Random(1)
+    made = [
+        call(db, "remember", p_user_id=user, p_content=f"Ada has the number {n}.")[0]["memory_id"]
+        for n in range(300)
+    ]
+    with hot_updates(db, "memory_store", UPDATES):
+        for _ in range(UPDATES // 10):
+            call(db, "record_access", p_user_id=user, p_memory_ids=chance.sample(made, 10),
+                 p_relevance=f"{{{','.join(['0.5'] * 10)}}}")  # fmt: skip
+            (row,) = call(db, "flush_access_log")
+            assert row["done"] >= 10
+    (total,) = rows(db, "select sum(access_count)::int as n from recall.memory_store"
+                        " where user_id = %s", [user])  # fmt: skip
+    assert total["n"] == UPDATES

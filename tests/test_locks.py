@@ -1,0 +1,88 @@
+"""No call takes more relation locks than a busy server can afford.
+
+The lock table holds max_locks_per_transaction × max_connections entries, 6,400 by default, and a
+generic plan over all leaves and months takes hundreds of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from everyfunction import CALLS, Call, World, furnish, public_functions
+from support import call, value
+
+Connection = psycopg.Connection[Any]
+
+PLANNING = 250
+"""The call that builds a plan may take so many."""
+WARM = 64
+"""Every later one, from the seventh on, so many."""
+
+MONTHS = 16
+
+
+@pytest.fixture(scope="module")
+def world(dsn: str) -> Iterator[World]:
+    """A user with sixteen months of leaves behind eight hash partitions."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for ahead in range(0, MONTHS, 4):
+            conn.execute(
+                "select recall.ensure_partitions(p_as_of => now() + make_interval(months => %s))",
+                [ahead],
+            )
+        leaves = value(conn, "select count(*) from recall._month_leaves("
+                             "'recall.conversation_history_p0')")  # fmt: skip
+        assert leaves >= MONTHS
+        found = furnish(conn, "marked")
+        conn.execute("analyze")
+        yield found
+
+
+def relation_locks(db: Connection, conn: Connection, asked: Call, world: World) -> int:
+    """Run a call in a transaction that is rolled back; return the relation locks it holds."""
+    with conn.transaction(force_rollback=True):
+        conn.execute(asked.query.encode(), world).fetchall()
+        return value(
+            db,
+            "select count(*) from pg_locks where locktype = 'relation' and pid = %s",
+            [conn.info.backend_pid],
+        )
+
+
+@pytest.mark.parametrize("asked", CALLS, ids=str)
+def test_locks_of_a_call(
+    db: Connection, dsn: str, world: World, asked: Call, record_property: Any
+) -> None:
+    # generic plans are built on the sixth execution at the latest
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        counts = [relation_locks(db, conn, asked, world) for _ in range(12)]
+    record_property("relation locks", counts)
+    assert max(counts) <= PLANNING, counts
+    assert max(counts[6:]) <= WARM, counts
+
+
+def test_every_function_is_called(db: Connection) -> None:
+    assert {asked.function for asked in CALLS} == public_functions(db)
+
+
+def test_the_whole_turn_fits(db: Connection, dsn: str, world: World) -> None:
+    """Compile, append and close in one connection, each in a transaction of its own."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for function, more in (
+            ("compile_context", {"p_query": "marked"}),
+            ("append_messages", {"p_messages": [{"role": "user", "content": "hello"}]}),
+        ):
+            for _ in range(8):
+                with conn.transaction():
+                    call(conn, function, p_user_id=world["user"], p_session_id=world["session"],
+                         **more)  # fmt: skip
+                    held = value(
+                        db,
+                        "select count(*) from pg_locks where locktype = 'relation' and pid = %s",
+                        [conn.info.backend_pid],
+                    )
+            assert held <= WARM
