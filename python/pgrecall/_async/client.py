@@ -210,7 +210,11 @@ class AsyncAgentMemory:
             await AsyncRuntime.in_thread(on_close)
 
     async def __aenter__(self) -> Self:
-        await self.open()
+        try:
+            await self.open()
+        except BaseException:
+            await self.aclose()
+            raise
         return self
 
     async def __aexit__(

@@ -211,7 +211,11 @@ class AgentMemory:
             SyncRuntime.in_thread(on_close)
 
     def __enter__(self) -> Self:
-        self.open()
+        try:
+            self.open()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(
