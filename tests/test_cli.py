@@ -480,6 +480,8 @@ def test_context(cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection) -> 
     done = cli("context", "Which editor?", "--user", who, "--explain")
     assert "Vim" in done.out
     assert "reason" in done.out
+    none = cli("context", "Which editor?", "--user", who, "--memory-budget", "0", "--json").json
+    assert none["memories"] == []
     # it only looks: nothing counts as used
     used = db.execute(
         "select count(*) from recall.memory_access_log where user_id = recall.user_id(%s)", (who,)

@@ -116,7 +116,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageHit:
-    """A message that a search found; similarity and lexical lie in 0 to 1, or are None.
+    """A message that a search found; `similarity` is the cosine, None without a vector.
 
     The score is the sum of its parts: the message's own, its neighbors', its session's, and that of
     the memories that rest on it.
@@ -185,9 +185,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
-    """A memory that a search found, with the terms of its score (each 0 to 1, None: no such term).
+    """A memory that a search found, with the terms of its score (None: no such term).
 
-    `relevance` is what `record_access` takes.
+    `similarity` is the cosine (-1 to 1), the other terms lie in 0 to 1.
+    The score is `decay` times the sum of the parts, which are the terms with their weights.
+    `relevance` (0 to 1) is what `record_access` takes.
     """
 
     memory_id: UUID
@@ -211,7 +213,15 @@ class SearchHit:
     scope: str | None = None
     provenance: str | None = None
     source_turn_ids: list[UUID] | None = None
+    access_count: int | None = None
     session_id: UUID | None = None
+    similarity_part: float | None = None
+    lexical_part: float | None = None
+    freshness_part: float | None = None
+    frequency_part: float | None = None
+    authority_part: float | None = None
+    importance_part: float | None = None
+    decay: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +240,9 @@ class ExplainedMemory:
     authority: float | None = None
     taken: bool
     reason: str | None = None
+    kind: str | None = None
+    tier: str | None = None
+    observed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from pgrecall.errors import NotFoundError
 from pgrecall.messages import content_text
 from pgrecall.rows import CompiledContext, ExplainedMemory, as_json
 
-__all__ = ["context_command", "print_context", "print_explanation"]
+__all__ = ["budget_line", "context_command", "print_context", "print_explanation"]
 
 
 @click.command("context")
@@ -31,6 +31,12 @@ __all__ = ["context_command", "print_context", "print_explanation"]
     "--task", type=click.Choice(["continuation", "knowledge", "new_session", "tool_heavy"])
 )
 @click.option("--layout", type=click.Choice(["standard", "cache_stable"]))
+@click.option(
+    "--memory-budget",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Tokens of memories, at most.",
+)
 @click.option("--explain", is_flag=True, help="Show every candidate, and why it was taken or left.")
 @no_embedding_option
 @target_option
@@ -41,6 +47,7 @@ def context_command(
     session: str | None,
     task: str | None,
     layout: str | None,
+    memory_budget: int | None,
     explain: bool,
     no_embedding: bool,
     dsn: str | None,
@@ -50,7 +57,7 @@ def context_command(
 
     Nothing is written: no memory counts as used.
     """
-    chosen = {"task": task, "layout": layout}
+    chosen = {"task": task, "layout": layout, "memory_budget": memory_budget}
     options: dict[str, Any] = {key: value for key, value in chosen.items() if value is not None}
     with opened(dsn, no_embedding=no_embedding) as memory:
         chat = memory.session(user=user, session_id=session or newest(memory, user))
@@ -112,5 +119,13 @@ def print_context(compiled: CompiledContext) -> None:
             console.print(text)
         if calls:
             console.print(f"calls {calls}")
-    budget = ", ".join(f"{name} {value}" for name, value in compiled.budget.items())
-    console.print(f"── task {compiled.task}; tokens: {budget}")
+    console.print(f"── task {compiled.task}; {budget_line(compiled)}")
+
+
+def budget_line(compiled: CompiledContext) -> str:
+    """Return the tokens of a context's parts, those that have any."""
+    budget = compiled.budget
+    order = ["window", "response", "tools", "system", "memory", "working", "summary", "history",
+             "current", "overhead", "total"]  # fmt: skip
+    parts = [f"{name} {budget[name]:,}" for name in order if budget.get(name)]
+    return f"tokens: {', '.join(parts)}"

@@ -12,7 +12,7 @@ from pgrecall import AgentMemory
 from pgrecall.cli._import import FactImporter, MessageImporter
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._target import described, named_dsn, opened, target_option
-from pgrecall.cli.context import print_explanation
+from pgrecall.cli.context import budget_line, print_explanation
 from pgrecall.rows import SearchHit
 
 __all__ = ["demo_command"]
@@ -21,6 +21,8 @@ _USER = "ada"
 _SESSION = "editor"
 _SEARCH = "where does she live now"
 _QUESTION = "Which editor do I use these days, and how should you format the code?"
+
+_BUDGET = 320  # tokens: small, so that something has to be left out
 
 
 @click.command("demo")
@@ -50,12 +52,14 @@ def demo_command(dsn: str | None) -> None:
             )  # fmt: skip
         _heading(f'pgrecall search "{_SEARCH}" --user {_USER}')
         _print_hits(memory.search(_USER, _SEARCH, limit=5))
-        _heading(f'pgrecall context "{_QUESTION}" --user {_USER} --session {_SESSION} --explain')
+        _heading(
+            f'pgrecall context "{_QUESTION}" --user {_USER} --session {_SESSION}'
+            f" --memory-budget {_BUDGET} --explain"
+        )
         chat = memory.session(user=_USER, session_id=_SESSION)
-        print_explanation(chat.explain(_QUESTION, task="knowledge"))
-        compiled = chat.compile(_QUESTION, task="knowledge")
-        budget = ", ".join(f"{name} {value}" for name, value in compiled.budget.items())
-        out().print(f"tokens: {budget}")
+        print_explanation(chat.explain(_QUESTION, memory_budget=_BUDGET))
+        compiled = chat.compile(_QUESTION, memory_budget=_BUDGET)
+        out().print(budget_line(compiled))
         _heading("The messages, ready for chat.completions.create")
         print_json(compiled.messages)
     note(f"\ndone in {time.monotonic() - started:.1f} s; next: pgrecall --help")
