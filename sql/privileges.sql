@@ -23,7 +23,7 @@ declare
         'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
         'record_access', 'put_working', 'clear_working'];
     v_worker   constant text[] := array[
-        'enqueue_job', 'claim_jobs', 'job_input', 'finish_job', 'extend_lease', 'fail_job',
+        'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job', 'extend_lease', 'fail_job',
         'apply_decisions', 'add_embedding', 'ensure_partitions', 'flush_access_log',
         'release_expired_leases', 'expire_working', 'run_maintenance', 'run_due_maintenance'];
     v_admin    constant text[] := array[

@@ -110,7 +110,8 @@ begin
 
     perform recall._enqueue_turn_work(
         v_session, v_settings, v_now, v_batch.last_at,
-        v_session.user_turn_count + v_batch.user_turns::integer - v_session.extracted_user_turns);
+        v_session.user_turn_count + v_batch.user_turns::integer - v_session.extracted_user_turns,
+        v_session.active_tokens + v_batch.tokens);
 
     return query
     select r.message_id, r.turn_index, true from unnest(v_rows) as r order by r.turn_index;

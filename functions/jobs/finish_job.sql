@@ -31,6 +31,8 @@ begin
     v_done := case
         when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
             then recall._finish_verbatim(v_job, p_result)
+        when v_job.kind = 'extract'
+            then recall._finish_extract(v_job, p_result)
         when v_job.kind = 'embed'
             then recall._finish_embed(v_job, p_result)
         when v_job.kind = 'summarize'

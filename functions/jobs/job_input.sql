@@ -1,7 +1,10 @@
 -- recall.job_input(user, job, token) -> everything the step needs, in one read
--- extract (verbatim): mode, candidates, from_turn, through_turn · embed: model, messages,
--- memories, through_turn · summarize: summary, messages, through_turn · compact: summary,
--- messages, from_turn, through_turn, retracted, target_tokens.
+-- extract (verbatim): mode, candidates, from_turn, through_turn
+-- extract (llm): mode, messages, summary, observation_date, kinds, profile, max_facts, from_turn,
+--   through_turn
+-- embed: model, messages, memories, through_turn
+-- summarize: summary, messages, from_turn, through_turn
+-- compact: summary, messages, from_turn, through_turn, retracted, target_tokens
 -- Raises  RC001 no such job under this lease, RC007 a kind that this version has no input for.
 create or replace function recall.job_input(
     p_user_id     uuid,
@@ -40,6 +43,8 @@ begin
            || case
                   when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
                       then recall._verbatim_input(p_user_id, v_job.session_id)
+                  when v_job.kind = 'extract'
+                      then recall._extract_input(p_user_id, v_job.session_id)
                   when v_job.kind = 'embed'
                       then recall._embed_input(p_user_id, v_job.session_id)
                   when v_job.kind = 'summarize'

@@ -27,6 +27,8 @@ create table if not exists recall.settings (
     extract_after_turns             integer     not null default 10,
     extract_after_idle              interval    not null default '10 minutes',
     extract_batch                   integer     not null default 200,
+    max_facts_per_turn              integer     not null default 3,
+    summarize_after_turns           integer     not null default 10,
     verbatim_min_words              integer     not null default 4,
 
     session_memory_grace            interval    not null default '24 hours',
@@ -37,6 +39,7 @@ create table if not exists recall.settings (
     durable_confidence              real        not null default 0.7,
     protect_user_stated             boolean     not null default true,
     consolidation_neighbors         integer     not null default 5,
+    consolidation_similarity        real        not null default 0.3,
     achieved_goal_importance        real        not null default 0.2,
 
     working_ttl                     interval    not null default '1 hour',
@@ -58,7 +61,7 @@ create table if not exists recall.settings (
     lexical_candidates              integer     not null default 20,
     frequent_candidates             integer     not null default 20,
     exact_search_limit              integer     not null default 5000,
-    coarse_candidates               integer     not null default 1000,
+    coarse_candidates               integer     not null default 500,
     lexical_length_penalty          real        not null default 0.01,
     query_words                     integer     not null default 64,
     trigram_threshold               real        not null default 0.3,
@@ -106,6 +109,9 @@ create table if not exists recall.settings (
     constraint settings_extract_after_turns_check check (extract_after_turns between 1 and 1000),
     constraint settings_extract_after_idle_check check (extract_after_idle >= interval '0'),
     constraint settings_extract_batch_check check (extract_batch between 1 and 10000),
+    constraint settings_max_facts_per_turn_check check (max_facts_per_turn between 1 and 100),
+    constraint settings_summarize_after_turns_check
+        check (summarize_after_turns between 1 and 1000),
     constraint settings_verbatim_min_words_check check (verbatim_min_words between 1 and 100),
     constraint settings_session_memory_grace_check check (session_memory_grace >= interval '0'),
     constraint settings_episode_lifetime_check check (episode_lifetime > interval '0'),
@@ -117,6 +123,8 @@ create table if not exists recall.settings (
     constraint settings_durable_confidence_check check (durable_confidence between 0 and 1),
     constraint settings_consolidation_neighbors_check
         check (consolidation_neighbors between 0 and 50),
+    constraint settings_consolidation_similarity_check
+        check (consolidation_similarity between -1 and 1),
     constraint settings_achieved_goal_importance_check
         check (achieved_goal_importance between 0 and 1),
     constraint settings_working_ttl_check check (working_ttl > interval '0'),
@@ -208,6 +216,10 @@ comment on column recall.settings.extract_after_turns is
 comment on column recall.settings.extract_after_idle is
     'Quiet time after which an extraction is due with fewer turns.';
 comment on column recall.settings.extract_batch is 'Messages in one extraction (1 to 10000).';
+comment on column recall.settings.max_facts_per_turn is
+    'Facts that an extraction may bring per user turn (1 to 100).';
+comment on column recall.settings.summarize_after_turns is
+    'User turns after which the rolling summary is made anew (1 to 1000).';
 comment on column recall.settings.verbatim_min_words is
     'Words a user message must have to become a verbatim memory (1 to 100).';
 comment on column recall.settings.session_memory_grace is
@@ -224,6 +236,8 @@ comment on column recall.settings.protect_user_stated is
     'Whether what a tool or the system inferred may never supersede what the user stated.';
 comment on column recall.settings.consolidation_neighbors is
     'Similar memories shown to the model for each candidate (0 to 50).';
+comment on column recall.settings.consolidation_similarity is
+    'Cosine from which a memory is worth showing the model beside a candidate (-1 to 1).';
 comment on column recall.settings.achieved_goal_importance is
     'Importance of a goal once it is achieved (0 to 1).';
 comment on column recall.settings.working_ttl is 'Life of a working memory value after its write.';

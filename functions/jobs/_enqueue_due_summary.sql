@@ -1,0 +1,42 @@
+-- recall._enqueue_due_summary(session, through_turn, settings)
+-- The rolling summary is made anew every settings.summarize_after_turns user turns.
+create or replace function recall._enqueue_due_summary(
+    p_session  recall.sessions,
+    p_through  integer,
+    p_settings recall.settings
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_user_turns integer;
+begin
+    select count(*)
+      into v_user_turns
+      from recall.conversation_history as h
+     where h.user_id    = p_session.user_id
+       and h.session_id = p_session.session_id
+       and h.created_at between p_session.created_at and p_session.last_message_at
+       and h.turn_index > coalesce((
+               select max(s.to_turn)
+                 from recall.session_summaries as s
+                where s.user_id    = p_session.user_id
+                  and s.session_id = p_session.session_id
+                  and s.kind       = 'rolling'
+                  and s.ended_at is null), 0)
+       and h.turn_index <= p_through
+       and h.role = 'user';
+
+    if v_user_turns >= p_settings.summarize_after_turns then
+        perform recall.enqueue_job(p_session.user_id, 'summarize', p_session.session_id,
+                                   p_session.session_id::text);
+    end if;
+end;
+$function$;
+
+comment on function recall._enqueue_due_summary(recall.sessions, integer, recall.settings) is
+    'Leave a session''s rolling summary to a worker when enough user turns wait for it.';

@@ -1,0 +1,59 @@
+-- recall._extracted_candidates(session, from_turn, through_turn, candidates) -> for the memory room
+-- What a model names by turn gets the turns' message ids and the time it was said; its kind and
+-- whether it corrects something give the provenance. A turn outside of what was read names nothing.
+-- Raises  RC003.
+create or replace function recall._extracted_candidates(
+    p_session      recall.sessions,
+    p_from_turn    integer,
+    p_through_turn integer,
+    p_candidates   jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_turns      jsonb := recall._turns_json(p_session, p_from_turn + 1, p_through_turn);
+    v_candidates jsonb;
+begin
+    if jsonb_typeof(p_candidates) <> 'array' or exists (
+        select from jsonb_array_elements(p_candidates) as c (candidate)
+         where jsonb_typeof(c.candidate) <> 'object'
+            or jsonb_typeof(coalesce(c.candidate -> 'turns', '[]')) <> 'array'
+    ) then
+        raise exception using
+            errcode = 'RC003',
+            message = 'candidates is not a list of objects',
+            hint    = 'Each has content, kind, importance, confidence, tags, slot, correction, '
+                      'and turns: a list of turn indexes.';
+    end if;
+
+    select coalesce(jsonb_agg(
+               jsonb_build_object(
+                   'source', 'conversation',
+                   'provenance', case
+                       when c.candidate -> 'correction' = 'true' then 'correction'
+                       when c.candidate ->> 'kind' in ('preference', 'instruction')
+                           then c.candidate ->> 'kind'
+                       when c.candidate ->> 'kind' = 'episode' then 'system_inferred'
+                       else 'user_stated'
+                   end,
+                   'observed_at', coalesce(t.said_at, to_jsonb(p_session.last_message_at)),
+                   'source_turn_ids', t.message_ids)
+               || (c.candidate - '{turns,correction}'::text[]) order by c.ordinal), '[]')
+      into v_candidates
+      from jsonb_array_elements(p_candidates) with ordinality as c (candidate, ordinal)
+     cross join lateral (
+            select coalesce(jsonb_agg(v.turn -> 'message_id' order by v.ordinal), '[]'),
+                   (array_agg(v.turn -> 'created_at' order by v.ordinal desc))[1]
+              from jsonb_array_elements(v_turns) with ordinality as v (turn, ordinal)
+             where coalesce(c.candidate -> 'turns', '[]') @> (v.turn -> 'turn_index')
+           ) as t (message_ids, said_at);
+    return v_candidates;
+end;
+$function$;
+
+comment on function recall._extracted_candidates(recall.sessions, integer, integer, jsonb) is
+    'Candidates of a model as candidates of ingest_memories: turns become message ids and times.';

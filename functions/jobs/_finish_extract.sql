@@ -1,0 +1,63 @@
+-- recall._finish_extract(job, result) -> done? (false: the world moved)
+-- Candidates with a decision take it, the others are added, which settles duplicates and slots;
+-- episodes come out of the same call. One transaction with the cursor; once per job.
+-- Locks   the user, the session, the memories.
+-- Raises  RC001 a target that is not this user's, RC003, RC004.
+create or replace function recall._finish_extract(
+    p_job    recall.jobs,
+    p_result jsonb
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_settings   recall.settings := recall._settings(p_job.user_id);
+    v_candidates jsonb           := coalesce(p_result -> 'candidates', '[]');
+    v_episodes   jsonb           := coalesce(p_result -> 'episodes', '[]');
+    v_from       integer;
+    v_through    integer;
+    v_session    recall.sessions;
+    v_decisions  jsonb;
+begin
+    perform recall._check_keys(
+        p_result,
+        '{candidates,episodes,embeddings,embedding_model,decisions,from_turn,through_turn}',
+        'p_result');
+    perform recall._check_model(p_result, v_settings);
+    perform recall._lock_user(p_job.user_id);
+    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
+    v_from    := recall._integer(p_result, 'from_turn');
+    v_through := recall._integer(p_result, 'through_turn');
+    if v_from is distinct from v_session.extracted_through_turn
+       or v_through is null or v_through not between v_from and v_session.turn_count then
+        return false;
+    end if;
+
+    v_candidates := recall._extracted_candidates(v_session, v_from, v_through, v_candidates);
+    v_episodes   := recall._extracted_candidates(
+        v_session, v_from, v_through, (
+            select coalesce(jsonb_agg(e.episode || '{"kind": "episode"}' order by e.ordinal), '[]')
+              from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal)));
+    v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
+                    || recall._decisions_of(v_episodes, null);
+
+    if v_decisions <> '[]' then
+        perform from recall.apply_decisions(
+            p_job.user_id, p_job.session_id, v_decisions, p_job.job_id,
+            recall._embeddings_from_json(p_result -> 'embeddings'));
+        if recall._has_unembedded(p_job.user_id, v_settings.embedding_model) then
+            perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id,
+                                       p_job.session_id::text);
+        end if;
+    end if;
+    perform recall._advance_extraction(v_session, v_through);
+    perform recall._enqueue_due_summary(v_session, v_through, v_settings);
+    return true;
+end;
+$function$;
+
+comment on function recall._finish_extract(recall.jobs, jsonb) is
+    'Store what a model extracted and decided, and move the session''s cursor.';

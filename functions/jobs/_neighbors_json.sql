@@ -1,0 +1,36 @@
+-- recall._neighbors_json(memory, embedding, settings) -> the most similar active memories
+-- By vector; by words when there is none.
+create or replace function recall._neighbors_json(
+    p_memory    recall.memory_store,
+    p_embedding halfvec,
+    p_settings  recall.settings
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return (
+        select coalesce(jsonb_agg(jsonb_build_object(
+                   'memory_id', n.memory_id, 'content', n.content, 'kind', n.kind,
+                   'observed_at', to_char(n.observed_at at time zone 'UTC', 'YYYY-MM-DD'))
+                   order by n.place), '[]')
+          from (
+                select s.memory_id, s.content, s.kind, s.observed_at, row_number() over () as place
+                  from recall.search(
+                           p_user_id         => p_memory.user_id,
+                           p_query           => case when p_embedding is null
+                                                     then p_memory.content end,
+                           p_query_embedding => p_embedding,
+                           p_limit           => p_settings.consolidation_neighbors,
+                           p_filter          => jsonb_build_object(
+                               'session_id', p_memory.source_session_id,
+                               'min_similarity', p_settings.consolidation_similarity)) as s
+               ) as n);
+end;
+$function$;
+
+comment on function recall._neighbors_json(recall.memory_store, halfvec, recall.settings) is
+    'What consolidation shows the model of a candidate: memory_id, content, kind, observed_at.';
