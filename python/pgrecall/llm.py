@@ -1,0 +1,385 @@
+"""The language model of the worker's steps: one class over the official `openai` client.
+
+It asks for JSON and validates it. How an endpoint can be asked (a strict schema, a JSON object, or
+plain text), and which parameters it refuses, is found out by trying once, and remembered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+if TYPE_CHECKING:
+    import openai
+    from openai.types.chat import ChatCompletion
+
+__all__ = ["Answer", "ChatModel", "ModelAnswerError", "ModelSettings", "ModelUsage", "Price"]
+
+Shape = TypeVar("Shape", bound=BaseModel)
+Message = Mapping[str, str]
+
+_FORMATS = ("json_schema", "json_object", "text")
+_RAW_CHARS = 1000  # of an answer, kept in an error
+_MAX_ASKED = 2  # answers per question: the first, and one more when it was none
+_PER_MILLION = 1_000_000
+
+
+class ModelAnswerError(RuntimeError):
+    """A model refused, was cut off, or answered what is no answer, also when asked again.
+
+    Attributes:
+        raw: the beginning of what it said.
+    """
+
+    def __init__(self, problem: str, raw: str) -> None:
+        self.raw = raw[:_RAW_CHARS]
+        super().__init__(f"{problem}; the answer began: {self.raw}" if raw else problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, in micro-cents per million tokens, as `register_model` takes it.
+
+    Attributes:
+        input: of the prompt.
+        cached_input: of what the endpoint had in its cache; None is the price of input.
+        output: of the answer.
+    """
+
+    input: int
+    output: int
+    cached_input: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """An OpenAI-compatible endpoint and the model of the worker's steps.
+
+    Attributes:
+        model: the endpoint's name of the model.
+        base_url: the endpoint; None is `OPENAI_BASE_URL`, or OpenAI.
+        api_key: the key; None is `OPENAI_API_KEY`; a local server wants any.
+        models: other models for single steps: extract, consolidate, summarize, compact.
+        timeout: seconds of one request.
+        max_retries: of a request that met 408, 409, 429, 5xx, a timeout or no connection.
+        prices: by model; None is what the database knows of it.
+        reasoning_effort: sent when it is not None, such as `low`.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    models: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = 60.0
+    max_retries: int = 2
+    prices: Mapping[str, Price] | None = None
+    reasoning_effort: str | None = None
+
+    def client_arguments(self) -> dict[str, Any]:
+        """Return what the constructors of the `openai` clients take."""
+        key = self.api_key
+        if key is None and self.base_url:
+            key = os.environ.get("OPENAI_API_KEY") or "none"
+        return {
+            "base_url": self.base_url,
+            "api_key": key,
+            "timeout": self.timeout,
+            "max_retries": self.max_retries,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one question has consumed, with the answers that were none.
+
+    Attributes:
+        requests: answered requests.
+        prompt_tokens: cached ones included.
+        cached_tokens: of these.
+        completion_tokens: of the answers.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+    def plus(self, completion: ChatCompletion) -> ModelUsage:
+        """Return the sum with one more completion; endpoints may leave numbers out."""
+        usage = completion.usage
+        details = getattr(usage, "prompt_tokens_details", None)
+        return ModelUsage(
+            self.requests + 1,
+            self.prompt_tokens + (getattr(usage, "prompt_tokens", 0) or 0),
+            self.cached_tokens + (getattr(details, "cached_tokens", 0) or 0),
+            self.completion_tokens + (getattr(usage, "completion_tokens", 0) or 0),
+        )
+
+    def cost(self, price: Price | None) -> int:
+        """Return micro-cents, rounded up; a model without a price costs nothing."""
+        if price is None:
+            return 0
+        cached = min(self.cached_tokens, self.prompt_tokens)
+        cached_price = price.input if price.cached_input is None else price.cached_input
+        total = (
+            (self.prompt_tokens - cached) * price.input
+            + cached * cached_price
+            + self.completion_tokens * price.output
+        )
+        return -(-total // _PER_MILLION)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Shape]):
+    """A validated answer.
+
+    Attributes:
+        value: what the model said.
+        model: which model.
+        usage: tokens, with those of an answer that was none.
+        cost_microcents: what that cost, 0 for a model without a price.
+        duration_ms: how long it took, retries included.
+    """
+
+    value: Shape
+    model: str
+    usage: ModelUsage
+    cost_microcents: int
+    duration_ms: float
+
+    def phase(self, name: str, items: int) -> dict[str, Any]:
+        """Return the span that `finish_job` takes."""
+        return {
+            "phase": name,
+            "duration_ms": self.duration_ms,
+            "items": items,
+            "model_id": self.model,
+            "prompt_tokens": self.usage.prompt_tokens,
+            "completion_tokens": self.usage.completion_tokens,
+            "cost_microcents": self.cost_microcents,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """How an endpoint wants to be asked for a model."""
+
+    format: str = _FORMATS[0]
+    has_temperature: bool = True
+    limit_key: str = "max_tokens"
+
+    def simpler(self, error: openai.APIStatusError) -> _Dialect | None:
+        """Return what to try after a refused request, None when nothing is left."""
+        said = str(error).lower()
+        if self.limit_key == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, limit_key="max_completion_tokens")
+        if self.has_temperature and "temperature" in said:
+            return replace(self, has_temperature=False)
+        place = _FORMATS.index(self.format) + 1
+        return replace(self, format=_FORMATS[place]) if place < len(_FORMATS) else None
+
+
+class ChatModel:
+    """Asks a model for JSON; one object may be shared by threads.
+
+    Args:
+        settings: endpoint and models.
+        client: a client to use instead of the one that the settings describe; stays the caller's.
+    """
+
+    def __init__(self, settings: ModelSettings, client: openai.OpenAI | None = None) -> None:
+        self.settings = settings
+        self.prices: Mapping[str, Price] = settings.prices or {}
+        self._client = client
+        self._dialects: dict[tuple[str | None, str], _Dialect] = {}
+        self._lock = threading.Lock()
+
+    def model_of(self, step: str) -> str:
+        """Return the model of a step."""
+        return self.settings.models.get(step, self.settings.model)
+
+    def ask(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        shape: type[Shape],
+        *,
+        schema: Mapping[str, Any],
+        max_tokens: int,
+        context: Mapping[str, Any] | None = None,
+    ) -> Answer[Shape]:
+        """Return the model's answer, validated; one that is none is asked for once more.
+
+        Args:
+            step: names the model and the schema.
+            messages: the prompt.
+            shape: what the answer is validated by.
+            schema: the JSON schema that the endpoint is given, strict.
+            max_tokens: of the answer; doubled when it was cut off.
+            context: for the validators of `shape`.
+
+        Raises:
+            ModelAnswerError: a refusal, or twice no answer.
+            openai.OpenAIError: the endpoint failed, after the client's own retries.
+        """
+        model = self.model_of(step)
+        started = time.monotonic()
+        usage = ModelUsage()
+        asked = list(messages)
+        for attempt in range(1, _MAX_ASKED + 1):
+            completion = self._complete(model, step, asked, schema, max_tokens)
+            usage = usage.plus(completion)
+            raw, is_cut = _said(completion)
+            try:
+                value = shape.model_validate(_json_in(raw), context=dict(context or {}))
+            except (ValueError, ValidationError) as error:
+                problem = "the answer was cut off" if is_cut else _problem(error)
+                if attempt == _MAX_ASKED:
+                    raise ModelAnswerError(f"{model}: {problem}", raw) from error
+                if is_cut:
+                    max_tokens *= 2
+                asked = [*messages, *_objection(raw, problem, schema, is_cut)]
+                continue
+            return Answer(
+                value,
+                model,
+                usage,
+                usage.cost(self.prices.get(model)),
+                (time.monotonic() - started) * 1000,
+            )
+        raise AssertionError("unreachable")
+
+    def _complete(
+        self,
+        model: str,
+        step: str,
+        messages: Sequence[Message],
+        schema: Mapping[str, Any],
+        max_tokens: int,
+    ) -> ChatCompletion:
+        """Send it in the way that the endpoint takes, which is found out by trying."""
+        import openai
+
+        client: Any = self._connected()
+        key = (self.settings.base_url, model)
+        dialect = self._dialects.get(key, _Dialect())
+        while True:
+            arguments = self._arguments(dialect, step, messages, schema, max_tokens)
+            try:
+                completion: ChatCompletion = client.chat.completions.create(
+                    model=model, **arguments
+                )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                simpler = dialect.simpler(error)
+                if simpler is None:
+                    raise
+                dialect = simpler
+                continue
+            self._dialects[key] = dialect
+            return completion
+
+    def _arguments(
+        self,
+        dialect: _Dialect,
+        step: str,
+        messages: Sequence[Message],
+        schema: Mapping[str, Any],
+        max_tokens: int,
+    ) -> dict[str, Any]:
+        arguments: dict[str, Any] = {"messages": list(messages), dialect.limit_key: max_tokens}
+        if dialect.has_temperature:
+            arguments["temperature"] = 0
+        if self.settings.reasoning_effort is not None:
+            arguments["reasoning_effort"] = self.settings.reasoning_effort
+        if dialect.format == "json_schema":
+            arguments["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": step, "strict": True, "schema": schema},
+            }
+            return arguments
+        if dialect.format == "json_object":
+            arguments["response_format"] = {"type": "json_object"}
+        first, *others = messages
+        arguments["messages"] = [
+            {**first, "content": f"{first['content']}\n\n{_schema_text(schema)}"},
+            *others,
+        ]
+        return arguments
+
+    def _connected(self) -> openai.OpenAI:
+        with self._lock:
+            if self._client is None:
+                import openai
+
+                self._client = openai.OpenAI(**self.settings.client_arguments())
+            return self._client
+
+
+def _said(completion: ChatCompletion) -> tuple[str, bool]:
+    """Return the text of an answer and whether it was cut off.
+
+    Raises:
+        ModelAnswerError: the model refused.
+    """
+    if not completion.choices:
+        return "", False
+    choice = completion.choices[0]
+    text = choice.message.content or ""
+    refusal = getattr(choice.message, "refusal", None)
+    if refusal:
+        raise ModelAnswerError(f"{completion.model} refused", refusal)
+    if choice.finish_reason == "content_filter":
+        raise ModelAnswerError(f"{completion.model}: a content filter stopped the answer", text)
+    return text, choice.finish_reason == "length"
+
+
+def _json_in(text: str) -> Any:
+    """Return the JSON object of an answer, which a model may wrap into a fence or a sentence.
+
+    Raises:
+        ValueError: there is none.
+    """
+    start = text.find("{")
+    if start < 0:
+        raise ValueError("no JSON object")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+    return value
+
+
+def _problem(error: ValueError) -> str:
+    """Return what is wrong with an answer, in one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return f"not the JSON asked for: {place + ': ' if place else ''}{first['msg']}"
+    return f"not JSON: {error}"
+
+
+def _objection(
+    raw: str, problem: str, schema: Mapping[str, Any], is_cut: bool
+) -> tuple[Message, ...]:
+    """Return what is said after an answer that was none."""
+    if is_cut:
+        return ({"role": "user", "content": "Your answer was cut off. Answer again, shorter."},)
+    return (
+        {"role": "assistant", "content": raw[:_RAW_CHARS] or "(nothing)"},
+        {
+            "role": "user",
+            "content": f"That was {problem}.\nAnswer again. {_schema_text(schema)}",
+        },
+    )
+
+
+def _schema_text(schema: Mapping[str, Any]) -> str:
+    compact = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    return f"Answer with one JSON object of this schema, nothing else:\n{compact}"

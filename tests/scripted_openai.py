@@ -1,0 +1,212 @@
+"""An OpenAI-compatible server over real HTTP whose answers a test writes beforehand."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from fakes import WordEmbedder
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The model declines."""
+
+    text: str = "I cannot help with that."
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The answer ends at max_tokens."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A content filter stops the answer."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Status:
+    """An HTTP error; the client is told to come back at once."""
+
+    code: int
+    message: str = "scripted"
+
+
+@dataclass(frozen=True)
+class Hang:
+    """No answer before the client has lost patience."""
+
+    seconds: float = 30.0
+
+
+Request = dict[str, Any]
+# a dict is an answer in JSON, a str is the text itself
+Scripted = dict[str, Any] | str | Refusal | Cut | Filtered | Status | Hang
+Responder = Callable[[Request], Scripted]
+
+
+@dataclass
+class ScriptedOpenAI:
+    """The server's script and what it was asked.
+
+    Attributes:
+        base_url: of the API.
+        respond: answers when nothing is scripted.
+        formats: the response formats that it takes; others are answered by 400.
+        refused_parameters: those that are answered by 400.
+        usage: tokens in every answer.
+        chats: the bodies of all requests for a chat completion, refused ones included.
+        embeddings: the same for embeddings.
+    """
+
+    base_url: str = ""
+    respond: Responder | None = None
+    formats: tuple[str, ...] = ("json_schema", "json_object", "text")
+    refused_parameters: tuple[str, ...] = ()
+    usage: dict[str, Any] | None = field(
+        default_factory=lambda: {
+            "prompt_tokens": 1000,
+            "completion_tokens": 100,
+            "total_tokens": 1100,
+            "prompt_tokens_details": {"cached_tokens": 400},
+        }
+    )
+    chats: list[Request] = field(default_factory=list)
+    embeddings: list[Request] = field(default_factory=list)
+    scripted: deque[Scripted | Responder] = field(default_factory=deque)
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def then(self, *answers: Scripted | Responder) -> None:
+        """Answer the next requests for a chat completion so."""
+        self.scripted.extend(answers)
+
+    def forget(self) -> None:
+        """Forget what was asked."""
+        self.chats.clear()
+        self.embeddings.clear()
+
+
+@contextmanager
+def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
+    """Run one on a port of its own."""
+    openai = ScriptedOpenAI(**script)
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *args: Any) -> None:  # noqa: ARG002
+            return
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            try:
+                if self.path.endswith("/embeddings"):
+                    with lock:
+                        openai.embeddings.append(body)
+                    self._send(200, _vectors(body))
+                else:
+                    self._chat(body)
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True
+
+        def _chat(self, body: Request) -> None:
+            with lock:
+                openai.chats.append(body)
+                problem = _refused(openai, body)
+                answer: Any = None
+                if problem is None:
+                    answer = openai.scripted.popleft() if openai.scripted else openai.respond
+            if problem is not None:
+                answer = Status(400, problem)
+            if callable(answer):
+                answer = answer(body)
+            if answer is None:
+                answer = Status(500, "nothing is scripted")
+            if isinstance(answer, Hang):
+                openai.stopped.wait(answer.seconds)
+                self.close_connection = True
+                return
+            if isinstance(answer, Status):
+                self._send(answer.code, {"error": {"message": answer.message, "type": "scripted"}})
+                return
+            self._send(200, _completion(openai, body["model"], answer))
+
+        def _send(self, status: int, body: dict[str, Any]) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            if status >= 400:
+                self.send_header("retry-after-ms", "5")
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    openai.base_url = f"http://127.0.0.1:{server.server_port}/v1"
+    try:
+        yield openai
+    finally:
+        openai.stopped.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _refused(openai: ScriptedOpenAI, body: Request) -> str | None:
+    for name in openai.refused_parameters:
+        if name in body:
+            instead = "; use 'max_completion_tokens' instead" if name == "max_tokens" else ""
+            return f"Unsupported parameter: '{name}' is not supported with this model{instead}"
+    wanted = body.get("response_format", {"type": "text"})["type"]
+    if wanted not in openai.formats:
+        return f"response_format {wanted} is not available"
+    return None
+
+
+def _completion(openai: ScriptedOpenAI, model: str, answer: Any) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
+    finish = "stop"
+    if isinstance(answer, Refusal):
+        message["refusal"] = answer.text
+    elif isinstance(answer, Cut):
+        message["content"], finish = answer.text, "length"
+    elif isinstance(answer, Filtered):
+        message["content"], finish = answer.text, "content_filter"
+    else:
+        message["content"] = answer if isinstance(answer, str) else json.dumps(answer)
+    completion = {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+    }
+    return completion | ({} if openai.usage is None else {"usage": openai.usage})
+
+
+def _vectors(body: Request) -> dict[str, Any]:
+    texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+    return {
+        "object": "list",
+        "model": body["model"],
+        "data": [
+            {"object": "embedding", "index": index, "embedding": vector}
+            for index, vector in enumerate(WordEmbedder().embed(texts))
+        ],
+        "usage": {"prompt_tokens": len(texts), "total_tokens": len(texts)},
+    }

@@ -1,0 +1,196 @@
+"""The language model's class, over real HTTP: formats, bad answers, retries, usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+from pydantic import BaseModel
+
+from pgrecall.llm import Answer, ChatModel, ModelAnswerError, ModelSettings, ModelUsage, Price
+from scripted_openai import Cut, Filtered, Hang, Refusal, ScriptedOpenAI, Status, scripted_openai
+
+MODEL = "gpt-4o-mini"
+PRICE = Price(input=15_000_000, cached_input=7_500_000, output=60_000_000)
+
+
+class Fruit(BaseModel):
+    name: str
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+PEAR = {"name": "pear"}
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedOpenAI]:
+    with scripted_openai() as running:
+        yield running
+
+
+def chat_model(endpoint: ScriptedOpenAI, **more: Any) -> ChatModel:
+    return ChatModel(ModelSettings(model=MODEL, base_url=endpoint.base_url, **more))
+
+
+def ask(model: ChatModel) -> Answer[Fruit]:
+    messages = [
+        {"role": "system", "content": "Name a fruit."},
+        {"role": "user", "content": "A green one."},
+    ]
+    return model.ask("extract", messages, Fruit, schema=SCHEMA, max_tokens=50)
+
+
+def test_strict_schema_first(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(PEAR)
+    assert ask(chat_model(endpoint)).value == Fruit(name="pear")
+    (asked,) = endpoint.chats
+    assert asked["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "extract", "strict": True, "schema": SCHEMA},
+    }
+    assert (asked["temperature"], asked["max_tokens"]) == (0, 50)
+    assert asked["messages"][0]["content"] == "Name a fruit."
+
+
+@pytest.mark.parametrize(
+    ("formats", "requests"), [(("json_object", "text"), 2), (("text",), 3)]
+)  # fmt: skip
+def test_the_format_is_found_out_once(
+    endpoint: ScriptedOpenAI, formats: tuple[str, ...], requests: int
+) -> None:
+    endpoint.formats = formats
+    model = chat_model(endpoint)
+    endpoint.then(PEAR, PEAR)
+    ask(model)
+    assert len(endpoint.chats) == requests
+    ask(model)
+    assert len(endpoint.chats) == requests + 1
+    last = endpoint.chats[-1]
+    assert last.get("response_format", {"type": "text"}) == {"type": formats[0]}
+    assert '"properties":{"name"' in last["messages"][0]["content"]
+
+
+def test_parameters_that_a_model_refuses(endpoint: ScriptedOpenAI) -> None:
+    endpoint.refused_parameters = ("max_tokens", "temperature")
+    model = chat_model(endpoint)
+    endpoint.then(PEAR, PEAR)
+    ask(model)
+    ask(model)
+    assert len(endpoint.chats) == 4
+    last = endpoint.chats[-1]
+    assert (last["max_completion_tokens"], "temperature" in last) == (50, False)
+    assert last["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['```json\n{"name": "pear"}\n```', 'Sure!\n{"name": "pear"} Enjoy.', '\n{"name":"pear","x":1}'],
+)
+def test_wrapped_answers(endpoint: ScriptedOpenAI, text: str) -> None:
+    endpoint.then(text)
+    assert ask(chat_model(endpoint)).value == Fruit(name="pear")
+
+
+@pytest.mark.parametrize("bad", ["", "a pear", '{"name": ', '{"name": 3}', "{}", "[1]"])
+def test_a_bad_answer_is_asked_for_once_more(endpoint: ScriptedOpenAI, bad: str) -> None:
+    endpoint.then(bad, PEAR)
+    answer = ask(chat_model(endpoint, prices={MODEL: PRICE}))
+    assert answer.value == Fruit(name="pear")
+    assert answer.usage == ModelUsage(2, 2000, 800, 200)
+    assert [message["role"] for message in endpoint.chats[1]["messages"]] == [
+        "system", "user", "assistant", "user"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", ["a pear, I would say", '{"name": ', '{"fruit": "pear"}'])
+def test_twice_no_answer(endpoint: ScriptedOpenAI, bad: str) -> None:
+    endpoint.then(bad, bad)
+    with pytest.raises(ModelAnswerError) as caught:
+        ask(chat_model(endpoint))
+    assert bad in str(caught.value)
+    assert caught.value.raw == bad
+    assert len(endpoint.chats) == 2
+
+
+def test_only_the_beginning_of_a_raw_answer_is_kept(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then("x" * 100_000, "x" * 100_000)
+    with pytest.raises(ModelAnswerError) as caught:
+        ask(chat_model(endpoint))
+    assert len(str(caught.value)) < 2000
+
+
+def test_a_refusal_is_not_argued_with(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(Refusal("That is private."))
+    with pytest.raises(ModelAnswerError, match=r"refused.*That is private\."):
+        ask(chat_model(endpoint))
+    assert len(endpoint.chats) == 1
+    endpoint.then(Filtered("half an ans"))
+    with pytest.raises(ModelAnswerError, match=r"content filter.*half an ans"):
+        ask(chat_model(endpoint))
+
+
+def test_a_cut_answer_gets_more_room_once(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(Cut('{"name": "pe'), PEAR)
+    assert ask(chat_model(endpoint)).value == Fruit(name="pear")
+    assert [asked["max_tokens"] for asked in endpoint.chats] == [50, 100]
+    endpoint.then(Cut('{"name": "pe'), Cut('{"name": "pea'))
+    with pytest.raises(ModelAnswerError, match=r'cut off.*\{"name": "pea'):
+        ask(chat_model(endpoint))
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+def test_passing_errors_are_tried_again(endpoint: ScriptedOpenAI, code: int) -> None:
+    endpoint.then(Status(code), Status(code), PEAR)
+    assert ask(chat_model(endpoint)).value == Fruit(name="pear")
+    endpoint.then(Status(code), Status(code), Status(code))
+    with pytest.raises(openai.APIStatusError):
+        ask(chat_model(endpoint))
+    assert len(endpoint.chats) == 6
+
+
+def test_a_hanging_endpoint(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(Hang(), Hang())
+    with pytest.raises(openai.APITimeoutError):
+        ask(chat_model(endpoint, timeout=0.2, max_retries=1))
+    assert len(endpoint.chats) == 2
+
+
+def test_errors_that_stay(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(Status(401, "who are you?"))
+    with pytest.raises(openai.AuthenticationError, match="who are you"):
+        ask(chat_model(endpoint))
+    assert len(endpoint.chats) == 1
+
+
+def test_usage_and_cost(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(PEAR)
+    answer = ask(chat_model(endpoint, prices={MODEL: PRICE}))
+    assert answer.usage == ModelUsage(1, 1000, 400, 100)
+    # 600 at 0.15 $/M, 400 at 0.075 $/M, 100 at 0.60 $/M
+    assert answer.cost_microcents == 9000 + 3000 + 6000
+    phase = answer.phase("extract", 1)
+    assert (phase["model_id"], phase["prompt_tokens"], phase["cost_microcents"]) == (
+        MODEL, 1000, 18000
+    )  # fmt: skip
+    endpoint.then(PEAR)
+    assert ask(chat_model(endpoint)).cost_microcents == 0
+
+
+def test_an_endpoint_without_usage(endpoint: ScriptedOpenAI) -> None:
+    endpoint.usage = None
+    endpoint.then(PEAR)
+    assert ask(chat_model(endpoint)).usage == ModelUsage(1)
+
+
+def test_models_of_steps_and_secrets() -> None:
+    settings = ModelSettings(model="a", models={"compact": "b"}, api_key="sk-secret")
+    model = ChatModel(settings)
+    assert (model.model_of("extract"), model.model_of("compact")) == ("a", "b")
+    assert "secret" not in repr(settings)
