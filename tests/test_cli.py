@@ -311,8 +311,9 @@ def test_import_refuses(
     )  # fmt: skip
     done = cli("import", path)
     assert (done.code, done.out) == (1, "")
-    assert f"{path}:2: " in done.err
+    assert done.err.startswith(f"pgrecall: {path}:2: ")
     assert why in done.err
+    assert why in cli("import", path, "--json").json["error"]["message"]
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
         assert sum(session.turn_count for session in memory.sessions(who)) == 0
 

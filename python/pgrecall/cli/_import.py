@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from uuid import UUID, uuid5
 
 import click
@@ -35,10 +35,6 @@ JSON = dict[str, Any]
 
 class ImportFailed(click.ClickException):
     """A line that is refused; the message begins with `file:line`."""
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Say it on stderr."""
-        click.echo(f"pgrecall: {self.message}", err=True, file=file)
 
 
 @dataclass(slots=True)

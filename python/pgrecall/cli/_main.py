@@ -63,7 +63,7 @@ def _run(arguments: list[str]) -> int:
     try:
         code = cli.main(args=arguments, prog_name="pgrecall", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except click.UsageError as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -90,6 +90,8 @@ def _said(error: Exception) -> str:
     from pgrecall.embedding import EmbeddingError
     from pgrecall.schema import InstallError
 
+    if isinstance(error, click.ClickException):
+        return error.message
     text = str(error).strip()
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return f"{text.splitlines()[0]} (grant the user one of the roles recall_…)"
