@@ -11,7 +11,8 @@ declare
     v_role     text;
     v_roles    text[];
     v_reader   constant text[] := array[
-        'user_id', 'uuidv7', 'version', 'health', 'message_hash', 'new_messages_since',
+        'user_id', 'uuidv7', 'version', 'health', 'get_settings', 'message_hash',
+        'new_messages_since',
         'get_session', 'list_sessions', 'get_messages', 'search_messages',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
@@ -23,8 +24,8 @@ declare
         'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
         'record_access', 'put_working', 'clear_working'];
     v_worker   constant text[] := array[
-        'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job', 'extend_lease', 'fail_job',
-        'apply_decisions', 'add_embedding', 'ensure_partitions', 'flush_access_log',
+        'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job',
+        'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions', 'flush_access_log',
         'release_expired_leases', 'expire_working', 'run_maintenance', 'run_due_maintenance'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs'];

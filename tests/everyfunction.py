@@ -63,6 +63,7 @@ CALLS: list[Call] = [
     _global("message_hash", "%(message)s"),
     _global("new_messages_since", "null, %(messages)s"),
     _global("health"),
+    _global("get_settings"),
     # sessions
     _global("ensure_user", "%(name)s"),
     _call("open_session", "'gpt-4o-mini', %(mark)s, p_parent_session_id => %(session)s"),
@@ -128,6 +129,9 @@ CALLS: list[Call] = [
     _global("claim_jobs", "'tester', p_limit => 5"),
     _call("job_input", "%(embed_job)s, %(embed_token)s", "embed"),
     _call("job_input", "%(extract_job)s, %(extract_token)s", "extract"),
+    _call("consolidation_input", "%(llm_job)s, %(llm_token)s, %(candidates)s"),
+    _call("job_input", "%(llm_job)s, %(llm_token)s", "llm"),
+    _call("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s", "llm"),
     _call("job_input", "%(summarize_job)s, %(summarize_token)s", "summarize"),
     _call("job_input", "%(compact_job)s, %(compact_token)s", "compact"),
     _call("finish_job", "%(summarize_job)s, %(summarize_token)s, %(summarized)s", "summarize"),
@@ -138,9 +142,9 @@ CALLS: list[Call] = [
     _call("fail_job", "%(embed_job)s, %(embed_token)s, 'boom'"),
     _global("retry_dead_jobs"),
     # sweeps and configuration
-    _global("release_expired_leases", "p_as_of => now() + interval '1 day'"),
+    _global("release_expired_leases", "p_as_of => %(later)s"),
     _global("ensure_partitions"),
-    _global("expire_working", "p_as_of => now() + interval '1 year'"),
+    _global("expire_working", "p_as_of => %(later)s"),
     _global("flush_access_log"),
     _global("run_maintenance", "'expire_working'"),
     _global("run_due_maintenance"),
@@ -221,14 +225,18 @@ def furnish(conn: Connection, mark: str) -> World:
     )
     conn.execute("delete from recall.jobs where user_id = %s", [user])
     keys: World = {}
-    for kind, payload in (
-        ("embed", {}),
-        ("extract", {"mode": "verbatim"}),
-        ("summarize", {}),
-        ("compact", {}),
-        ("merge", {}),
+    other = open_session(conn, user, p_title=mark)
+    append(conn, user, other, repeated)
+    conn.execute("delete from recall.jobs where user_id = %s", [user])
+    for name_, kind, payload, where in (
+        ("embed", "embed", {}, session),
+        ("extract", "extract", {"mode": "verbatim"}, session),
+        ("llm", "extract", {"mode": "llm"}, other),
+        ("summarize", "summarize", {}, session),
+        ("compact", "compact", {}, session),
+        ("merge", "merge", {}, session),
     ):
-        call(conn, "enqueue_job", p_user_id=user, p_kind=kind, p_session_id=session,
+        call(conn, "enqueue_job", p_user_id=user, p_kind=kind, p_session_id=where,
              p_dedupe_key=mark, p_payload={"mark": mark} | payload)  # fmt: skip
         (job,) = (
             job
@@ -236,7 +244,7 @@ def furnish(conn: Connection, mark: str) -> World:
                             p_lease=timedelta(hours=1))
             if job["user_id"] == user
         )  # fmt: skip
-        keys |= {f"{kind}_job": job["job_id"], f"{kind}_token": job["lease_token"]}
+        keys |= {f"{name_}_job": job["job_id"], f"{name_}_token": job["lease_token"]}
     call(conn, "fail_job", p_user_id=user, p_job_id=keys["merge_job"],
          p_lease_token=keys["merge_token"], p_error=f"{mark} failed", p_retry=False)  # fmt: skip
     call(conn, "enqueue_job", p_user_id=user, p_kind="pattern", p_session_id=session,
@@ -252,6 +260,7 @@ def furnish(conn: Connection, mark: str) -> World:
     tool_call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     return keys | {
         "user": user,
+        "later": datetime.now(UTC) + timedelta(days=400),
         "name": name,
         "mark": mark,
         "session": session,
@@ -296,6 +305,21 @@ def furnish(conn: Connection, mark: str) -> World:
         ),
         "compacted": Jsonb(compacted | {"content": f"{mark} counted.", "token_count": 3}),
         "summarized": Jsonb({"through_turn": 60, "content": f"{mark} counted."}),
+        "decided": Jsonb(
+            {
+                "from_turn": 0,
+                "through_turn": 30,
+                "candidates": [
+                    {"content": f"{mark} learnt {n}", "turns": [n + 1]} for n in range(5)
+                ],
+                "episodes": [{"content": f"{mark} counted to thirty", "turns": [1, 2]}],
+                "decisions": [
+                    {"ordinal": 1, "decision": "UPDATE", "target_id": str(memories[8])},
+                    {"ordinal": 2, "decision": "DELETE", "target_id": str(memories[9])},
+                    {"ordinal": 3, "decision": "NONE"},
+                ],
+            }
+        ),
         "extracted": Jsonb({"through_turn": 60}),
         "phases": Jsonb([{"phase": "embed", "duration_ms": 1}]),
     }  # fmt: skip

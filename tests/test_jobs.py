@@ -976,3 +976,120 @@ def test_a_kind_without_a_step(db: Connection, user: uuid.UUID, kind: str) -> No
     with refused("RC007", f"no step for jobs of kind {kind}"):
         finish(db, job)
     assert fail(db, job, "no step", p_retry=False)
+
+
+# --- extraction by a model
+
+
+@pytest.fixture
+def by_model(db: Connection, user: uuid.UUID) -> tuple[uuid.UUID, Job]:
+    """A session with three turns, and its extraction under a lease."""
+    session = open_session(db, user)
+    append(db, user, session, said("I moved to Bergen."))
+    append(db, user, session, said("Lovely!", role="assistant"))
+    append(db, user, session, said("And call me Ada."))
+    db.execute('update recall.jobs set run_at = now(), payload = \'{"mode": "llm"}\'')
+    db.execute("update recall.sessions set status = 'paused' where user_id = %s", [user])
+    return session, claim_one(db, "extract")
+
+
+def test_extraction_by_a_model(
+    db: Connection, user: uuid.UUID, by_model: tuple[uuid.UUID, Job]
+) -> None:
+    session, job = by_model
+    (old,) = call(db, "remember", p_user_id=user, p_content="The user lives in Oslo.")
+    given = job_input(db, job)
+    assert [m["text"] for m in given["messages"]] == [
+        "I moved to Bergen.",
+        "Lovely!",
+        "And call me Ada.",
+    ]
+    assert (given["mode"], given["from_turn"], given["through_turn"]) == ("llm", 0, 3)
+    assert given["max_facts"] == 6
+    result = {
+        "from_turn": 0,
+        "through_turn": 3,
+        "candidates": [
+            {"content": "The user lives in Bergen.", "confidence": 0.9, "turns": [1]},
+            {"content": "The user wants to be called Ada.", "kind": "preference",
+             "confidence": 0.9, "turns": [3, 99]},
+        ],
+        "decisions": [
+            {"ordinal": 1, "decision": "UPDATE", "target_id": str(old["memory_id"])},
+        ],
+        "episodes": [{"content": "They talked about a move.", "turns": [1, 2]}],
+    }  # fmt: skip
+    assert finish(db, job, result)
+    stored_ = {m["content"]: m for m in memories(db, user)}
+    assert stored_["The user lives in Oslo."]["end_reason"] == "superseded"
+    bergen = stored_["The user lives in Bergen."]
+    assert (bergen["is_active"], bergen["provenance"]) == (True, "user_stated")
+    (first,) = rows(db, "select message_id from recall.conversation_history"
+                        " where user_id = %s and turn_index = 1", [user])  # fmt: skip
+    assert bergen["source_turn_ids"] == [first["message_id"]]
+    assert stored_["The user wants to be called Ada."]["provenance"] == "preference"
+    episode = stored_["They talked about a move."]
+    assert (episode["kind"], episode["tier"]) == ("episode", "episodic")
+    assert session_row(db, user, session)["extracted_through_turn"] == 3
+    assert not finish(db, job, result)
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ({}, "through_turn is missing"),
+        ({"candidates": {}}, "candidates"),
+        ({"candidates": [5]}, "candidates"),
+        ({"candidates": [{"content": "x", "turns": 5}]}, "candidates"),
+        ({"candidates": [{}]}, "content"),
+        ({"candidates": [{"content": "x", "kind": "nonsense"}]}, "kind"),
+        ({"candidates": [{"content": "x", "colour": "red"}]}, "colour"),
+        ({"episodes": {}}, "candidates"),
+        ({"episodes": [5]}, "candidates"),
+        ({"decisions": {}}, "decisions"),
+        ({"decisions": [5]}, "decisions"),
+        ({"decisions": [{"ordinal": 1, "decision": "ADD"}]}, "decisions"),
+        ({"candidates": [{"content": "x"}], "decisions": [{"ordinal": 2}]}, "decisions"),
+        ({"candidates": [{"content": "x"}], "decisions": [{"ordinal": 1}] * 2}, "decisions"),
+        ({"candidates": [{"content": "x"}], "decisions": [{"ordinal": 1, "decision": "X"}]}, "X"),
+        ({"embeddings": {}}, "embeddings"),
+        ({"summary": "x"}, "unknown key in p_result: summary"),
+    ],
+)
+def test_a_garbage_extraction_by_a_model(
+    db: Connection,
+    user: uuid.UUID,
+    by_model: tuple[uuid.UUID, Job],
+    result: dict[str, Any],
+    words: str,
+) -> None:
+    session, job = by_model
+    before = stored(db, job["job_id"])
+    turns = {"from_turn": 0, "through_turn": 3} if result else {}
+    with refused("RC003", words):
+        finish(db, job, turns | result)
+    assert stored(db, job["job_id"]) == before
+    assert memories(db, user) == []
+    assert session_row(db, user, session)["extracted_through_turn"] == 0
+    assert finish(db, job, {"from_turn": 0, "through_turn": 3}), "nothing worth remembering"
+
+
+def test_a_target_of_another_user(
+    db: Connection, user: uuid.UUID, by_model: tuple[uuid.UUID, Job]
+) -> None:
+    _, job = by_model
+    (theirs,) = call(db, "remember", p_user_id=uuid.uuid4(), p_content="A secret of theirs.")
+    with refused("RC001", str(theirs["memory_id"])):
+        finish(
+            db,
+            job,
+            {
+                "from_turn": 0,
+                "through_turn": 3,
+                "candidates": [{"content": "x y z"}],
+                "decisions": [
+                    {"ordinal": 1, "decision": "DELETE", "target_id": str(theirs["memory_id"])}
+                ],
+            },
+        )
+    assert memories(db, user) == []

@@ -15,12 +15,13 @@ set search_path from current
 as $function$
 declare
     v_settings   recall.settings := recall._settings(p_job.user_id);
-    v_candidates jsonb           := coalesce(p_result -> 'candidates', '[]');
-    v_episodes   jsonb           := coalesce(p_result -> 'episodes', '[]');
+    v_candidates jsonb           := coalesce(nullif(p_result -> 'candidates', 'null'), '[]');
+    v_episodes   jsonb           := coalesce(nullif(p_result -> 'episodes', 'null'), '[]');
     v_from       integer;
     v_through    integer;
     v_session    recall.sessions;
     v_decisions  jsonb;
+    v_embeddings halfvec[];
 begin
     perform recall._check_keys(
         p_result,
@@ -28,26 +29,27 @@ begin
         'p_result');
     perform recall._check_model(p_result, v_settings);
     perform recall._lock_user(p_job.user_id);
-    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
+    v_session := recall._take_session(p_job.user_id, p_job.session_id);
     v_from    := recall._integer(p_result, 'from_turn');
-    v_through := recall._integer(p_result, 'through_turn');
+    v_through := recall._through_turn(p_result);
     if v_from is distinct from v_session.extracted_through_turn
-       or v_through is null or v_through not between v_from and v_session.turn_count then
+       or v_through not between v_from and v_session.turn_count then
         return false;
     end if;
 
     v_candidates := recall._extracted_candidates(v_session, v_from, v_through, v_candidates);
-    v_episodes   := recall._extracted_candidates(
-        v_session, v_from, v_through, (
-            select coalesce(jsonb_agg(e.episode || '{"kind": "episode"}' order by e.ordinal), '[]')
-              from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal)));
+    v_episodes   := recall._extracted_candidates(v_session, v_from, v_through, v_episodes);
+    v_episodes   := (
+        select coalesce(jsonb_agg(e.episode || '{"kind": "episode", "provenance": "system_inferred"}'
+                                  order by e.ordinal), '[]')
+          from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal));
     v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
                     || recall._decisions_of(v_episodes, null);
+    v_embeddings := recall._embeddings_from_json(p_result -> 'embeddings');
 
     if v_decisions <> '[]' then
         perform from recall.apply_decisions(
-            p_job.user_id, p_job.session_id, v_decisions, p_job.job_id,
-            recall._embeddings_from_json(p_result -> 'embeddings'));
+            p_job.user_id, p_job.session_id, v_decisions, p_job.job_id, v_embeddings);
         if recall._has_unembedded(p_job.user_id, v_settings.embedding_model) then
             perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id,
                                        p_job.session_id::text);
