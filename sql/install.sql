@@ -75,6 +75,7 @@ begin;
 \ir ../functions/session/configure_user.sql
 \ir ../functions/session/ensure_user.sql
 \ir ../functions/session/get_session.sql
+\ir ../functions/session/get_settings.sql
 \ir ../functions/session/list_sessions.sql
 \ir ../functions/session/open_session.sql
 \ir ../functions/session/pause_session.sql

@@ -29,8 +29,9 @@ class DatabaseInfo:
     extraction: str
 
     QUERY: ClassVar[bytes] = b"""
-        select recall.version(), s.embedding_model, s.embedding_dimensions, s.extraction
-          from recall.settings as s
+        select recall.version(), s.settings ->> 'embedding_model',
+               (s.settings ->> 'embedding_dimensions')::integer, s.settings ->> 'extraction'
+          from recall.get_settings() as s (settings)
     """
 
 

@@ -252,7 +252,7 @@ class _Cluster:
 
     def dsn(self, database: str) -> str:
         return psycopg.conninfo.make_conninfo(
-            host=str(self._socket_dir(make=False)), user=SUPERUSER, dbname=database
+            host=str(self._socket_dir(make=False)), port=5432, user=SUPERUSER, dbname=database
         )
 
     def _socket_dir(self, *, make: bool = True) -> Path:
