@@ -293,6 +293,9 @@ begin;
 \ir ../functions/jobs/run_maintenance.sql
 
 -- functions/observability
+\ir ../functions/observability/_health_installation.sql
+\ir ../functions/observability/_health_maintenance.sql
+\ir ../functions/observability/_health_queue.sql
 \ir ../functions/observability/health.sql
 \ir ../functions/observability/version.sql
 
