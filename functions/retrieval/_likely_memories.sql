@@ -1,13 +1,12 @@
--- recall._likely_memories(…) -> what a search looks at when the user has very many memories
--- The nearest by the vectors' sign bits (a tenth of the work), the best by words, the most
--- accessed, and enough of the most important to fill the limit; a thousand instead of twenty
--- thousand then get the exact comparison. Filters apply before every limit.
+-- recall._likely_memories(…) -> what a search by text looks at when the user has very many memories
+-- The nearest, the best by words, and enough of the most important to fill the limit: of twenty
+-- thousand a few hundred then get their whole score. What is hidden does not use up a limit.
+-- (Sign bits first would not help: quantizing a stored vector takes longer than comparing it.)
 create or replace function recall._likely_memories(
     p_user_id   uuid,
     p_words     text[],
     p_embedding halfvec,
     p_limit     integer,
-    p_filter    recall.memory_filter,
     p_sessions  uuid[],
     p_settings  recall.settings
 )
@@ -18,50 +17,56 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_bits constant bit varying := binary_quantize(p_embedding);
-    v_any  constant tsquery     := (
+    v_words constant tsquery := (
         select string_agg(recall._term_query(w.word)::text, '|')::tsquery
           from unnest(p_words) as w (word));
 begin
     return array(
-        with m as materialized (
-            select a.memory_id, a.importance, a.access_count, a.session_id is null as is_global,
-                   case when a.search_vector @@ v_any
-                        then ts_rank(a.search_vector, v_any) end as rank
-              from recall.memory_store as a
-             where a.user_id = p_user_id
-               and a.ended_at is null
-               and (a.session_id is null or a.session_id = any (p_sessions))
-               and recall._memory_visible(a, p_filter, null)
-               and recall._memory_matches(a, p_filter)
-        )
-        (select m.memory_id
-           from m
-           join recall.memory_embedding as e on e.memory_id = m.memory_id
-          where e.user_id         = p_user_id
-            and e.embedding_model = p_settings.embedding_model
-          order by binary_quantize(e.embedding) <~> v_bits, e.memory_id
-          limit greatest(p_settings.coarse_candidates, 2 * p_limit))
+        (select e.memory_id
+           from (
+                 select v.memory_id, v.embedding <=> p_embedding as distance
+                   from recall.memory_embedding as v
+                  where p_embedding is not null
+                    and v.user_id         = p_user_id
+                    and v.embedding_model = p_settings.embedding_model
+                  order by distance
+                ) as e
+          cross join lateral (
+                 select
+                   from recall.memory_store as s
+                  where s.user_id   = p_user_id
+                    and s.memory_id = e.memory_id
+                    and s.ended_at is null
+                    and (s.session_id is null or s.session_id = any (p_sessions))
+                    and (s.expires_at is null or s.expires_at > now())
+                 offset 0
+                ) as m
+          order by e.distance
+          limit greatest(4 * p_settings.semantic_candidates, p_limit))
          union
         (select m.memory_id
-           from m
-          where m.rank is not null
-          order by m.rank desc, m.memory_id
+           from recall.memory_store as m
+          where m.user_id = p_user_id
+            and m.ended_at is null
+            and m.importance >= 0
+            and m.search_vector @@ v_words
+            and (m.session_id is null or m.session_id = any (p_sessions))
+            and (m.expires_at is null or m.expires_at > now())
+          order by ts_rank(m.search_vector, v_words) desc, m.memory_id
           limit greatest(10 * p_settings.lexical_candidates, p_limit))
          union
         (select m.memory_id
-           from m
-          where m.is_global
-          order by m.access_count desc, m.memory_id
-          limit p_settings.frequent_candidates)
-         union
-        (select m.memory_id
-           from m
-          order by m.importance desc, m.memory_id
+           from recall.memory_store as m
+          where m.user_id = p_user_id
+            and m.ended_at is null
+            and (m.session_id is null or m.session_id = any (p_sessions))
+            and (m.expires_at is null or m.expires_at > now())
+          order by m.importance desc
           limit p_limit));
 end;
 $function$;
 
-comment on function recall._likely_memories(uuid, text[], halfvec, integer, recall.memory_filter,
-    uuid[], recall.settings) is
-    'Of very many memories those worth an exact comparison: by sign bits, words, use, importance.';
+comment on function recall._likely_memories(uuid, text[], halfvec, integer, uuid[],
+    recall.settings) is
+    'Of very many memories those that a search by text scores: the nearest, the best by words, the '
+    'most important.';

@@ -1,7 +1,7 @@
 -- recall._nearest_memories(…) -> candidates of a search by a vector alone, and the largest count
 -- The exact scan of one user's vectors, nearest first, until enough of them are to be seen: close
--- to the bare scan, so it has a statement of its own. Fewer than the limit when vectors are
--- missing.
+-- to the bare scan, so it has a statement of its own. Fewer than the limit when vectors are missing
+-- or much is hidden.
 create or replace function recall._nearest_memories(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -29,6 +29,7 @@ begin
                      where v.user_id         = p_user_id
                        and v.embedding_model = p_settings.embedding_model
                      order by distance
+                     limit 2 * p_limit::bigint + 50
                    ) as e
              cross join lateral (
                     select s.access_count

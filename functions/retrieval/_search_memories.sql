@@ -66,14 +66,14 @@ begin
 
     if v_is_past then
         v_only := recall._past_memories(p_user_id, v_filter, p_as_of, v_sessions);
-    elsif v_weight.importance = 0 and exists (
+    elsif v_words is not null and v_filter.is_empty and exists (
         select
           from recall.users as u
          where u.user_id = p_user_id
            and u.active_memory_count > p_settings.exact_search_limit
     ) then
-        v_only := recall._likely_memories(p_user_id, v_words, v_embedding, p_limit, v_filter,
-                                          v_sessions, p_settings);
+        v_only := recall._likely_memories(p_user_id, v_words, v_embedding, p_limit, v_sessions,
+                                          p_settings);
     end if;
 
     if v_weight.importance > 0 then

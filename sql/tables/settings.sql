@@ -61,7 +61,6 @@ create table if not exists recall.settings (
     lexical_candidates              integer     not null default 20,
     frequent_candidates             integer     not null default 20,
     exact_search_limit              integer     not null default 5000,
-    coarse_candidates               integer     not null default 500,
     lexical_length_penalty          real        not null default 0.01,
     query_words                     integer     not null default 64,
     trigram_threshold               real        not null default 0.3,
@@ -145,7 +144,6 @@ create table if not exists recall.settings (
     constraint settings_frequent_candidates_check check (frequent_candidates between 0 and 10000),
     constraint settings_exact_search_limit_check check (exact_search_limit >= 1),
     constraint settings_query_words_check check (query_words between 1 and 1000),
-    constraint settings_coarse_candidates_check check (coarse_candidates between 1 and 100000),
     constraint settings_lexical_length_penalty_check check (lexical_length_penalty between 0 and 1),
     constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
     constraint settings_trigram_rows_check check (trigram_rows between 0 and 100000),
@@ -265,11 +263,9 @@ comment on column recall.settings.semantic_candidates is 'Candidates by vector, 
 comment on column recall.settings.lexical_candidates is 'Candidates by words, at least.';
 comment on column recall.settings.frequent_candidates is 'Candidates by access count.';
 comment on column recall.settings.exact_search_limit is
-    'Memories of a user up to which every vector is compared exactly.';
+    'Memories of a user up to which a search by text scores every one; of more, likely ones.';
 comment on column recall.settings.query_words is
     'Words of a query that a search looks for; the rest of a long text is not read.';
-comment on column recall.settings.coarse_candidates is
-    'Of more memories than that: the nearest by sign bits, which are then compared exactly.';
 comment on column recall.settings.lexical_length_penalty is
     'Lexical similarity is divided by 1 + this times the number of different words of the text.';
 comment on column recall.settings.trigram_threshold is
