@@ -1,24 +1,198 @@
-"""Extraction: memories out of turns."""
+"""Extraction: memories out of turns, as they stand or by a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
+from pgrecall import prompts
+from pgrecall.llm import ChatModel
+from pgrecall.steps._questions import Question, block, clean, prompt, said_by_user, turns
 from pgrecall.steps._vectors import Vectors
 
-__all__ = ["verbatim"]
+__all__ = ["llm", "verbatim"]
+
+_MAX_CONTENT = 500  # characters of a fact or an episode
+_MAX_TAGS = 5
+_TOKENS_OF_FACT = 90  # of the answer, JSON included
+_TOKENS_OF_EPISODE = 50
+_TOKENS_OF_DECISION = 25
+_MIN_TOKENS, _MAX_TOKENS = 400, 4096
 
 
 def verbatim(job_input: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
     """Lend vectors to the user's messages of substance, which the database takes as they stand."""
     candidates = job_input.get("candidates") or []
-    result: dict[str, Any] = {
-        key: job_input[key]
-        for key in ("from_turn", "through_turn")
-        if job_input.get(key) is not None
-    }
+    result = _cursor(job_input)
     made = vectors.of([candidate["content"] for candidate in candidates])
     if made is not None:
         result |= {"embeddings": made, "embedding_model": vectors.model}
     return result
+
+
+def llm(
+    job_input: Mapping[str, Any], vectors: Vectors, model: ChatModel
+) -> Generator[Question, Any, dict[str, Any]]:
+    """Extract by a model: at most two questions to it, and one call of the embedder.
+
+    Between the two the database is asked which candidates it cannot settle itself.
+
+    Raises:
+        ModelAnswerError: the model refused, or answered nonsense twice.
+        EmbeddingError: the embedder failed.
+    """
+    result = _cursor(job_input) | {"candidates": [], "episodes": [], "decisions": []}
+    messages = job_input.get("messages") or []
+    if not said_by_user(messages):
+        return result
+    candidates, episodes = _extracted(job_input, messages, vectors, model)
+    result |= {"candidates": candidates, "episodes": episodes}
+    made = vectors.of([item["content"] for item in (*candidates, *episodes)])
+    if made is not None:
+        result |= {"embeddings": made, "embedding_model": vectors.model}
+    if not candidates:
+        return result
+
+    arguments: dict[str, Any] = {"candidates": candidates}
+    if made is not None:
+        arguments["embeddings"] = [json.loads(vector) for vector in made[: len(candidates)]]
+    answer = yield Question("consolidation_input", arguments)
+    if answer["open"]:
+        result["decisions"] = _decided(answer["open"], vectors, model)
+    return result
+
+
+def _cursor(job_input: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: job_input[key]
+        for key in ("from_turn", "through_turn")
+        if job_input.get(key) is not None
+    }
+
+
+def _extracted(
+    job_input: Mapping[str, Any],
+    messages: Sequence[Mapping[str, Any]],
+    vectors: Vectors,
+    model: ChatModel,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Ask the first question and return candidates and episodes as `finish_job` takes them."""
+    kinds: Mapping[str, str] = job_input["kinds"]
+    max_facts = int(job_input["max_facts"])
+    user_turns = said_by_user(messages)
+    schema = prompts.schema("extract")
+    schema["properties"]["facts"]["items"]["properties"]["kind"]["enum"] = list(kinds)
+    answer = model.ask(
+        "extract",
+        extraction_prompt(job_input),
+        prompts.Extraction,
+        schema=schema,
+        max_tokens=_room(_TOKENS_OF_FACT * max_facts + _TOKENS_OF_EPISODE * len(user_turns)),
+    )
+    known = {message["turn_index"] for message in messages}
+    candidates = [
+        candidate
+        for fact in answer.value.facts
+        if (candidate := _candidate(fact, kinds, known, user_turns)) is not None
+    ][:max_facts]
+    episodes = [
+        {"content": content, "turns": _turns(episode.turns, known)}
+        for episode in answer.value.episodes
+        if _has_words(content := clean(episode.content, _MAX_CONTENT))
+    ][: len(user_turns)]
+    vectors.phases.append(answer.phase("extract", len(candidates) + len(episodes)))
+    return candidates, episodes
+
+
+def extraction_prompt(job_input: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the messages of the first question."""
+    kinds = "; ".join(f"{kind}: {text}" for kind, text in job_input["kinds"].items())
+    profile = "\n".join(
+        f"{slot}: {value['content']}" for slot, value in (job_input.get("profile") or {}).items()
+    )
+    return prompt(
+        "extract",
+        f"Date: {job_input['observation_date']}. At most {job_input['max_facts']} facts.",
+        f"Kinds: {kinds}.",
+        block("profile", profile),
+        block("summary", job_input.get("summary") or ""),
+        block("conversation", turns(job_input["messages"])),
+    )
+
+
+def _candidate(
+    fact: prompts.Fact, kinds: Mapping[str, str], known: set[int], user_turns: set[int]
+) -> dict[str, Any] | None:
+    """Return a fact as the database takes it; None when it says nothing, or the user did not."""
+    content = clean(fact.content, _MAX_CONTENT)
+    said_in = _turns(fact.turns, known)
+    if not _has_words(content) or (said_in and not user_turns.intersection(said_in)):
+        return None
+    candidate: dict[str, Any] = {
+        "content": content,
+        "kind": fact.kind if fact.kind in kinds else next(iter({"fact"} & {*kinds}), min(kinds)),
+        "importance": min(1.0, max(0.0, fact.importance)),
+        "confidence": fact.confidence,
+        "tags": _tags(fact.tags),
+        "turns": said_in,
+    }
+    if slot := re.sub(r"\W+", "_", clean(fact.slot or "", 60).lower()).strip("_"):
+        candidate["slot"] = slot
+    if fact.correction:
+        candidate["correction"] = True
+    return candidate
+
+
+def _turns(numbers: Sequence[int], known: set[int]) -> list[int]:
+    return sorted(known.intersection(numbers))
+
+
+def _tags(tags: Sequence[str]) -> list[str]:
+    found = (clean(tag.lower(), 40) for tag in tags)
+    return list(dict.fromkeys(tag for tag in found if tag))[:_MAX_TAGS]
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _decided(
+    open_candidates: Sequence[Mapping[str, Any]], vectors: Vectors, model: ChatModel
+) -> list[dict[str, Any]]:
+    """Ask the second question. Memories are numbers in it: only one that was shown can be meant."""
+    answer = model.ask(
+        "consolidate",
+        consolidation_prompt(open_candidates),
+        prompts.Consolidation,
+        schema=prompts.schema("consolidate"),
+        max_tokens=_room(_TOKENS_OF_DECISION * len(open_candidates)),
+        context={"neighbors": [len(item["neighbors"]) for item in open_candidates]},
+    )
+    vectors.phases.append(answer.phase("consolidate", len(open_candidates)))
+    decisions = []
+    for said in sorted(answer.value.decisions, key=lambda item: item.candidate):
+        item = open_candidates[said.candidate - 1]
+        decision = {"ordinal": item["ordinal"], "decision": said.decision}
+        if said.target is not None:
+            decision["target_id"] = item["neighbors"][said.target - 1]["memory_id"]
+        decisions.append(decision)
+    return decisions
+
+
+def consolidation_prompt(open_candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the messages of the second question."""
+    lines = []
+    for number, item in enumerate(open_candidates, start=1):
+        lines.append(f"{number}. {item['content']} ({item['kind']})")
+        lines.extend(
+            f"   {place}) {clean(memory['content'], _MAX_CONTENT)}"
+            f" ({memory['kind']}, {str(memory['observed_at'])[:10]})"
+            for place, memory in enumerate(item["neighbors"], start=1)
+        )
+    return prompt("consolidate", block("candidates", "\n".join(lines)))
+
+
+def _room(tokens: int) -> int:
+    return min(_MAX_TOKENS, max(_MIN_TOKENS, tokens))

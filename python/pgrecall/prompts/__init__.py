@@ -1,0 +1,157 @@
+"""The prompts of the worker's steps, each a text with the JSON schema of its answer.
+
+The schemas are made from the models below by `python -m pgrecall.prompts`, and stand beside the
+texts so that they can be read, and used from other languages.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
+
+__all__ = ["STEPS", "Consolidation", "Decision", "Episode", "Extraction", "Fact", "Summary",
+           "made_schema", "schema", "text"]  # fmt: skip
+
+
+def _word(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _lower(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _upper(value: Any) -> Any:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+class Fact(BaseModel):
+    """One thing to remember of the user."""
+
+    content: Annotated[str, BeforeValidator(_word)]
+    kind: Annotated[str, BeforeValidator(_lower)]
+    slot: str | None = None
+    importance: Annotated[float, Field(allow_inf_nan=False)] = 0.5
+    confidence: Annotated[Literal["high", "medium", "low"], BeforeValidator(_lower)]
+    correction: bool = False
+    tags: list[str] = Field(default_factory=list)
+    turns: list[int] = Field(default_factory=list)
+
+
+class Episode(BaseModel):
+    """One line on an exchange."""
+
+    content: Annotated[str, BeforeValidator(_word)]
+    turns: list[int] = Field(default_factory=list)
+
+
+class Extraction(BaseModel):
+    """The answer of the first pass."""
+
+    facts: list[Fact]
+    episodes: list[Episode] = Field(default_factory=list)
+
+
+class Decision(BaseModel):
+    """What becomes of one candidate; the numbers are those of the prompt."""
+
+    candidate: int
+    decision: Annotated[Literal["ADD", "UPDATE", "DELETE", "NONE"], BeforeValidator(_upper)]
+    target: int | None = None
+
+    @model_validator(mode="after")
+    def _has_target(self) -> Decision:
+        if self.decision in ("UPDATE", "DELETE") and self.target is None:
+            raise ValueError(f"{self.decision} without a target")
+        return self
+
+
+class Consolidation(BaseModel):
+    """The answer of the second pass.
+
+    Validated in the context `{"neighbors": [n, …]}`, the number of memories below each candidate:
+    every candidate has one decision, and a target stands below it.
+    """
+
+    decisions: list[Decision]
+
+    @model_validator(mode="after")
+    def _fits(self, info: Any) -> Consolidation:
+        neighbors = (info.context or {}).get("neighbors")
+        if neighbors is None:
+            return self
+        if sorted(item.candidate for item in self.decisions) != [*range(1, len(neighbors) + 1)]:
+            raise ValueError(f"not one decision for each of the {len(neighbors)} candidates")
+        for item in self.decisions:
+            if item.decision in ("ADD", "NONE"):
+                item.target = None
+            elif not 1 <= (item.target or 0) <= neighbors[item.candidate - 1]:
+                raise ValueError(f"candidate {item.candidate} has no memory {item.target}")
+        return self
+
+
+class Summary(BaseModel):
+    """The answer of the summaries."""
+
+    summary: Annotated[str, BeforeValidator(_word), Field(min_length=1)]
+
+
+STEPS: dict[str, type[BaseModel]] = {
+    "extract": Extraction,
+    "consolidate": Consolidation,
+    "summarize": Summary,
+    "compact": Summary,
+}
+"""The shape of each step's answer."""
+
+
+@cache
+def text(step: str) -> str:
+    """Return the instructions of a step."""
+    return _file(f"{step}.md").strip()
+
+
+@cache
+def _stored_schema(step: str) -> str:
+    return _file(f"{step}.schema.json")
+
+
+def schema(step: str) -> dict[str, Any]:
+    """Return the JSON schema of a step's answer, a copy of its own."""
+    stored: dict[str, Any] = json.loads(_stored_schema(step))
+    return stored
+
+
+def made_schema(step: str) -> dict[str, Any]:
+    """Return the schema as the strict mode of OpenAI's endpoint wants it.
+
+    Every property is required, no other is allowed, definitions stand where they are used, and what
+    only some endpoints check (defaults, lengths) is left out: pydantic checks the answer.
+    """
+    raw = STEPS[step].model_json_schema()
+    return _strict(raw, raw.get("$defs", {}))
+
+
+def _strict(node: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in node:
+        node = definitions[node["$ref"].rpartition("/")[2]]
+    if "anyOf" in node:  # X | None
+        return {"type": [option["type"] for option in node["anyOf"]]}
+    made: dict[str, Any] = {key: node[key] for key in node if key in ("type", "enum")}
+    if "items" in node:
+        made["items"] = _strict(node["items"], definitions)
+    if "properties" in node:
+        made["properties"] = {
+            name: _strict(value, definitions) for name, value in node["properties"].items()
+        }
+        made["required"] = list(node["properties"])
+        made["additionalProperties"] = False
+    return made
+
+
+def _file(name: str) -> str:
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,90 @@
+"""What a step asks: of the database about its job, and of a model with the conversation quoted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgrecall import prompts
+
+__all__ = ["Question", "block", "clean", "prompt", "turns"]
+
+_LONGEST = {"user": 8000, "assistant": 1200, "tool": 500}  # characters shown of a message
+_TAGS = "conversation|summary|profile|candidates"
+_TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A function of the database that a step wants called for its job.
+
+    Attributes:
+        function: its name.
+        arguments: beside user, job and lease token, without their `p_`.
+    """
+
+    function: str
+    arguments: Mapping[str, Any]
+
+
+def prompt(step: str, *parts: str) -> list[dict[str, str]]:
+    """Return the messages of a step: its instructions, and the data of this job."""
+    return [
+        {"role": "system", "content": prompts.text(step)},
+        {"role": "user", "content": "\n".join(part for part in parts if part)},
+    ]
+
+
+def block(tag: str, text: str) -> str:
+    """Return a text between tags that it cannot close itself; nothing for an empty one."""
+    return f"<{tag}>\n{_TAG.sub('‹', text)}\n</{tag}>" if text else ""
+
+
+def turns(messages: Iterable[Mapping[str, Any]], *, longest: Mapping[str, int] = _LONGEST) -> str:
+    """Return messages as numbered lines; a line that a text brings along is indented."""
+    return "\n".join(_line(message, longest) for message in messages)
+
+
+def _line(message: Mapping[str, Any], longest: Mapping[str, int]) -> str:
+    role = message["role"]
+    limit = longest.get(role, 1200)
+    speaker = f"{role} {one_line(message['name'])}" if message.get("name") else role
+    text = shortened(str(message.get("text") or ""), limit).replace("\n", "\n  ")
+    calls = "; ".join(_call(call, limit) for call in message.get("tool_calls") or ())
+    if calls:
+        text = f"{text} (calls {calls})".strip()
+    return f"[{message['turn_index']}] {speaker}: {text}"
+
+
+def _call(call: Mapping[str, Any], limit: int) -> str:
+    function = call.get("function") or {}
+    arguments = function.get("arguments") or ""
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    return f"{function.get('name', '?')} {one_line(shortened(arguments, limit))}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text with its middle left out when it is too long."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit * 2 // 3]} … {text[-(limit // 3) :]}"
+
+
+def one_line(text: str) -> str:
+    """Return a text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def clean(text: str, limit: int) -> str:
+    """Return what a model wrote as one line that PostgreSQL can store."""
+    storable = text.replace("\x00", "").encode("utf-8", "ignore").decode()
+    return one_line(storable)[:limit].rstrip()
+
+
+def said_by_user(messages: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Return the turns of the user."""
+    return {message["turn_index"] for message in messages if message["role"] == "user"}
