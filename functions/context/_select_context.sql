@@ -35,12 +35,11 @@ declare
     v_packed   record;
     v_room     record;
     v_share    record;
+    v_fit      record;
     v_query    text;
     v_kept     integer;
-    v_summary  bigint := 0;
     v_used     bigint;
     v_heading  bigint;
-    v_is_short boolean;
     v_stable   bigint;
     v_step     real;
 begin
@@ -81,22 +80,14 @@ begin
     o_working := v_working.o_text;
     v_share.o_history := least(v_share.o_history, v_room.o_total - v_working.o_tokens);
 
-    -- Summary and history share: whether the summary is needed depends on what history fits.
-    v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-                                    v_share.o_history, v_step);
-    v_is_short := v_window.o_is_cut or v_kept < cardinality(v_window.o_rows);
-    if o_summary.summary_id is not null and (o_summary.kind = 'compaction' or v_is_short) then
-        v_summary := o_summary.token_count + 40 + v_settings.tokens_per_message;
-    end if;
-    if v_summary = 0 or v_summary > v_share.o_history then
-        v_summary := 0;
+    v_fit := recall._fit_history(v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
+                                 o_summary, v_share.o_history, v_step,
+                                 v_settings.tokens_per_message);
+    if v_fit.o_summary = 0 then
         o_summary := null;
-    else
-        v_kept := recall._rows_that_fit(v_window.o_cumulative, v_window.o_position,
-                                        v_window.o_is_cut, v_share.o_history - v_summary, v_step);
-        v_is_short := v_window.o_is_cut or v_kept < cardinality(v_window.o_rows);
     end if;
-    v_used := coalesce(v_window.o_cumulative[v_kept], 0) + v_summary + v_working.o_tokens;
+    v_kept := v_fit.o_kept;
+    v_used := coalesce(v_window.o_cumulative[v_kept], 0) + v_fit.o_summary + v_working.o_tokens;
 
     -- Memories take their share and what history left; then history takes what they left.
     v_heading := recall._memory_heading_tokens(o_options) + v_settings.tokens_per_message;
@@ -104,7 +95,7 @@ begin
         recall._context_candidates(o_session, v_query, p_query_embedding, o_options, p_as_of,
                                    v_settings),
         least(v_room.o_total - v_used,
-              case when v_is_short then v_share.o_memory end,
+              case when v_fit.o_is_short then v_share.o_memory end,
               (o_options ->> 'memory_budget')::bigint) - v_heading,
         o_options);
     o_memories := v_packed.o_memories;
@@ -114,7 +105,7 @@ begin
         v_used := v_used - coalesce(v_window.o_cumulative[v_kept], 0);
         v_kept := recall._rows_that_fit(
             v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-            least(v_room.o_total - v_used, (o_options ->> 'history_budget')::bigint - v_summary),
+            least(v_room.o_total - v_used, (o_options ->> 'history_budget')::bigint - v_fit.o_summary),
             null);
         v_used := v_used + coalesce(v_window.o_cumulative[v_kept], 0);
     end if;
@@ -130,7 +121,7 @@ begin
         'overhead', v_room.o_overhead,
         'memory', v_heading,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
-        'summary', v_summary,
+        'summary', v_fit.o_summary,
         'history', coalesce(v_window.o_cumulative[v_kept], 0),
         'available', v_room.o_total,
         'used', v_used,

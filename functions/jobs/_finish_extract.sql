@@ -40,8 +40,9 @@ begin
     v_candidates := recall._extracted_candidates(v_session, v_from, v_through, v_candidates);
     v_episodes   := recall._extracted_candidates(v_session, v_from, v_through, v_episodes);
     v_episodes   := (
-        select coalesce(jsonb_agg(e.episode || '{"kind": "episode", "provenance": "system_inferred"}'
-                                  order by e.ordinal), '[]')
+        select coalesce(jsonb_agg(
+                   e.episode || '{"kind": "episode", "provenance": "system_inferred"}'
+                   order by e.ordinal), '[]')
           from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal));
     v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
                     || recall._decisions_of(v_episodes, null);

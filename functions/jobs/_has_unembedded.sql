@@ -4,11 +4,13 @@ create or replace function recall._has_unembedded(
     p_model   text
 )
 returns boolean
-language sql
+language plpgsql
 stable
 parallel safe
-begin atomic
-    select exists (
+set search_path from current
+as $function$
+begin
+    return exists (
         select from recall.memory_store as m
          where m.user_id = p_user_id
            and m.ended_at is null
@@ -18,6 +20,7 @@ begin atomic
                       and e.memory_id       = m.memory_id
                       and e.embedding_model = p_model));
 end;
+$function$;
 
 comment on function recall._has_unembedded(uuid, text) is
     'Whether an active memory of the user has no vector of the model yet.';

@@ -54,4 +54,4 @@ end;
 $function$;
 
 comment on function recall.consolidation_input(uuid, uuid, uuid, jsonb, halfvec[]) is
-    'Candidates of an extraction that need a model''s decision, with their neighbors: {"open": […]}.';
+    'Candidates of an extraction that need a model''s decision, with their neighbors, as "open".';
