@@ -2,7 +2,7 @@
 # debian_pg.sh setup|start|stop|dsn: PostgreSQL 17 as Debian 13 packages it, with pg_cron, vector,
 # pgTAP and plpgsql_check, in a chroot: a second server to test on, without containers.
 #
-#   PGRECALL_CHROOT   the folder of the chroot (default /var/tmp/pgrecall-debian); reused if complete
+#   PGRECALL_CHROOT   folder of the chroot (default /var/tmp/pgrecall-debian); reused if complete
 #   PGRECALL_PORT     the port on 127.0.0.1 (default 54217)
 #   PGRECALL_CRON_DB  the database pg_cron works in (default recall_cron)
 #

@@ -216,6 +216,7 @@ begin;
 \ir ../functions/context/_context_shares.sql
 \ir ../functions/context/_context_total.sql
 \ir ../functions/context/_current_message.sql
+\ir ../functions/context/_fit_history.sql
 \ir ../functions/context/_history_window.sql
 \ir ../functions/context/_is_whole_exchange.sql
 \ir ../functions/context/_live_summary.sql

@@ -118,7 +118,7 @@ select p.proname::text
 having count(*) > 1;
 
 -- rule: a public function takes the user first
--- Exceptions, as the contract lists them: configuration, sweeps and maintenance, and pure functions.
+-- Exceptions, as the contract lists them: configuration, maintenance, and pure functions.
 select p.oid::regprocedure::text
   from pg_proc as p
  where p.pronamespace = 'recall'::regnamespace
