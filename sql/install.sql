@@ -297,6 +297,7 @@ begin;
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
+\ir ../functions/observability/_missing_months.sql
 \ir ../functions/observability/health.sql
 \ir ../functions/observability/version.sql
 

@@ -64,6 +64,7 @@ CALLS: list[Call] = [
     _global("new_messages_since", "null, %(messages)s"),
     _global("health"),
     _global("get_settings"),
+    _global("get_settings"),
     # sessions
     _global("ensure_user", "%(name)s"),
     _call("open_session", "'gpt-4o-mini', %(mark)s, p_parent_session_id => %(session)s"),

@@ -19,16 +19,13 @@ begin
 
     return query
     select 'partitions',
-           case when v_settings.history_until is null or v_settings.history_until <= v_now
-                    then 'fail'
-                when v_settings.history_until
-                     <= date_add(date_trunc('month', v_now, 'UTC'), interval '1 month', 'UTC')
-                    then 'warn'
-                else 'ok' end,
-           format('months exist until %s', v_settings.history_until),
-           case when v_settings.history_until is null or v_settings.history_until
-                     <= date_add(date_trunc('month', v_now, 'UTC'), interval '1 month', 'UTC')
-                then 'select * from recall.ensure_partitions();' end;
+           case when m.o_this > 0 then 'fail' when m.o_next > 0 then 'warn' else 'ok' end,
+           case when m.o_this + m.o_next = 0
+                then format('months exist until %s', v_settings.history_until)
+                else format('%s parents lack this month, %s the next one', m.o_this, m.o_next) end,
+           case when m.o_this + m.o_next > 0
+                then 'select * from recall.ensure_partitions();' end
+      from recall._missing_months(v_now) as m;
 
     return query
     select 'maintenance',
