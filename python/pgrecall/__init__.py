@@ -27,6 +27,7 @@ from pgrecall.errors import (
     RequestConflictError,
     SessionNotActiveError,
 )
+from pgrecall.llm import ModelAnswerError, ModelSettings
 from pgrecall.session import AsyncChatSession, ChatSession
 from pgrecall.worker import AsyncWorker, Worker
 
@@ -44,6 +45,8 @@ __all__ = [
     "InvalidEmbeddingError",
     "InvalidInputError",
     "Limits",
+    "ModelAnswerError",
+    "ModelSettings",
     "NotAllowedError",
     "NotFoundError",
     "PgRecallError",

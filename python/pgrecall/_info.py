@@ -9,7 +9,7 @@ from typing import ClassVar
 from pgrecall.embedding import Embedder, embedder_from_name
 from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
 
-__all__ = ["DatabaseInfo", "checked_embedder", "default_embedder"]
+__all__ = ["PRICES", "DatabaseInfo", "checked_embedder", "default_embedder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,15 @@ class DatabaseInfo:
                (s.settings ->> 'embedding_dimensions')::integer, s.settings ->> 'extraction'
           from recall.get_settings() as s (settings)
     """
+
+
+PRICES: bytes = b"""
+    select m.model_id, m.input_price, m.output_price, m.cached_input_price
+      from recall.models as m
+     where m.input_price is not null
+       and m.output_price is not null
+"""
+"""What the database knows of prices, for `pgrecall.llm.Price`; not for every role to read."""
 
 
 def default_embedder(

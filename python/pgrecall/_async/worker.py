@@ -9,15 +9,18 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from pgrecall import steps
 from pgrecall._calls import UNSET, Call
+from pgrecall._info import PRICES
 from pgrecall._report import WorkerReport
 from pgrecall._runtime import AsyncRuntime, AsyncStop
 from pgrecall.errors import NotFoundError, PgRecallError, is_lost
+from pgrecall.llm import ChatModel, Price
 from pgrecall.rows import Job, MaintenanceRun
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ class AsyncWorker:
         memory: AsyncAgentMemory,
         database: AsyncDatabase,
         *,
+        llm: ChatModel | None,
         kinds: Sequence[str] | None,
         name: str | None,
         lease: timedelta,
@@ -57,6 +61,8 @@ class AsyncWorker:
     ) -> None:
         self._memory = memory
         self._database = database
+        self._llm = llm
+        self._are_prices_known = llm is None or llm.settings.prices is not None
         self._kinds = None if kinds is None else list(kinds)
         self._lease = lease
         self._poll_seconds = poll_seconds
@@ -145,14 +151,27 @@ class AsyncWorker:
     async def run_once(self) -> bool:
         """Take one job and do it; return False when none was due."""
         embedder = await self._memory.embedder()
-        kinds = self._kinds or list(steps.KINDS if embedder else steps.WITHOUT_EMBEDDER)
+        kinds = self._kinds or steps.kinds(embedder, self._llm)
         claimed = await self._database.rows(
             Job,
             Call.of("claim_jobs", worker=self.name, kinds=kinds, limit=1, lease=self._lease),
         )
         for job in claimed:
+            await self._learn_prices()
             await self._do(job)
         return bool(claimed)
+
+    async def _learn_prices(self) -> None:
+        """Ask once what models cost; a role that may not read it works without prices."""
+        if self._llm is None or self._are_prices_known:
+            return
+        self._are_prices_known = True
+        try:
+            found = await self._database.query(PRICES)
+        except psycopg.errors.InsufficientPrivilege:
+            logger.info("this role may not read the models' prices: costs are not recorded")
+            return
+        self._llm.prices = {name: Price(*numbers) for name, *numbers in found}
 
     async def _maintain(self) -> None:
         """Run the maintenance that is due; where pg_cron does it in time, nothing is."""
@@ -191,9 +210,7 @@ class AsyncWorker:
                 logger.warning("job %s: no sign of life: %s", job.job_id, error)
 
         try:
-            done = await AsyncRuntime.with_heartbeat(
-                lambda: steps.run(job_input, embedder), beat, self._lease.total_seconds() / 3
-            )
+            done = await self._step(job, steps.Running(job_input, embedder, self._llm), beat)
             is_finished = await self._call(
                 job, "finish_job", result=done.result, phases=list(done.phases)
             )
@@ -206,6 +223,19 @@ class AsyncWorker:
             self.report.done[job.kind] = self.report.done.get(job.kind, 0) + 1
         else:
             self._lose(job)
+
+    async def _step(
+        self, job: Job, running: steps.Running, beat: Callable[[], Any]
+    ) -> steps.StepResult:
+        """Do a step; its questions are answered in between, each in a transaction of its own."""
+        answer: Any = None
+        while True:
+            reached = await AsyncRuntime.with_heartbeat(
+                partial(running.advance, answer), beat, self._lease.total_seconds() / 3
+            )
+            if isinstance(reached, steps.StepResult):
+                return reached
+            answer = await self._call(job, reached.function, **reached.arguments)
 
     async def _call(self, job: Job, function: str, **arguments: Any) -> Any:
         """Call a function on the job; the lease token makes each of them repeatable."""

@@ -23,6 +23,7 @@ from pgrecall._sync.session import ChatSession
 from pgrecall._sync.worker import Worker
 from pgrecall.embedding import Embedder
 from pgrecall.errors import ConfigurationError, InvalidInputError
+from pgrecall.llm import ChatModel, ModelSettings
 from pgrecall.rows import (
     Dispute,
     HealthCheck,
@@ -70,7 +71,7 @@ class AgentMemory:
         memory: Target | None = None,
         worker: Target | None = None,
         embedder: Embedder | Literal[False] | None = None,
-        llm: OpenAI | None = None,
+        llm: OpenAI | ModelSettings | None = None,
         limits: Limits | None = None,
         on_close: Callable[[], object] | None = None,
     ) -> None:
@@ -83,6 +84,7 @@ class AgentMemory:
         self._embedder: Embedder | None = None
         self._is_embedder_known = False
         self._llm = llm
+        self._chat_client: OpenAI | None = None
         self._on_close = on_close
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
@@ -98,7 +100,7 @@ class AgentMemory:
         memory_dsn: Target | None = None,
         worker_dsn: Target | None = None,
         embedder: Embedder | Literal[False] | None = None,
-        llm: OpenAI | None = None,
+        llm: OpenAI | ModelSettings | None = None,
         limits: Limits | None = None,
     ) -> Self:
         """Return the memory in a database that has the schema installed.
@@ -111,7 +113,8 @@ class AgentMemory:
             worker_dsn: for workers.
             embedder: makes vectors; None is the database's `settings.embedding_model`, False is
                 none: searches go by words then, memories wait for a worker to embed them.
-            llm: a client for `ChatSession.send`; None makes one from the environment.
+            llm: an endpoint and its models, for `ChatSession.send` and for workers; or a client,
+                for `send` only. None makes one for `send` from the environment.
             limits: timeouts and pool sizes.
         """
         return cls(
@@ -130,7 +133,7 @@ class AgentMemory:
         path: Path | str | None = None,
         *,
         embedder: Embedder | Literal[False] | None = None,
-        llm: OpenAI | None = None,
+        llm: OpenAI | ModelSettings | None = None,
         limits: Limits | None = None,
     ) -> Self:
         """Return the memory in an embedded server, which the first call starts.
@@ -800,6 +803,7 @@ class AgentMemory:
     def worker(
         self,
         *,
+        llm: ModelSettings | ChatModel | None = None,
         kinds: Sequence[str] | None = None,
         name: str | None = None,
         lease: timedelta = timedelta(minutes=5),
@@ -808,16 +812,38 @@ class AgentMemory:
         """Return a worker for the jobs that appends leave behind.
 
         Args:
-            kinds: what it takes; None is all it can do: verbatim extraction and embeddings.
+            llm: the language model of its steps; None is the one of `connect`, if it named one.
+            kinds: what it takes; None is all it can do: verbatim extraction and embeddings, and
+                with a language model extraction by it, summaries and compaction.
             name: how it is called in the queue; None is host and process.
             lease: after what time without a sign of life another takes the job.
             poll_seconds: how often it looks for work, on average.
         """
+        if llm is None and isinstance(self._llm, ModelSettings):
+            llm = self._llm
         return Worker(
-            self, self._work, kinds=kinds, name=name, lease=lease, poll_seconds=poll_seconds
+            self,
+            self._work,
+            llm=ChatModel(llm) if isinstance(llm, ModelSettings) else llm,
+            kinds=kinds,
+            name=name,
+            lease=lease,
+            poll_seconds=poll_seconds,
         )
 
     # How a method becomes a call
+
+    def _client_of_model(self) -> OpenAI:
+        """Return the client for `ChatSession.send`; made once."""
+        if self._chat_client is None:
+            if self._llm is None or isinstance(self._llm, ModelSettings):
+                import openai
+
+                arguments = {} if self._llm is None else self._llm.client_arguments()
+                self._chat_client = openai.OpenAI(**arguments)
+            else:
+                self._chat_client = self._llm
+        return self._chat_client
 
     def _vector(self, text: str | None, embedding: Vector | Unset | None) -> Any:
         """Return the vector to send: the one given, or the text's."""

@@ -381,11 +381,7 @@ class ChatSession:
             openai.OpenAIError: the call failed; nothing was appended.
         """
         messages = self.context(current_message=text, tools=tools)
-        client: Any = self._memory._llm
-        if client is None:
-            import openai
-
-            client = self._memory._llm = openai.OpenAI()
+        client: Any = self._memory._client_of_model()
         if tools is not None:
             parameters["tools"] = tools
         started = time.monotonic()

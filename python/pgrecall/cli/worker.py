@@ -7,7 +7,7 @@ import os
 
 import click
 
-from pgrecall import AgentMemory
+from pgrecall import AgentMemory, ModelSettings
 from pgrecall._info import checked_embedder, default_embedder
 from pgrecall._report import WorkerReport
 from pgrecall.cli._output import note, out, print_json, progress_console
@@ -31,7 +31,7 @@ __all__ = ["worker_command"]
               help="Seconds between looks for work.")  # fmt: skip
 @click.option("--base-url", metavar="URL", help="The OpenAI-compatible endpoint.")
 @click.option("--api-key-env", metavar="VAR", help="The variable that holds its key.")
-@click.option("--model", metavar="M", help="The chat model of extraction (of a later version).")
+@click.option("--model", metavar="M", help="The chat model of extraction and summaries.")
 @no_embedding_option
 @json_option
 def worker_command(
@@ -46,23 +46,22 @@ def worker_command(
 ) -> int:
     """Do the jobs that conversations leave behind, until SIGTERM or Ctrl-C.
 
-    This version makes embeddings and verbatim memories; jobs that need a chat model are left.
+    Without --model it makes embeddings and verbatim memories, and leaves jobs that need a model.
     """
     api_key = None
     if api_key_env is not None:
         api_key = os.environ.get(api_key_env)
         if not api_key:
             raise click.UsageError(f"the variable {api_key_env} is not set")
-    if model is not None:
-        note("this version has no step for a chat model: its jobs are left waiting")
+    llm = None if model is None else _model(model, base_url, api_key)
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
     with opened(dsn, no_embedding=no_embedding or bool(base_url or api_key)) as memory:
         if (base_url or api_key) and not no_embedding:
             embedder = _embedder(memory, base_url, api_key)
             with opened(dsn, embedder=embedder) as other:
-                report = _work(other, dsn, until_idle, poll)
+                report = _work(other, dsn, llm, until_idle, poll)
         else:
-            report = _work(memory, dsn, until_idle, poll)
+            report = _work(memory, dsn, llm, until_idle, poll)
     if as_json:
         print_json(
             {
@@ -84,9 +83,21 @@ def _embedder(memory: AgentMemory, base_url: str | None, api_key: str | None) ->
     return checked_embedder(default_embedder(info, base_url=base_url, api_key=api_key), info)
 
 
-def _work(memory: AgentMemory, dsn: str | None, until_idle: bool, poll: float) -> WorkerReport:
+def _model(name: str, base_url: str | None, api_key: str | None) -> ModelSettings:
+    """Return the chat model, whose endpoint may stand in the variables that openai reads."""
+    named = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
+    if not (base_url or api_key or any(os.environ.get(variable) for variable in named)):
+        raise click.UsageError("a model needs --base-url, --api-key-env, or OPENAI_API_KEY")
+    return ModelSettings(
+        model=name, base_url=base_url or os.environ.get("OPENAI_BASE_URL"), api_key=api_key
+    )
+
+
+def _work(
+    memory: AgentMemory, dsn: str | None, llm: ModelSettings | None, until_idle: bool, poll: float
+) -> WorkerReport:
     console = progress_console()
-    worker = memory.worker(poll_seconds=poll)
+    worker = memory.worker(llm=llm, poll_seconds=poll)
     if not until_idle:
         memory.embedder()  # its errors before the first job
         note(f"worker {worker.name} on {described(named_dsn(dsn))}; SIGTERM or Ctrl-C stops it")
