@@ -192,8 +192,8 @@ begin;
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_likely_memories.sql
+\ir ../functions/retrieval/_matching_memories.sql
 \ir ../functions/retrieval/_nearest_memories.sql
-\ir ../functions/retrieval/_past_memories.sql
 \ir ../functions/retrieval/_query_words.sql
 \ir ../functions/retrieval/_rank_memories.sql
 \ir ../functions/retrieval/_rank_turns.sql

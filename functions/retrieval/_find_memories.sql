@@ -1,20 +1,20 @@
 -- recall._find_memories(…) -> candidates of a search, and the user's largest access count
--- Compares all memories that the filter lets through (or p_only) and keeps every one that can be
--- among the best, whatever the small terms of its score add. `lexical` is the share of the query's
--- words that a memory has, each weighted by its rarity among the user's own memories as in BM25,
--- a little less for a long text; where no memory has a word, words like it count. Hybrid scores
--- take similarity and words min-max normalized over all that was compared (equal values: 1), and
--- for a memory without a vector the words stand in.
+-- Compares all memories (or p_only) and keeps every one that can be among the best, whatever the
+-- small terms of its score add. `lexical` is the share of the query's words that a memory has, each
+-- weighted by its rarity among the user's own memories as in BM25, a little less for a long text;
+-- where no memory has a word, words like it count. Hybrid scores take similarity and words min-max
+-- normalized over all that was compared (equal values: 1), and for a memory without a vector the
+-- words stand in.
 create or replace function recall._find_memories(
-    p_user_id   uuid,
-    p_words     text[],
-    p_embedding halfvec,
-    p_only      uuid[],
-    p_limit     integer,
-    p_filter    recall.memory_filter,
-    p_sessions  uuid[],
-    p_weight    recall.score_weights,
-    p_settings  recall.settings,
+    p_user_id        uuid,
+    p_words          text[],
+    p_embedding      halfvec,
+    p_only           uuid[],
+    p_limit          integer,
+    p_min_similarity real,
+    p_sessions       uuid[],
+    p_weight         recall.score_weights,
+    p_settings       recall.settings,
     out candidates    recall.memory_candidate[],
     out largest_count integer
 )
@@ -24,10 +24,12 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_terms     constant tsquery[] := array(select recall._term_query(w.word)
-                                              from unnest(p_words) as w (word));
-    v_normalize constant boolean   := p_words is not null and p_settings.scoring = 'hybrid';
-    v_small     constant double precision :=
+    v_terms      constant tsquery[] := array(select recall._term_query(w.word)
+                                               from unnest(p_words) as w (word));
+    v_normalize  constant boolean   := p_words is not null and p_settings.scoring = 'hybrid';
+    v_similarity constant double precision := p_weight.similarity;
+    v_lexical    constant double precision := p_weight.lexical;
+    v_small      constant double precision :=
         case when p_settings.decay_mode = 'multiply' then 'infinity'
              else p_weight.freshness + p_weight.frequency + p_weight.authority end;
 begin
@@ -40,7 +42,6 @@ begin
            and a.importance >= 0
            and (a.session_id is null or a.session_id = any (p_sessions))
            and (a.expires_at is null or a.expires_at > now())
-           and recall._memory_matches(a, p_filter)
          union all
         select a.memory_id, a.search_vector, a.access_count
           from recall.memory_store as a
@@ -64,7 +65,7 @@ begin
         select m.memory_id, s.ordinal, length(m.search_vector), s.strength
           from recall._similar_words(
                    p_user_id, p_words, array(select e.ordinal from equal as e),
-                   p_embedding is not null, p_filter, p_settings) as s
+                   p_embedding is not null, p_settings) as s
           join m on m.memory_id = s.memory_id
          where (select count(distinct e.ordinal) from equal as e) < cardinality(p_words)
     ),
@@ -105,42 +106,47 @@ begin
           from m
           left join by_vector as v on v.memory_id = m.memory_id
           left join by_words as w on w.memory_id = m.memory_id
-         where p_filter.min_similarity is null
-            or coalesce(v.similarity, w.lexical, 0) >= p_filter.min_similarity
+         where p_min_similarity is null
+            or coalesce(v.similarity, w.lexical, 0) >= p_min_similarity
     ),
+    -- What is taken off and divided by, so that the least becomes 0 and the most 1.
     span as materialized (
-        select min(f.similarity) as similarity_from, min(f.lexical) as lexical_from,
-               nullif(max(f.similarity) - min(f.similarity), 0) as similarity_span,
-               nullif(max(f.lexical) - min(f.lexical), 0) as lexical_span
+        select case when not v_normalize then 0
+                    when max(f.similarity) > min(f.similarity) then min(f.similarity)
+                    else min(f.similarity) - 1 end as similarity_from,
+               case when v_normalize and max(f.similarity) > min(f.similarity)
+                    then max(f.similarity) - min(f.similarity) else 1 end as similarity_span,
+               case when not v_normalize then 0
+                    when max(f.lexical) > min(f.lexical) then min(f.lexical)
+                    else min(f.lexical) - 1 end as lexical_from,
+               case when v_normalize and max(f.lexical) > min(f.lexical)
+                    then max(f.lexical) - min(f.lexical) else 1 end as lexical_span
           from found as f
     ),
     ranked as materialized (
-        select f.memory_id, f.similarity, f.lexical, t.similarity_term, t.lexical_term,
-               p_weight.similarity * t.similarity_term + p_weight.lexical * t.lexical_term as base
+        select f.memory_id, f.similarity, f.lexical,
+               greatest(0, coalesce(
+                   (f.similarity - s.similarity_from) * (v_similarity / s.similarity_span),
+                   (f.lexical - s.lexical_from) * (v_similarity / s.lexical_span)))
+               + coalesce((f.lexical - s.lexical_from) * (v_lexical / s.lexical_span), 0) as base
           from found as f
          cross join span as s
-         cross join lateral (
-                select coalesce((f.similarity - s.similarity_from) / s.similarity_span,
-                                case when f.similarity is not null then 1 end),
-                       coalesce((f.lexical - s.lexical_from) / s.lexical_span, 1)
-               ) as n (similarity, lexical)
-         cross join lateral (
-                select case when v_normalize then coalesce(n.similarity, n.lexical)
-                            else greatest(0, coalesce(f.similarity, f.lexical)) end,
-                       case when v_normalize then n.lexical else 0 end
-               ) as t (similarity_term, lexical_term)
          order by base desc
     )
-    select array_agg(row(r.memory_id, r.similarity, r.lexical, r.similarity_term,
-                         r.lexical_term)::recall.memory_candidate),
+    select array_agg(row(
+               r.memory_id, r.similarity, r.lexical,
+               greatest(0, coalesce((r.similarity - s.similarity_from) / s.similarity_span,
+                                    (r.lexical - s.lexical_from) / s.lexical_span)),
+               (r.lexical - s.lexical_from) / s.lexical_span)::recall.memory_candidate),
            (select t.largest_count from total as t)
       into candidates, largest_count
       from ranked as r
+     cross join span as s
      where r.base >= coalesce((select l.base from ranked as l offset p_limit - 1 limit 1) - v_small,
                               '-infinity');
 end;
 $function$;
 
-comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer,
-    recall.memory_filter, uuid[], recall.score_weights, recall.settings) is
+comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real,
+    uuid[], recall.score_weights, recall.settings) is
     'Candidates of a search: all memories compared by vector and by words, the best kept.';

@@ -1,10 +1,9 @@
 -- recall._important_memories(…) -> candidates of a search without a query
--- The most important, of equals the newest. p_only (a search of the past) goes before the filter.
+-- The most important, of equals the newest. p_only, when given, are those to choose from.
 create or replace function recall._important_memories(
     p_user_id  uuid,
     p_only     uuid[],
     p_limit    integer,
-    p_filter   recall.memory_filter,
     p_sessions uuid[],
     out candidates    recall.memory_candidate[],
     out largest_count integer
@@ -23,8 +22,7 @@ begin
            and a.ended_at is null
            and a.importance >= 0
            and (a.session_id is null or a.session_id = any (p_sessions))
-           and recall._memory_visible(a, p_filter, null)
-           and recall._memory_matches(a, p_filter)
+           and (a.expires_at is null or a.expires_at > now())
          union all
         select a.memory_id, a.importance, a.created_at, a.access_count
           from recall.memory_store as a
@@ -44,5 +42,4 @@ begin
 end;
 $function$;
 
-comment on function recall._important_memories(uuid, uuid[], integer, recall.memory_filter,
-    uuid[]) is 'Candidates of a search without a query: the most important and recent.';
+comment on function recall._important_memories(uuid, uuid[], integer, uuid[]) is 'Candidates of a search without a query: the most important and recent.';

@@ -33,10 +33,11 @@ declare
                                           then recall._query_words(p_query, p_settings) end;
     v_weight     constant recall.score_weights := recall._score_weights(
         p_settings, v_words is not null, p_query_embedding is not null);
-    v_is_past    constant boolean := p_as_of is not null or v_filter.include_ended
-                                     or v_filter.valid_at is not null;
-    v_is_exact   constant boolean := v_words is null and p_settings.scoring = 'hybrid'
-                                     and p_settings.decay_mode = 'none' and v_filter.is_empty
+    v_is_plain   constant boolean := p_as_of is null and v_filter.is_empty
+                                     and not v_filter.include_ended;
+    v_is_exact   constant boolean := v_is_plain and v_words is null
+                                     and p_settings.scoring = 'hybrid'
+                                     and p_settings.decay_mode = 'none'
                                      and v_filter.min_similarity is null;
     v_sessions   uuid[] := array[v_filter.session_id];
     v_embedding  halfvec;
@@ -64,9 +65,9 @@ begin
         v_sessions := recall._session_chain(p_user_id, p_session_id);
     end if;
 
-    if v_is_past then
-        v_only := recall._past_memories(p_user_id, v_filter, p_as_of, v_sessions);
-    elsif v_words is not null and v_filter.is_empty and exists (
+    if not v_is_plain then
+        v_only := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
+    elsif v_words is not null and exists (
         select
           from recall.users as u
          where u.user_id = p_user_id
@@ -79,8 +80,8 @@ begin
     if v_weight.importance > 0 then
         select f.candidates, f.largest_count
           into v_candidates, v_largest
-          from recall._important_memories(p_user_id, v_only, p_limit, v_filter, v_sessions) as f;
-    elsif v_is_exact and v_only is null then
+          from recall._important_memories(p_user_id, v_only, p_limit, v_sessions) as f;
+    elsif v_is_exact then
         select f.candidates, f.largest_count
           into v_candidates, v_largest
           from recall._nearest_memories(p_user_id, v_embedding, p_limit, v_sessions,
@@ -89,8 +90,9 @@ begin
     if v_weight.importance = 0 and coalesce(cardinality(v_candidates), 0) < p_limit then
         select f.candidates, f.largest_count
           into v_candidates, v_largest
-          from recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit, v_filter,
-                                     v_sessions, v_weight, p_settings) as f;
+          from recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
+                                     v_filter.min_similarity, v_sessions, v_weight,
+                                     p_settings) as f;
     end if;
 
     return query

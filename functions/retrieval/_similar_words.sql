@@ -3,12 +3,11 @@
 -- settings.trigram_rows are looked at, the most important first; and beside a vector search, which
 -- forgives much by itself, only words with the same beginning.
 create or replace function recall._similar_words(
-    p_user_id      uuid,
-    p_words        text[],
-    p_matched      bigint[],
-    p_has_vector   boolean,
-    p_filter       recall.memory_filter,
-    p_settings     recall.settings
+    p_user_id    uuid,
+    p_words      text[],
+    p_matched    bigint[],
+    p_has_vector boolean,
+    p_settings   recall.settings
 )
 returns table (
     memory_id uuid,
@@ -22,14 +21,14 @@ rows 10
 set search_path from current
 as $function$
 declare
-    v_beginnings tsquery;
+    v_ordinals   bigint[];
+    v_beginnings text[];
 begin
-    if p_has_vector then
-        select string_agg(recall._term_query(left(w.word, 2), true)::text, '|')::tsquery
-          into v_beginnings
-          from unnest(p_words) with ordinality as w (word, ordinal)
-         where w.ordinal <> all (p_matched);
-    end if;
+    select array_agg(w.ordinal), array_agg(left(w.word, 3))
+      into v_ordinals, v_beginnings
+      from unnest(p_words) with ordinality as w (word, ordinal)
+     where w.ordinal <> all (p_matched)
+       and length(w.word) > 2;
 
     return query
     with m as materialized (
@@ -37,19 +36,28 @@ begin
           from recall.memory_store as a
          where a.user_id = p_user_id
            and a.ended_at is null
-           and (not p_has_vector or a.search_vector @@ v_beginnings)
-           and recall._memory_matches(a, p_filter)
-         order by a.importance desc, a.memory_id
+           and a.importance >= 0
+           and (not p_has_vector
+                or a.search_vector @@ (select string_agg(recall._term_query(b.beginning, true)::text,
+                                                         '|')::tsquery
+                                         from unnest(v_beginnings) as b (beginning)))
+         order by a.importance desc
          limit p_settings.trigram_rows
     ),
-    near as materialized (
-        select w.ordinal, v.word,
-               word_similarity(w.word, v.word)::double precision as strength
-          from unnest(p_words) with ordinality as w (word, ordinal)
-          join (select distinct u.word from m cross join unnest(m.words) as u (word)) as v
-            on not p_has_vector or left(v.word, 2) = left(w.word, 2)
-         where w.ordinal <> all (p_matched)
-           and word_similarity(w.word, v.word) >= p_settings.trigram_threshold
+    near as (
+        select v.word, w.ordinal, l.strength
+          from (
+                select distinct u.word
+                  from m
+                 cross join unnest(m.words) as u (word)
+                 where not p_has_vector
+                    or left(u.word, 3) = any (v_beginnings)
+               ) as v
+         cross join unnest(v_ordinals) as w (ordinal)
+         cross join lateral (
+                select word_similarity(p_words[w.ordinal], v.word)::double precision offset 0
+               ) as l (strength)
+         where l.strength >= p_settings.trigram_threshold
     )
     select m.memory_id, n.ordinal, max(n.strength)
       from near as n
@@ -58,6 +66,5 @@ begin
 end;
 $function$;
 
-comment on function recall._similar_words(uuid, text[], bigint[], boolean, recall.memory_filter,
-    recall.settings) is
+comment on function recall._similar_words(uuid, text[], bigint[], boolean, recall.settings) is
     'Memories with a word like one of those that no memory has, by trigram similarity.';

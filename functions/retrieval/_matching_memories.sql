@@ -1,5 +1,6 @@
--- recall._past_memories(user, filter, as_of, sessions) -> what a search of the past looks at
-create or replace function recall._past_memories(
+-- recall._matching_memories(user, filter, as_of, sessions) -> what a search looks at
+-- With a filter, or in the past; ordinary searches go over all active memories without it.
+create or replace function recall._matching_memories(
     p_user_id  uuid,
     p_filter   recall.memory_filter,
     p_as_of    timestamptz,
@@ -22,5 +23,5 @@ begin
 end;
 $function$;
 
-comment on function recall._past_memories(uuid, recall.memory_filter, timestamptz, uuid[]) is
-    'Memories, ended ones too, that were to be seen at a time and match a filter.';
+comment on function recall._matching_memories(uuid, recall.memory_filter, timestamptz, uuid[]) is
+    'Memories that match a filter and are, or were at a time, to be seen.';
