@@ -1,0 +1,699 @@
+"""The pipeline with a language model, end to end over real HTTP: appends, worker, memories."""
+
+from __future__ import annotations
+
+import re
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from pgrecall import AgentMemory, AsyncAgentMemory, ModelSettings, prompts
+from pgrecall._report import WorkerReport
+from pgrecall.embedding import OpenAIEmbedder
+from pgrecall.rows import Job
+from pgrecall.session import ChatSession
+from scripted_openai import (
+    Cut,
+    Filtered,
+    Hang,
+    Refusal,
+    Request,
+    Scripted,
+    ScriptedOpenAI,
+    Status,
+    scripted_openai,
+)
+from servers import DIMENSIONS
+from support import rows, session_row, value
+from transcripts import assert_valid, prompt_tokens
+
+MODEL = "gpt-4o-mini"
+CANDIDATE = re.compile(r"^(\d+)\. (.*) \(\w+\)$")
+NEIGHBOR = re.compile(r"^   (\d+)\) (.*) \(\w+, [\d-]+\)$")
+TURN = re.compile(r"^\[(\d+)\] (\w+): (.*)$")
+
+
+@dataclass
+class Script:
+    """A model that answers by the book.
+
+    Attributes:
+        facts: what it finds in a text of the user.
+        episodes: what it says of the exchange that begins with a text.
+        decisions: what it decides of a candidate, and the memory that it means.
+    """
+
+    facts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    episodes: dict[str, str] = field(default_factory=dict)
+    decisions: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+
+    def __call__(self, request: Request) -> Scripted:
+        data = request["messages"][1]["content"]
+        return {
+            "extract": self._extract,
+            "consolidate": self._consolidate,
+            "summarize": self._summarize,
+            "compact": self._summarize,
+        }[step_of(request)](data)
+
+    def _extract(self, data: str) -> Scripted:
+        found: dict[str, list[Any]] = {"facts": [], "episodes": []}
+        for line in data.splitlines():
+            turn = TURN.match(line)
+            if turn is None or turn[2] != "user":
+                continue
+            number, said = int(turn[1]), turn[3]
+            found["facts"] += [{**item, "turns": [number]} for item in self.facts.get(said, ())]
+            if said in self.episodes:
+                found["episodes"].append(
+                    {"content": self.episodes[said], "turns": [number, number + 1]}
+                )
+        return found
+
+    def _consolidate(self, data: str) -> Scripted:
+        decisions: list[dict[str, Any]] = []
+        wanted: str | None = None
+        for line in data.splitlines():
+            if candidate := CANDIDATE.match(line):
+                verb, wanted = self.decisions[candidate[2]]
+                decisions.append({"candidate": int(candidate[1]), "decision": verb, "target": None})
+            elif (neighbor := NEIGHBOR.match(line)) and neighbor[2] == wanted:
+                decisions[-1]["target"] = int(neighbor[1])
+        return {"decisions": decisions}
+
+    def _summarize(self, data: str) -> Scripted:
+        before = re.search(r"<summary>\n(.*)\n</summary>", data, re.DOTALL)
+        said = [turn[3] for line in data.splitlines() if (turn := TURN.match(line))
+                and turn[2] == "user"]  # fmt: skip
+        text = f"{len(said)} messages of the user, the last: {said[-1][:40]}"
+        return {"summary": f"{before[1]}; {text}" if before else text}
+
+
+def step_of(request: Request) -> str:
+    instructions = request["messages"][0]["content"]
+    return next(step for step in prompts.STEPS if instructions.startswith(prompts.text(step)))
+
+
+def asked(openai: ScriptedOpenAI) -> list[str]:
+    return [step_of(request) for request in openai.chats]
+
+
+def fact(content: str, **more: Any) -> dict[str, Any]:
+    return {
+        "content": content, "kind": "fact", "slot": None, "importance": 0.6, "confidence": "high",
+        "correction": False, "tags": [],
+    } | more  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def configured(dsn: str) -> str:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        settings = {"embedding_model": "openai:words", "extraction": "llm"}
+        conn.execute("select recall.configure(%s)", [Jsonb(settings)])
+    return dsn
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def openai(script: Script) -> Iterator[ScriptedOpenAI]:
+    with scripted_openai(respond=script) as running:
+        yield running
+
+
+@pytest.fixture
+def memory(configured: str, openai: ScriptedOpenAI) -> Iterator[AgentMemory]:
+    with AgentMemory.connect(configured, embedder=embedder(openai), llm=model(openai)) as memory:
+        yield memory
+
+
+@pytest.fixture(autouse=True)
+def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
+    yield
+    db.execute("delete from recall.jobs")
+
+
+def embedder(openai: ScriptedOpenAI) -> OpenAIEmbedder:
+    return OpenAIEmbedder(
+        "words", base_url=openai.base_url, api_key="x", dimensions=DIMENSIONS
+    )  # fmt: skip
+
+
+def model(openai: ScriptedOpenAI, **more: Any) -> ModelSettings:
+    settings: dict[str, Any] = {"model": MODEL, "base_url": openai.base_url, "max_retries": 0}
+    return ModelSettings(**settings | more)
+
+
+def talk(
+    memory: AgentMemory, user: uuid.UUID, said: Sequence[str], *, close: bool = True
+) -> ChatSession:
+    """A session of these messages, which ends unless told otherwise."""
+    chat = memory.session(user=user, model=MODEL)
+    for text in said:
+        chat.append(user=text, reply="I see.")
+    if close:
+        chat.close()
+    return chat
+
+
+def work(memory: AgentMemory, **more: Any) -> WorkerReport:
+    report = memory.worker(**more).run_until_idle()
+    assert (report.failed, report.lost) == ({}, 0), report.last_error
+    return report
+
+
+def contents(memory: AgentMemory, user: uuid.UUID, **more: Any) -> set[str]:
+    return {item.content for item in memory.memories(user, **more)}
+
+
+def everything(db: psycopg.Connection, user: uuid.UUID) -> list[Any]:
+    """All that the pipeline writes for a user, but for the trace of its work."""
+    return [
+        db.execute(query.encode(), [user]).fetchall()
+        for query in (
+            "select m.*::text from recall.memory_store as m where user_id = %s order by memory_id",
+            (
+                "select s.*::text from recall.session_summaries as s where user_id = %s"
+                " order by summary_id"
+            ),
+            (
+                "select session_id, extracted_through_turn, compacted_through_turn, turn_count"
+                " from recall.sessions where user_id = %s order by session_id"
+            ),
+        )
+    ]
+
+
+def memories_by_content(db: psycopg.Connection, user: uuid.UUID) -> dict[str, tuple[Any, ...]]:
+    """Every memory of a user, ended ones too: kind, slot, tier, …, its successor's content."""
+    found = rows(
+        db,
+        "select m.content, m.kind, m.slot, m.tier::text, m.scope::text, m.provenance::text,"
+        "       m.end_reason::text, s.content as successor, m.source_session_id as session,"
+        "       cardinality(m.source_turn_ids) as turns"
+        "  from recall.memory_store as m"
+        "  left join recall.memory_store as s"
+        "    on s.user_id = m.user_id and s.memory_id = m.superseded_by"
+        " where m.user_id = %s",
+        [user],
+    )
+    by_content = {row.pop("content"): tuple(row.values()) for row in found}
+    assert len(found) == len(by_content)
+    return by_content
+
+
+def test_three_sessions(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Memories, chains, episodes and summaries are exactly those expected; again is the same."""
+    script.facts = {
+        "I moved to Lyon last week": [
+            fact("User moved to Lyon in 2026.", slot="home_city", tags=["home"], importance=0.9)],
+        "I use Postgres for everything": [fact("User uses Postgres.")],
+        "Call me Ada, always": [fact("User wants to be called Ada.", kind="instruction")],
+        "Maybe I like tea": [fact("User may like tea.", confidence="low")],
+        "I moved on to Nice": [fact("User moved to Nice.", slot="home_city", importance=0.9)],
+        "I switched to SQLite": [fact("User switched from Postgres to SQLite.")],
+        "I use Postgres, as I said": [fact("User uses Postgres.")],
+        "My sister Ann has 2 dogs": [fact("User's sister Ann has 2 dogs.")],
+        "Ann has 3 dogs now": [fact("User's sister Ann has 3 dogs.")],
+    }  # fmt: skip
+    script.episodes = {"I moved to Lyon last week": "User told of the move to Lyon."}
+    script.decisions = {
+        "User switched from Postgres to SQLite.": ("UPDATE", "User uses Postgres."),
+        "User's sister Ann has 3 dogs.": ("UPDATE", "User's sister Ann has 2 dogs."),
+    }
+    first = talk(memory, user, ["I moved to Lyon last week", "I use Postgres for everything",
+                                "Call me Ada, always", "Maybe I like tea"])  # fmt: skip
+    work(memory)
+    assert asked(openai).count("extract") == 1
+    second = talk(memory, user, ["I use Postgres, as I said", "My sister Ann has 2 dogs"])
+    work(memory)
+    third = talk(memory, user, ["I moved on to Nice", "I switched to SQLite",
+                                "Ann has 3 dogs now"])  # fmt: skip
+    work(memory)
+
+    by_content = memories_by_content(db, user)
+    one, two, three = first.session_id, second.session_id, third.session_id
+    lyon, nice = "User moved to Lyon in 2026.", "User moved to Nice."
+    postgres, sqlite = "User uses Postgres.", "User switched from Postgres to SQLite."
+    dogs = "User's sister Ann has {} dogs."
+    stated = ("semantic", "global", "user_stated")
+    assert by_content == {
+        lyon: ("fact", "home_city", *stated, "superseded", nice, one, 1),
+        nice: ("fact", "home_city", *stated, None, None, three, 1),
+        postgres: ("fact", None, *stated, "superseded", sqlite, one, 2),
+        sqlite: ("fact", None, *stated, None, None, three, 1),
+        "User wants to be called Ada.": (
+            "instruction", None, "semantic", "global", "instruction", None, None, one, 1),
+        "User may like tea.": ("fact", None, "session", "local", "user_stated", None, None, one, 1),
+        dogs.format(2): ("fact", None, *stated, "superseded", dogs.format(3), two, 1),
+        dogs.format(3): ("fact", None, *stated, None, None, three, 1),
+        "User told of the move to Lyon.": (
+            "episode", None, "episodic", "global", "system_inferred", None, None, one, 2),
+    }  # fmt: skip
+    summaries = db.execute(
+        "select session_id, kind::text, from_turn, to_turn, content"
+        " from recall.session_summaries where user_id = %s and ended_at is null",
+        [user],
+    ).fetchall()
+    assert sorted(summaries, key=lambda row: row[4]) == [
+        (two, "rolling", 1, 4, "2 messages of the user, the last: My sister Ann has 2 dogs"),
+        (three, "rolling", 1, 6, "3 messages of the user, the last: Ann has 3 dogs now"),
+        (one, "rolling", 1, 8, "4 messages of the user, the last: Maybe I like tea"),
+    ]
+    assert asked(openai) == ["extract", "summarize"] * 2 + ["extract", "consolidate", "summarize"]
+
+    before = everything(db, user)
+    assert work(memory).jobs == 0
+    assert everything(db, user) == before
+
+    # the last session from its first turn again: SQL knows all of it, no second question is asked
+    openai.forget()
+    db.execute(
+        "update recall.sessions set extracted_through_turn = 0, extracted_user_turns = 0"
+        " where user_id = %s and session_id = %s",
+        [user, three],
+    )
+    memory.enqueue(user, "extract", session_id=three, payload={"mode": "llm"})
+    work(memory)
+    assert asked(openai) == ["extract"]
+    assert memories_by_content(db, user) == by_content
+
+
+def test_postgres_then_sqlite_then_nothing(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    postgres, sqlite = "User uses Postgres.", "User switched from Postgres to SQLite."
+    script.facts = {
+        "I use Postgres": [fact(postgres)],
+        "I work with Postgres": [fact("User works with Postgres.")],
+        "I use postgres!": [fact("User uses postgres")],
+        "I switched to SQLite": [fact(sqlite)],
+        "I stopped using SQLite": [fact("User stopped using SQLite.")],
+    }
+    script.decisions = {
+        "User works with Postgres.": ("NONE", None),
+        sqlite: ("UPDATE", postgres),
+        "User stopped using SQLite.": ("DELETE", sqlite),
+    }
+    talk(memory, user, ["I use Postgres"])
+    work(memory)
+    assert asked(openai) == ["extract", "summarize"]
+    at_first = value(db, "select clock_timestamp()")
+    before = memory.memories(user)
+
+    # a paraphrase changes nothing; the same words need no second question
+    talk(memory, user, ["I work with Postgres"])
+    work(memory)
+    assert asked(openai)[2:] == ["extract", "consolidate", "summarize"]
+    talk(memory, user, ["I use postgres!"])
+    work(memory)
+    assert asked(openai)[5:] == ["extract", "summarize"]
+    assert [item.memory_id for item in memory.memories(user)] == [before[0].memory_id]
+
+    talk(memory, user, ["I switched to SQLite"])
+    work(memory)
+    (active,) = memory.memories(user)
+    assert active.content == sqlite
+    assert [item.content for item in memory.chain(user, active.memory_id)] == [postgres, sqlite]
+    assert contents(memory, user, as_of=at_first) == {postgres}
+
+    between = value(db, "select clock_timestamp()")
+    talk(memory, user, ["I stopped using SQLite"])
+    work(memory)
+    assert memory.memories(user) == []
+    assert contents(memory, user, as_of=between) == {sqlite}
+    assert contents(memory, user, as_of=at_first) == {postgres}
+    ended = memory.get_memory(user, active.memory_id)
+    assert ended is not None
+    assert (ended.end_reason, ended.superseded_by) == ("retracted", None)
+
+
+PLAIN = "Well, I would rather talk about the weather."
+BAD = {
+    "malformed": ([PLAIN, PLAIN], PLAIN),
+    "half of it": (['{"facts": [{"content"'] * 2, '{"facts": [{"content"'),
+    "another shape": (['{"facts": "none"}'] * 2, '{"facts": "none"}'),
+    "empty": (["", ""], "ModelAnswerError"),
+    "refusal": ([Refusal("I must not profile people.")], "I must not profile people."),
+    "filtered": ([Filtered("The user")], "content filter"),
+    "cut off": ([Cut('{"facts": [{"con')] * 2, 'cut off; the answer began: {"facts": [{"con'),
+    "429": ([Status(429, "slow down")], "RateLimitError: Error code: 429"),
+    "500": ([Status(500, "on fire")], "InternalServerError: Error code: 500"),
+    "401": ([Status(401, "who?")], "AuthenticationError"),
+    "hanging": ([Hang()], "APITimeoutError"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_answers(
+    configured: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection, name: str,
+) -> None:  # fmt: skip
+    """Each is tried again later, with what the model said kept and nothing written."""
+    answers, kept = BAD[name]
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    settings = model(openai, timeout=0.3 if name == "hanging" else 60)
+    with AgentMemory.connect(configured, embedder=embedder(openai), llm=settings) as memory:
+        chat = talk(memory, user, ["I use Vim"])
+        before = everything(db, user)
+        openai.then(*answers)
+        report = memory.worker(kinds=["extract:llm"]).run_until_idle()
+        assert report.failed == {"extract": 1}
+        assert everything(db, user) == before
+        assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 0
+        (job,) = extractions(db, user)
+        assert (job["state"], job["attempts"]) == ("ready", 1)
+        assert kept in job["last_error"]
+
+        make_due(db)
+        work(memory)
+        assert contents(memory, user) == {"User uses Vim."}
+        assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 2
+
+
+def test_dead_letters(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Nonsense for ever ends in a dead letter; a new try picks up, and misses no turn."""
+    script.facts = {"I use Vim": [fact("User uses Vim.")], "I use zsh": [fact("User uses zsh.")]}
+    memory.configure_user(user, extract_after_idle="0 seconds")
+    chat = talk(memory, user, ["I use Vim"], close=False)
+    attempts = value(db, "select job_max_attempts from recall.settings")
+    openai.respond = lambda _: PLAIN
+    for _ in range(attempts):
+        db.execute("update recall.jobs set run_at = now()")
+        memory.worker(kinds=["extract:llm"]).run_until_idle()
+    (job,) = extractions(db, user)
+    assert (job["state"], job["attempts"]) == ("dead", attempts)
+    assert PLAIN in job["last_error"]
+    assert memory.memories(user) == []
+
+    openai.respond = script
+    chat.append(user="I use zsh", reply="I see.")
+    chat.close()
+    db.execute("select recall.retry_dead_jobs()")
+    make_due(db)
+    work(memory)
+    assert contents(memory, user) == {"User uses Vim.", "User uses zsh."}
+    assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 4
+
+
+def test_a_bad_second_answer_writes_nothing(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Not even another user's memory can be meant: the model names numbers that it was shown."""
+    other = uuid.uuid4()
+    added = memory.remember(other, "User uses Postgres.")
+    script.facts = {
+        "I use Postgres": [fact("User uses Postgres.")],
+        "I switched to SQLite": [fact("User switched from Postgres to SQLite."),
+                                 fact("User runs marathons.")],
+    }  # fmt: skip
+    talk(memory, user, ["I use Postgres"])
+    work(memory)
+    before = contents(memory, user)
+    talk(memory, user, ["I switched to SQLite"])
+    for target in (str(added.memory_id), 2, 0, None):
+        added_too = {"candidate": 2, "decision": "ADD", "target": None}
+        retracted = {"candidate": 1, "decision": "DELETE", "target": target}
+        bad = {"decisions": [retracted, added_too]}
+        openai.then(script, bad, bad)
+        report = memory.worker(kinds=["extract:llm"]).run_until_idle()
+        assert report.failed == {"extract": 1}
+        assert report.last_error is not None
+        assert '"DELETE"' in report.last_error
+        assert contents(memory, user) == before
+        make_due(db)
+    assert contents(memory, other) == {"User uses Postgres."}
+    script.decisions = {
+        "User switched from Postgres to SQLite.": ("UPDATE", "User uses Postgres."),
+        "User runs marathons.": ("ADD", None),
+    }
+    work(memory)
+    assert contents(memory, user) == {
+        "User switched from Postgres to SQLite.", "User runs marathons."
+    }  # fmt: skip
+
+
+def test_a_burst_of_fifty_turns(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """One extraction, at most two chat calls and one embedding call."""
+    memory.remember(user, "User speaks language number 1.", embedding=None)
+    said = [f"I speak language {number}" for number in range(50)]
+    script.facts = {
+        text: [fact(f"User speaks language number {number} well.")]
+        for number, text in enumerate(said)
+    }
+    script.decisions = {
+        f"User speaks language number {number} well.": ("ADD", None) for number in range(50)
+    }
+    talk(memory, user, said, close=False)
+    assert len(extractions(db, user)) == 1
+    openai.forget()
+    report = memory.worker(kinds=["extract:llm"]).run_until_idle()
+    assert report.done == {"extract": 1}
+    assert asked(openai) in (["extract"], ["extract", "consolidate"])
+    assert len(openai.embeddings) == 1
+    assert extractions(db, user) == []
+    assert len(memory.memories(user, limit=100)) >= 50
+
+    # at chat pace: nothing before ten more turns of the user, or a pause
+    talk_on = memory.session(user=user, session_id=memory.sessions(user)[0].session_id)
+    openai.forget()
+    for number in range(10):
+        assert memory.worker(kinds=["extract:llm"]).run_until_idle().jobs == 0
+        talk_on.append(user=f"Hm {number}", reply="I see.")
+    assert memory.worker(kinds=["extract:llm"]).run_until_idle().done == {"extract": 1}
+    assert asked(openai) == ["extract"]
+
+
+def test_spans_carry_tokens_and_cost(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    talk(memory, user, ["I use Vim"])
+    work(memory)
+    spans = rows(
+        db,
+        "select kind, phase, items, prompt_tokens, completion_tokens, cost_microcents, model_id"
+        "  from recall.job_phases where user_id = %s and kind <> 'embed'",
+        [user],
+    )
+    # 600 tokens at 0.15 $/M, 400 cached at half of it, 100 at 0.60 $/M; prices of recall.models
+    spent = (1000, 100, 18000, MODEL)
+    free = (0, 0, 0, "openai:words")
+    assert {tuple(span.values()) for span in spans} == {
+        ("extract", "extract", 1, *spent), ("extract", "embed", 1, *free),
+        ("summarize", "summary", 2, *spent), ("summarize", "embed", 1, *free),
+    }  # fmt: skip
+
+
+@pytest.mark.concurrent
+def test_two_workers_on_the_same_sessions(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, db: psycopg.Connection
+) -> None:
+    """Each effect happens exactly once, whoever works."""
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    users = [uuid.uuid4() for _ in range(6)]
+    for user in users:
+        talk(memory, user, ["I use Vim"])
+    workers = [memory.worker(name=f"w{number}") for number in range(3)]
+    threads = [threading.Thread(target=worker.run_until_idle) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [worker.report.failed for worker in workers] == [{}] * 3
+    work(memory)
+    assert asked(openai).count("extract") == len(users)
+    for user in users:
+        assert contents(memory, user) == {"User uses Vim."}
+    assert value(db, "select count(*) from recall.jobs") == 0
+
+
+@pytest.mark.parametrize("dies_at", ["job_input", "consolidation_input", "finish_job"])
+def test_a_worker_that_dies(
+    memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch, dies_at: str,
+) -> None:  # fmt: skip
+    """Between any two steps: its lease ends, and another does the job once."""
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    talk(memory, user, ["I use Vim"])
+
+    class Killed(BaseException):
+        pass
+
+    dying = memory.worker(kinds=["extract:llm"])
+    ask = dying._call
+
+    def die(job: Job, function: str, **arguments: Any) -> Any:
+        if function == dies_at:
+            raise Killed
+        return ask(job, function, **arguments)
+
+    monkeypatch.setattr(dying, "_call", die)
+    with pytest.raises(Killed):
+        dying.run_until_idle()
+    (job,) = extractions(db, user)
+    assert (job["state"], job["attempts"]) == ("running", 1)
+    db.execute("update recall.jobs set lease_until = now() - interval '1 second'"
+               " where state = 'running'")  # fmt: skip
+    db.execute("select recall.release_expired_leases()")
+    make_due(db)
+    work(memory)
+    assert contents(memory, user) == {"User uses Vim."}
+
+
+def test_compaction_of_a_long_session_with_tools(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    """The context is valid and within its window before, during and after."""
+    window = 4000
+    chat = memory.session(
+        user=user, model=MODEL, context_window_size=window, max_response_tokens=500
+    )
+    filler = "The quick brown fox jumps over the lazy dog. " * 4
+
+    def check() -> Mapping[str, Any]:
+        compiled = chat.compile("What now?", embedding=None)
+        assert_valid(compiled.messages)
+        assert prompt_tokens(compiled.messages) <= window - 500
+        return compiled.budget
+
+    def turn(number: int) -> None:
+        calls = [{"id": f"c{number}", "type": "function",
+                  "function": {"name": "look", "arguments": '{"at": 1}'}}]  # fmt: skip
+        chat.append(
+            [
+                {"role": "user", "content": f"Question {number}. {filler}"},
+                {"role": "assistant", "content": None, "tool_calls": calls},
+                {"role": "tool", "tool_call_id": f"c{number}", "content": filler},
+                {"role": "assistant", "content": f"Answer {number}. {filler}"},
+            ]
+        )
+
+    for number in range(30):
+        turn(number)
+        if number % 5 == 0:
+            check()
+    compactions = "select count(*) from recall.jobs where user_id = %s and kind = 'compact'"
+    assert value(db, compactions, [user]) == 1
+    tokens = session_row(db, user, chat.session_id)["active_tokens"]
+    inside: list[Any] = []
+
+    def meanwhile(request: Request) -> Scripted:
+        if not inside:
+            turn(30)  # an append does not wait for the model
+            inside.append(check())
+        return Script()(request)
+
+    openai.respond = meanwhile
+    assert set(work(memory, kinds=["compact"]).done) == {"compact"}
+    openai.respond = Script()
+    row = session_row(db, user, chat.session_id)
+    assert row["compacted_through_turn"] > 0
+    assert (row["turn_count"], len(inside)) == (31 * 4, 1)
+    assert row["active_tokens"] < tokens
+    assert check()["summary"] > 0
+    summary = live_compaction(db, user)
+    assert summary["to_turn"] == row["compacted_through_turn"]
+    assert tokens >= 5 * summary["token_count"]
+
+    # the next one swallows the first
+    for number in range(31, 60):
+        turn(number)
+    work(memory, kinds=["compact"])
+    check()
+    later = live_compaction(db, user)
+    assert later["to_turn"] > summary["to_turn"]
+    assert later["content"].startswith(summary["content"])
+    assert set(asked(openai)) == {"compact"}
+    work(memory)
+    check()
+
+
+def live_compaction(db: psycopg.Connection, user: uuid.UUID) -> dict[str, Any]:
+    (found,) = rows(
+        db,
+        "select to_turn, token_count, content from recall.session_summaries"
+        " where user_id = %s and kind = 'compaction' and ended_at is null",
+        [user],
+    )
+    return found
+
+
+def test_nothing_is_held_while_a_model_works(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    seen: list[Any] = []
+
+    def watched(request: Request) -> Scripted:
+        seen.extend(
+            db.execute(
+                "select state, xact_start from pg_stat_activity"
+                " where application_name = 'pgrecall' and datname = current_database()"
+            ).fetchall()
+        )
+        return script(request)
+
+    openai.respond = watched
+    talk(memory, user, ["I use Vim"])
+    work(memory)
+    assert seen
+    assert set(seen) == {("idle", None)}
+
+
+async def _asynchronously(configured: str, openai: ScriptedOpenAI, user: uuid.UUID) -> set[str]:
+    async with AsyncAgentMemory.connect(
+        configured, embedder=embedder(openai), llm=model(openai)
+    ) as memory:
+        chat = memory.session(user=user, model=MODEL)
+        for text in ("I use Postgres", "I switched to SQLite"):
+            await chat.append(user=text, reply="I see.")
+            await chat.close()
+            report = await memory.worker().run_until_idle()
+            assert report.failed == {}, report.last_error
+            await chat.resume()
+        return {item.content for item in await memory.memories(user)}
+
+
+def test_asynchronous_worker(
+    configured: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
+) -> None:
+    import asyncio
+
+    script.facts = {
+        "I use Postgres": [fact("User uses Postgres.")],
+        "I switched to SQLite": [fact("User switched from Postgres to SQLite.")],
+    }
+    script.decisions = {"User switched from Postgres to SQLite.": ("UPDATE", "User uses Postgres.")}
+    found = asyncio.run(_asynchronously(configured, openai, user))
+    assert found == {"User switched from Postgres to SQLite."}
+    assert asked(openai).count("consolidate") == 1
+
+
+def extractions(db: psycopg.Connection, user: uuid.UUID) -> list[dict[str, Any]]:
+    return rows(db, "select * from recall.jobs where user_id = %s and kind = 'extract'", [user])
+
+
+def make_due(db: psycopg.Connection) -> None:
+    db.execute("update recall.jobs set run_at = now() where state = 'ready'")
