@@ -91,7 +91,12 @@ def test_parameters_that_a_model_refuses(endpoint: ScriptedOpenAI) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['```json\n{"name": "pear"}\n```', 'Sure!\n{"name": "pear"} Enjoy.', '\n{"name":"pear","x":1}'],
+    [
+        '```json\n{"name": "pear"}\n```',
+        'Sure!\n{"name": "pear"} Enjoy.',
+        '\n{"name":"pear","x":1}',
+        '<think>Not {"name": "apple"}.</think>{"name": "pear"}',
+    ],
 )
 def test_wrapped_answers(endpoint: ScriptedOpenAI, text: str) -> None:
     endpoint.then(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import uuid
@@ -689,6 +690,42 @@ def test_asynchronous_worker(
     found = asyncio.run(_asynchronously(configured, openai, user))
     assert found == {"User switched from Postgres to SQLite."}
     assert asked(openai).count("consolidate") == 1
+
+
+def test_chat_goes_to_the_same_endpoint(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    chat = memory.session(user=user, model=MODEL)
+    openai.then("Vim, of course.")
+    assert chat.send("Which editor?").choices[0].message.content == "Vim, of course."
+    (request,) = openai.chats
+    assert request["messages"][-1] == {"role": "user", "content": "Which editor?"}
+
+
+def test_worker_command(
+    configured: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    talk(memory, user, ["I use Vim"])
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    assert command("worker", "--dsn", configured, "--until-idle", "--model", MODEL) == 2
+    assert "--base-url" in capsys.readouterr().err
+    endpoint = ("--base-url", openai.base_url, "--model", "another")
+    assert command("worker", "--dsn", configured, "--until-idle", "--json", *endpoint) == 0
+    assert json.loads(capsys.readouterr().out)["done"]["extract"] == 1
+    assert contents(memory, user) == {"User uses Vim."}
+    assert {request["model"] for request in openai.chats} == {"another"}
+
+
+def command(*arguments: str) -> Any:
+    from pgrecall.cli import main
+
+    try:
+        return main(list(arguments))
+    except SystemExit as end:
+        return end.code
 
 
 def extractions(db: psycopg.Connection, user: uuid.UUID) -> list[dict[str, Any]]:

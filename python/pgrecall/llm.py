@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,7 @@ _FORMATS = ("json_schema", "json_object", "text")
 _RAW_CHARS = 1000  # of an answer, kept in an error
 _MAX_ASKED = 2  # answers per question: the first, and one more when it was none
 _PER_MILLION = 1_000_000
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)  # of models that reason aloud
 
 
 class ModelAnswerError(RuntimeError):
@@ -341,11 +343,12 @@ def _said(completion: ChatCompletion) -> tuple[str, bool]:
 
 
 def _json_in(text: str) -> Any:
-    """Return the JSON object of an answer, which a model may wrap into a fence or a sentence.
+    """Return the JSON object of an answer; thoughts, a fence or a sentence may stand around it.
 
     Raises:
         ValueError: there is none.
     """
+    text = _THOUGHT.sub("", text)
     start = text.find("{")
     if start < 0:
         raise ValueError("no JSON object")
