@@ -58,33 +58,37 @@ begin
           from unnest(v_terms) with ordinality as w (term, ordinal)
           join m on m.search_vector @@ w.term
     ),
-    hit as materialized (
-        select e.memory_id, e.ordinal, e.length, 1::double precision as strength
-          from equal as e
-         union all
-        select m.memory_id, s.ordinal, length(m.search_vector), s.strength
-          from recall._similar_words(
-                   p_user_id, p_words, array(select e.ordinal from equal as e),
-                   p_embedding is not null, p_settings) as s
-          join m on m.memory_id = s.memory_id
-         where (select count(distinct e.ordinal) from equal as e) < cardinality(p_words)
-    ),
     weight as materialized (
-        select h.ordinal, ln(1 + (t.memories - count(*) + 0.5::double precision)
+        select e.ordinal, ln(1 + (t.memories - count(*) + 0.5::double precision)
                                  / (count(*) + 0.5::double precision)) as weight
-          from hit as h
+          from equal as e
          cross join total as t
-         group by h.ordinal, t.memories
+         group by e.ordinal, t.memories
+    ),
+    likely as materialized (
+        select m.memory_id, length(m.search_vector) as length, s.weight
+          from total as t
+         cross join lateral recall._similar_words(
+                p_user_id, p_words, array(select w.ordinal from weight as w), t.memories,
+                p_embedding is not null, p_settings) as s
+          join m on m.memory_id = s.memory_id
+         where (select count(*) from weight as w) < cardinality(p_words)
     ),
     by_words as (
         select h.memory_id,
-               sum(w.weight * h.strength) / (1 + p_settings.lexical_length_penalty * h.length)
-               / (select sum(a.weight) + (cardinality(p_words) - count(*))
-                                         * ln(2 + 2 * max(t.memories))
-                    from weight as a
-                   cross join total as t) as lexical
-          from hit as h
-          join weight as w on w.ordinal = h.ordinal
+               sum(h.weight) / (1 + p_settings.lexical_length_penalty * h.length)
+               / (select coalesce(sum(w.weight), 0)
+                         + (cardinality(p_words) - count(w.ordinal)) * ln(2 + 2 * t.memories)
+                    from total as t
+                    left join weight as w on true
+                   group by t.memories) as lexical
+          from (
+                select e.memory_id, e.length, w.weight
+                  from equal as e
+                  join weight as w on w.ordinal = e.ordinal
+                 union all
+                select l.memory_id, l.length, l.weight from likely as l
+               ) as h
          group by h.memory_id, h.length
     ),
     by_vector as materialized (

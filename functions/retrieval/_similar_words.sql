@@ -1,18 +1,19 @@
 -- recall._similar_words(…) -> memories with a word like one that no memory has
 -- Typos, names, parts of words, by trigrams. Comparing takes its time, so never more memories than
 -- settings.trigram_rows are looked at, the most important first; and beside a vector search, which
--- forgives much by itself, only words with the same beginning.
+-- forgives much by itself, only words with the same beginning. The weight is the rarity of what is
+-- alike, as of a word, times the likeness.
 create or replace function recall._similar_words(
     p_user_id    uuid,
     p_words      text[],
     p_matched    bigint[],
+    p_memories   double precision,
     p_has_vector boolean,
     p_settings   recall.settings
 )
 returns table (
     memory_id uuid,
-    ordinal   bigint,
-    strength  double precision
+    weight    double precision
 )
 language plpgsql
 stable
@@ -44,7 +45,7 @@ begin
          order by a.importance desc
          limit p_settings.trigram_rows
     ),
-    near as (
+    near as materialized (
         select v.word, w.ordinal, l.strength
           from (
                 select distinct u.word
@@ -59,12 +60,19 @@ begin
                ) as l (strength)
          where l.strength >= p_settings.trigram_threshold
     )
-    select m.memory_id, n.ordinal, max(n.strength)
-      from near as n
-      join m on n.word = any (m.words)
-     group by m.memory_id, n.ordinal;
+    select h.memory_id,
+           h.strength * ln(1 + (p_memories - h.found + 0.5::double precision)
+                               / (h.found + 0.5::double precision))
+      from (
+            select m.memory_id, max(n.strength) as strength,
+                   count(*) over (partition by n.ordinal) as found
+              from near as n
+              join m on n.word = any (m.words)
+             group by m.memory_id, n.ordinal
+           ) as h;
 end;
 $function$;
 
-comment on function recall._similar_words(uuid, text[], bigint[], boolean, recall.settings) is
+comment on function recall._similar_words(uuid, text[], bigint[], double precision, boolean,
+    recall.settings) is
     'Memories with a word like one of those that no memory has, by trigram similarity.';
