@@ -315,7 +315,9 @@ def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection
         db.execute(f"create role {name} login in role recall_{role}")
     try:
         writer = make_conninfo(dsn, user=names["writer"])
-        with AgentMemory.connect(writer, embedder=WordEmbedder("openai:x", 384)) as memory:
+        with AgentMemory.connect(
+            writer, embedder=WordEmbedder("openai:text-embedding-3-small", 384)
+        ) as memory:
             chat = memory.session(user=user, model="m")
             chat.append(user="hello")
             memory.remember(user, "Ada uses Vim.", embedding=None)

@@ -66,7 +66,7 @@ begin
     v_window  := recall._history_window(
         o_session,
         case when o_summary.kind = 'compaction' then o_summary.to_turn
-             else o_session.compacted_through_turn end,
+             when p_as_of is null then o_session.compacted_through_turn else 0 end,
         p_as_of, v_room.o_total, v_settings);
     o_task := coalesce(
         o_options ->> 'task',
@@ -105,8 +105,8 @@ begin
         v_used := v_used - coalesce(v_window.o_cumulative[v_kept], 0);
         v_kept := recall._rows_that_fit(
             v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-            least(v_room.o_total - v_used, (o_options ->> 'history_budget')::bigint - v_fit.o_summary),
-            null);
+            least(v_room.o_total - v_used,
+                  (o_options ->> 'history_budget')::bigint - v_fit.o_summary), null);
         v_used := v_used + coalesce(v_window.o_cumulative[v_kept], 0);
     end if;
 
@@ -115,16 +115,13 @@ begin
     o_budget    := jsonb_build_object(
         'window', o_session.context_window_size,
         'system', o_session.system_prompt_tokens,
-        'tools', v_room.o_tools,
-        'response', o_session.max_response_tokens,
-        'current', v_current.o_tokens,
-        'overhead', v_room.o_overhead,
+        'tools', v_room.o_tools, 'response', o_session.max_response_tokens,
+        'current', v_current.o_tokens, 'overhead', v_room.o_overhead,
         'memory', v_heading,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
         'summary', v_fit.o_summary,
         'history', coalesce(v_window.o_cumulative[v_kept], 0),
-        'available', v_room.o_total,
-        'used', v_used,
+        'available', v_room.o_total, 'used', v_used,
         'total', o_session.system_prompt_tokens + v_room.o_tools + v_current.o_tokens
                  + v_room.o_overhead + v_used);
 end;
