@@ -192,6 +192,7 @@ begin;
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_likely_memories.sql
+\ir ../functions/retrieval/_match_words.sql
 \ir ../functions/retrieval/_matching_memories.sql
 \ir ../functions/retrieval/_nearest_memories.sql
 \ir ../functions/retrieval/_query_words.sql
@@ -251,7 +252,7 @@ begin;
 \ir ../functions/jobs/_compact_input.sql
 \ir ../functions/jobs/_compaction_window.sql
 \ir ../functions/jobs/_decisions_of.sql
-\ir ../functions/jobs/_embed_if_active.sql
+\ir ../functions/jobs/_embed_if_wanted.sql
 \ir ../functions/jobs/_embed_input.sql
 \ir ../functions/jobs/_enqueue_due_summary.sql
 \ir ../functions/jobs/_extract_input.sql
@@ -264,6 +265,7 @@ begin;
 \ir ../functions/jobs/_has_unembedded.sql
 \ir ../functions/jobs/_index_messages.sql
 \ir ../functions/jobs/_is_known.sql
+\ir ../functions/jobs/_job_settings.sql
 \ir ../functions/jobs/_lease_job.sql
 \ir ../functions/jobs/_neighbors_json.sql
 \ir ../functions/jobs/_no_step.sql

@@ -1,10 +1,8 @@
 -- recall._find_memories(…) -> candidates of a search, and the user's largest access count
--- Compares all memories (or p_only) and keeps every one that can be among the best, whatever the
--- small terms of its score add. `lexical` is the share of the query's words that a memory has, each
--- weighted by its rarity among the user's own memories as in BM25, a little less for a long text;
--- where no memory has a word, words like it count. Hybrid scores take similarity and words min-max
--- normalized over all that was compared (equal values: 1), and for a memory without a vector the
--- words stand in.
+-- Compares all memories (or p_only) by words and by vector, and keeps every one that can be among
+-- the best, whatever the small terms of its score add. Hybrid scores take similarity and words
+-- min-max normalized over all that was compared (equal values: 1), and for a memory without a
+-- vector the words stand in.
 create or replace function recall._find_memories(
     p_user_id        uuid,
     p_words          text[],
@@ -24,74 +22,20 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_terms      constant tsquery[] := array(select recall._term_query(w.word)
-                                               from unnest(p_words) as w (word));
-    v_normalize  constant boolean   := p_words is not null and p_settings.scoring = 'hybrid';
+    v_normalize  constant boolean := p_words is not null and p_settings.scoring = 'hybrid';
     v_similarity constant double precision := p_weight.similarity;
     v_lexical    constant double precision := p_weight.lexical;
     v_small      constant double precision :=
         case when p_settings.decay_mode = 'multiply' then 'infinity'
              else p_weight.freshness + p_weight.frequency + p_weight.authority end;
+    v_memories   recall.memory_match[];
 begin
-    with m as materialized (
-        select a.memory_id, a.search_vector, a.access_count
-          from recall.memory_store as a
-         where p_only is null
-           and a.user_id = p_user_id
-           and a.ended_at is null
-           and a.importance >= 0
-           and (a.session_id is null or a.session_id = any (p_sessions))
-           and (a.expires_at is null or a.expires_at > now())
-         union all
-        select a.memory_id, a.search_vector, a.access_count
-          from recall.memory_store as a
-         where p_only is not null
-           and a.user_id   = p_user_id
-           and a.memory_id = any (p_only)
-    ),
-    total as materialized (
-        select count(*)::double precision as memories, max(m.access_count) as largest_count
-          from m
-    ),
-    equal as materialized (
-        select m.memory_id, w.ordinal, length(m.search_vector) as length
-          from unnest(v_terms) with ordinality as w (term, ordinal)
-          join m on m.search_vector @@ w.term
-    ),
-    weight as materialized (
-        select e.ordinal, ln(1 + (t.memories - count(*) + 0.5::double precision)
-                                 / (count(*) + 0.5::double precision)) as weight
-          from equal as e
-         cross join total as t
-         group by e.ordinal, t.memories
-    ),
-    likely as materialized (
-        select m.memory_id, length(m.search_vector) as length, s.weight
-          from total as t
-         cross join lateral recall._similar_words(
-                p_user_id, p_words, array(select w.ordinal from weight as w), t.memories,
-                p_embedding is not null, p_settings) as s
-          join m on m.memory_id = s.memory_id
-         where (select count(*) from weight as w) < cardinality(p_words)
-    ),
-    by_words as (
-        select h.memory_id,
-               sum(h.weight) / (1 + p_settings.lexical_length_penalty * h.length)
-               / (select coalesce(sum(w.weight), 0)
-                         + (cardinality(p_words) - count(w.ordinal)) * ln(2 + 2 * t.memories)
-                    from total as t
-                    left join weight as w on true
-                   group by t.memories) as lexical
-          from (
-                select e.memory_id, e.length, w.weight
-                  from equal as e
-                  join weight as w on w.ordinal = e.ordinal
-                 union all
-                select l.memory_id, l.length, l.weight from likely as l
-               ) as h
-         group by h.memory_id, h.length
-    ),
-    by_vector as materialized (
+    select m.memories, m.largest_count
+      into v_memories, largest_count
+      from recall._match_words(p_user_id, p_words, p_only, p_sessions, p_embedding is not null,
+                               p_settings) as m;
+
+    with by_vector as (
         select e.memory_id, 1 - (e.embedding <=> p_embedding) as similarity
           from recall.memory_embedding as e
          where p_only is null
@@ -105,13 +49,11 @@ begin
            and p_embedding is not null
     ),
     found as materialized (
-        select m.memory_id, v.similarity,
-               case when p_words is not null then coalesce(w.lexical, 0) end as lexical
-          from m
+        select m.memory_id, v.similarity, m.lexical
+          from unnest(v_memories) as m
           left join by_vector as v on v.memory_id = m.memory_id
-          left join by_words as w on w.memory_id = m.memory_id
          where p_min_similarity is null
-            or coalesce(v.similarity, w.lexical, 0) >= p_min_similarity
+            or coalesce(v.similarity, m.lexical, 0) >= p_min_similarity
     ),
     -- What is taken off and divided by, so that the least becomes 0 and the most 1.
     span as materialized (
@@ -141,9 +83,8 @@ begin
                r.memory_id, r.similarity, r.lexical,
                greatest(0, coalesce((r.similarity - s.similarity_from) / s.similarity_span,
                                     (r.lexical - s.lexical_from) / s.lexical_span)),
-               (r.lexical - s.lexical_from) / s.lexical_span)::recall.memory_candidate),
-           (select t.largest_count from total as t)
-      into candidates, largest_count
+               (r.lexical - s.lexical_from) / s.lexical_span)::recall.memory_candidate)
+      into candidates
       from ranked as r
      cross join span as s
      where r.base >= coalesce((select l.base from ranked as l offset p_limit - 1 limit 1) - v_small,
@@ -151,6 +92,6 @@ begin
 end;
 $function$;
 
-comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real,
-    uuid[], recall.score_weights, recall.settings) is
+comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, uuid[],
+    recall.score_weights, recall.settings) is
     'Candidates of a search: all memories compared by vector and by words, the best kept.';

@@ -1,5 +1,5 @@
 -- recall._important_memories(…) -> candidates of a search without a query
--- The most important, of equals the newest. p_only, when given, are those to choose from.
+-- The most important, of equals the newest; among p_only when it is given.
 create or replace function recall._important_memories(
     p_user_id  uuid,
     p_only     uuid[],
@@ -42,4 +42,5 @@ begin
 end;
 $function$;
 
-comment on function recall._important_memories(uuid, uuid[], integer, uuid[]) is 'Candidates of a search without a query: the most important and recent.';
+comment on function recall._important_memories(uuid, uuid[], integer, uuid[]) is
+    'Candidates of a search without a query: the most important and recent.';

@@ -17,9 +17,18 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_most  constant double precision := ln(1 + greatest(1, p_largest_count));
-    v_decay constant double precision :=
-        case when p_settings.decay_mode = 'multiply' then p_settings.decay_per_day / 24 else 0 end;
+    v_now        constant double precision := date_part('epoch', p_at);
+    v_most       constant double precision := ln(1 + greatest(1, p_largest_count));
+    v_forgetting constant double precision := p_settings.freshness_decay_per_hour / 3600;
+    v_decay      constant double precision :=
+        case when p_settings.decay_mode = 'multiply' then p_settings.decay_per_day / 86400
+             else 0 end;
+    v_similarity constant double precision := p_weight.similarity;
+    v_lexical    constant double precision := p_weight.lexical;
+    v_freshness  constant double precision := p_weight.freshness;
+    v_frequency  constant double precision := p_weight.frequency;
+    v_authority  constant double precision := p_weight.authority;
+    v_importance constant double precision := p_weight.importance;
 begin
     return query
     select m.memory_id, m.content, m.kind, m.tier::text,
@@ -37,22 +46,22 @@ begin
       from unnest(p_candidates) as c
       join recall.memory_store as m on m.memory_id = c.memory_id
      cross join lateral (
-            select greatest(0, date_part('epoch', p_at - coalesce(m.last_accessed_at,
-                                                                  m.created_at)) / 3600)
-           ) as i (hours)
+            select greatest(0, v_now - date_part('epoch', coalesce(m.last_accessed_at,
+                                                                   m.created_at)))
+           ) as i (seconds)
      cross join lateral (
-            select exp(-p_settings.freshness_decay_per_hour * i.hours),
+            select exp(-v_forgetting * i.seconds),
                    ln(1 + m.access_count::double precision) / v_most,
                    recall._authority(m.provenance),
-                   exp(-v_decay * i.hours)
+                   case when v_decay > 0 then exp(-v_decay * i.seconds) else 1 end
            ) as t (freshness, frequency, authority, decay)
      cross join lateral (
-            select p_weight.similarity * coalesce(c.similarity_term, 0),
-                   p_weight.lexical    * coalesce(c.lexical_term, 0),
-                   p_weight.freshness  * t.freshness,
-                   p_weight.frequency  * t.frequency,
-                   p_weight.authority  * m.confidence * t.authority,
-                   p_weight.importance * m.importance
+            select v_similarity * coalesce(c.similarity_term, 0),
+                   v_lexical    * coalesce(c.lexical_term, 0),
+                   v_freshness  * t.freshness,
+                   v_frequency  * t.frequency,
+                   v_authority  * m.confidence * t.authority,
+                   v_importance * m.importance
            ) as p (similarity, lexical, freshness, frequency, authority, importance)
      where m.user_id   = p_user_id
        and m.memory_id = any (array(select a.memory_id from unnest(p_candidates) as a))

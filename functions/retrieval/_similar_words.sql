@@ -24,9 +24,11 @@ as $function$
 declare
     v_ordinals   bigint[];
     v_beginnings text[];
+    v_any        tsquery;
 begin
-    select array_agg(w.ordinal), array_agg(left(w.word, 3))
-      into v_ordinals, v_beginnings
+    select array_agg(w.ordinal), array_agg(left(w.word, 3)),
+           string_agg(recall._term_query(left(w.word, 3), true)::text, '|')::tsquery
+      into v_ordinals, v_beginnings, v_any
       from unnest(p_words) with ordinality as w (word, ordinal)
      where w.ordinal <> all (p_matched)
        and length(w.word) > 2;
@@ -38,10 +40,7 @@ begin
          where a.user_id = p_user_id
            and a.ended_at is null
            and a.importance >= 0
-           and (not p_has_vector
-                or a.search_vector @@ (select string_agg(recall._term_query(b.beginning, true)::text,
-                                                         '|')::tsquery
-                                         from unnest(v_beginnings) as b (beginning)))
+           and (not p_has_vector or a.search_vector @@ v_any)
          order by a.importance desc
          limit p_settings.trigram_rows
     ),
