@@ -302,7 +302,9 @@ def furnish(conn: Connection, mark: str) -> World:
         ),
         "embedded": Jsonb(
             {"through_turn": 60,
-             "messages": [{"turn_index": n, "embedding": vector(n)} for n in range(1, 11)]}
+             "messages": [{"turn_index": n, "embedding": vector(n)} for n in range(1, 11)],
+             "memories": [{"memory_id": str(memories[3]), "embedding": vector(3)},
+                          {"memory_id": str(goal), "embedding": vector(200)}]}
         ),
         "compacted": Jsonb(compacted | {"content": f"{mark} counted.", "token_count": 3}),
         "summarized": Jsonb({"through_turn": 60, "content": f"{mark} counted."}),

@@ -24,9 +24,9 @@ Login = dict[str, str]
 
 READER = {
     "user_id", "uuidv7", "version", "health", "get_settings", "message_hash",
-    "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages", "neighbors", "memories_to_review",
-    "list_disputes", "get_memory", "get_memories", "get_profile", "memory_chain", "memory_history",
-    "get_working", "search", "compile_context", "explain_context",
+    "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
+    "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories", "get_profile",
+    "memory_chain", "memory_history", "get_working", "search", "compile_context", "explain_context",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",

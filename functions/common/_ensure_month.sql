@@ -1,9 +1,13 @@
--- recall._ensure_month(parent, at) -> was it missing?
+-- recall._ensure_month(parent, at, refresh) -> was it missing?
 -- The month (UTC) that holds a time, below one range-partitioned table.
--- Locks   the parent against other partition changes, when the month is missing.
+-- p_refresh is for an insert that found no month: a neighbor may be making it at this moment, and
+-- a connection that reads the list of partitions for the first time just then may keep one without
+-- it. So wait for the neighbor and have the list read anew; an ALTER that changes nothing does.
+-- Locks   with p_refresh, or when the month is missing: the parent against partition changes.
 create or replace function recall._ensure_month(
-    p_parent regclass,
-    p_at     timestamptz
+    p_parent  regclass,
+    p_at      timestamptz,
+    p_refresh boolean default false
 )
 returns boolean
 language plpgsql
@@ -17,6 +21,9 @@ declare
     v_from timestamptz := date_trunc('month', p_at, 'UTC');
     v_to   timestamptz := date_add(v_from, interval '1 month', 'UTC');
 begin
+    if p_refresh then
+        execute format('alter table only %s alter column created_at set statistics -1', p_parent);
+    end if;
     if exists (
         select from recall._month_leaves(p_parent) as l
          where l.lower_bound <= p_at and p_at < l.upper_bound
@@ -42,5 +49,5 @@ begin
 end;
 $function$;
 
-comment on function recall._ensure_month(regclass, timestamptz) is
+comment on function recall._ensure_month(regclass, timestamptz, boolean) is
     'Make the monthly partition (UTC) for a time when it is missing.';

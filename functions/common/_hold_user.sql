@@ -1,6 +1,7 @@
 -- recall._hold_user(user)
--- Keeps other writers of the user's memories, and his forgetting, waiting; changes nothing. A plan
--- for the one leaf: a generic one would hold a lock on every leaf.
+-- Keeps other writers of the user's memories, and his forgetting, waiting. An update that changes
+-- nothing, with a plan for the one leaf: it holds no lock that _lock_user does not hold after it,
+-- where a generic plan locks every leaf and a select takes locks of its own.
 -- Locks   the user, when there is one.
 create or replace function recall._hold_user(
     p_user_id uuid
@@ -13,10 +14,9 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 begin
-    perform
-       from recall.users as u
-      where u.user_id = p_user_id
-        for no key update;
+    update recall.users as u
+       set memory_revision = u.memory_revision
+     where u.user_id = p_user_id;
 end;
 $function$;
 

@@ -1,9 +1,6 @@
 -- recall._ensure_history_months(user, rows, refresh)
 -- Off the hot path: an import from the past, or a month that maintenance has missed. Touches the
--- user's leaf alone.
--- p_refresh is for an insert that found no month: a neighbor may be making it at this moment, and
--- a connection that reads the list of partitions for the first time just then may keep one without
--- it. So wait for the neighbor and have the list read anew; an ALTER that changes nothing does.
+-- user's leaf alone. p_refresh: see _ensure_month.
 -- Locks   with p_refresh, or when a month is missing: the user's leaf against partition changes.
 create or replace function recall._ensure_history_months(
     p_user_id uuid,
@@ -20,16 +17,13 @@ declare
     v_leaf regclass := recall._hash_leaf('recall.conversation_history', p_user_id);
     v_at   timestamptz;
 begin
-    if p_refresh then
-        execute format('alter table only %s alter column created_at set statistics -1', v_leaf);
-    end if;
     for v_at in
         select min(r.created_at)
           from unnest(p_rows) as r
          group by date_trunc('month', r.created_at, 'UTC')
          order by 1
     loop
-        perform recall._ensure_month(v_leaf, v_at);
+        perform recall._ensure_month(v_leaf, v_at, p_refresh);
     end loop;
 end;
 $function$;

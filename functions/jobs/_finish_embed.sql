@@ -14,7 +14,7 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings recall.settings := recall._settings(p_job.user_id);
+    v_settings recall.settings := recall._job_settings(p_job.user_id);
     v_messages jsonb           := recall._vector_list(p_result, 'messages', 'turn_index');
     v_memories jsonb           := recall._vector_list(p_result, 'memories', 'memory_id');
     v_more     boolean         := false;
@@ -26,23 +26,26 @@ begin
 
     if p_job.session_id is not null and v_settings.embed_messages then
         v_more := recall._index_messages(
-            recall._lock_session(p_job.user_id, p_job.session_id),
+            recall._take_session(p_job.user_id, p_job.session_id),
             recall._through_turn(p_result), v_messages, v_settings);
         if v_more is null then
             return false;
         end if;
     end if;
 
+    if v_memories <> '[]' then
+        perform recall._lock_user(p_job.user_id);
+    end if;
     for v_vector in
         select e.item
           from jsonb_array_elements(v_memories) as e (item)
          order by e.item ->> 'memory_id'
     loop
-        perform recall._embed_if_active(
-            p_job.user_id, (v_vector ->> 'memory_id')::uuid,
+        perform recall._embed_if_wanted(
+            p_job, (v_vector ->> 'memory_id')::uuid,
             recall._embedding_from_json(v_vector -> 'embedding',
                                         'memory ' || (v_vector ->> 'memory_id')),
-            v_settings.embedding_model);
+            v_settings);
     end loop;
 
     if v_more or v_memories <> '[]'

@@ -1,6 +1,6 @@
 -- recall._index_messages(session, through_turn, vectors, settings) -> do more turns wait?
 -- NULL when the session moved on since the input was read. A message without a vector is still
--- found by its words.
+-- found by its words. Plans for the one leaf, as _take_session has them.
 create or replace function recall._index_messages(
     p_session  recall.sessions,
     p_through  integer,
@@ -12,6 +12,7 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
+set plan_cache_mode = force_custom_plan
 as $function$
 begin
     if p_through not between p_session.indexed_through_turn and p_session.turn_count then

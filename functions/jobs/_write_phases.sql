@@ -1,8 +1,10 @@
--- recall._write_phases(job, phases)
+-- recall._write_phases(job, phases, retry)
+-- Should the month be missing, the insert fails, the month is made, and it goes again, once.
 -- Raises  RC003.
 create or replace function recall._write_phases(
     p_job    recall.jobs,
-    p_phases jsonb
+    p_phases jsonb,
+    p_retry  boolean default true
 )
 returns void
 language plpgsql
@@ -36,8 +38,6 @@ begin
     end if;
 
     v_ids := recall._uuids(jsonb_array_length(p_phases));
-    perform recall._ensure_month('recall.job_phases', v_now);
-
     insert into recall.job_phases (user_id, job_id, phase_id, kind, phase, created_at, duration_ms,
                                    items, prompt_tokens, completion_tokens, cost_microcents,
                                    model_id, error)
@@ -49,7 +49,14 @@ begin
            coalesce((e.phase ->> 'cost_microcents')::bigint, 0),
            e.phase ->> 'model_id', e.phase ->> 'error'
       from jsonb_array_elements(p_phases) with ordinality as e (phase, ordinal);
+exception when check_violation then
+    -- All values were judged: what is left is that the month has no partition.
+    if not p_retry then
+        raise;
+    end if;
+    perform recall._ensure_month('recall.job_phases', v_now, true);
+    perform recall._write_phases(p_job, p_phases, false);
 end;
 $function$;
 
-comment on function recall._write_phases(recall.jobs, jsonb) is 'Store the spans of a job.';
+comment on function recall._write_phases(recall.jobs, jsonb, boolean) is 'Store the spans of a job.';

@@ -25,7 +25,7 @@ declare
     v_embeddings halfvec[];
     v_memory     recall.memory_store;
     v_neighbors  jsonb;
-    v_open       jsonb := '[]';
+    v_open       jsonb := jsonb '[]';
 begin
     v_input      := recall.job_input(p_user_id, p_job_id, p_lease_token);
     v_settings   := recall._settings(p_user_id);

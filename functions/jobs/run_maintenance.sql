@@ -16,7 +16,8 @@ as $function$
 declare
     v_start  timestamptz := clock_timestamp();
     v_task   recall.maintenance_tasks;
-    v_batch  record;
+    v_batch  integer;
+    v_more   boolean;
     v_done   integer     := 0;
     v_result jsonb;
 begin
@@ -36,12 +37,12 @@ begin
     begin
         loop
             execute format('select done, more from recall.%I(p_limit => $1)', v_task.task)
-               into v_batch
+               into v_batch, v_more
               using v_task.batch_size;
-            v_done := v_done + v_batch.done;
-            exit when not v_batch.more or clock_timestamp() > v_start + v_task.budget;
+            v_done := v_done + v_batch;
+            exit when not v_more or clock_timestamp() > v_start + v_task.budget;
         end loop;
-        v_result := jsonb_build_object('done', v_done, 'more', v_batch.more);
+        v_result := jsonb_build_object('done', v_done, 'more', v_more);
     exception when others then
         v_result := jsonb_build_object('error', sqlerrm, 'sqlstate', sqlstate);
     end;
