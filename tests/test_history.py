@@ -11,6 +11,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from support import (
     MODEL,
@@ -24,6 +26,7 @@ from support import (
     session_row,
     value,
 )
+from transcripts import histories
 
 Connection = psycopg.Connection[Any]
 
@@ -605,6 +608,12 @@ def test_compacted_turns_can_be_left_out(
         " where user_id = %s",
         [user],
     )
+    db.execute(
+        "insert into recall.session_summaries (user_id, session_id, summary_id, kind, from_turn,"
+        " to_turn, content, token_count, created_at)"
+        " values (%s, %s, gen_random_uuid(), 'compaction', 1, 2, 'They counted.', 3, now())",
+        [user, session],
+    )
     assert len(messages(db, user, session)) == 3
     assert [row["content"] for row in messages(db, user, session, p_include_compacted=False)] == [
         "3"
@@ -738,3 +747,48 @@ def test_message_hash(db: Connection, user: uuid.UUID, session: uuid.UUID) -> No
     assert [row["content_hash"] for row in messages(db, user, session)] == [
         digest(ANSWER), digest(CALL), digest(base),
     ]  # fmt: skip
+
+
+# --- any history, in any pieces
+
+
+@settings(max_examples=30)
+@given(history=histories, data=st.data())
+def test_what_was_said_is_read_back(dsn: str, history: list[Any], data: st.DataObject) -> None:
+    """Whatever the pieces it came in, and whatever was taken back or rolled back in between."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        user = uuid.uuid4()
+        session = open_session(conn, user)
+        kept: list[Any] = []
+        rest = history
+        while rest:
+            size = data.draw(st.integers(1, len(rest)), label="size")
+            batch, rest = rest[:size], rest[size:]
+            fate = data.draw(st.sampled_from(["keep", "keep", "keep", "roll back", "repeat"]))
+            if fate == "roll back":
+                with conn.transaction(force_rollback=True):
+                    append(conn, user, session, batch)
+            request = uuid.uuid4() if fate == "repeat" else None
+            for _ in range(2 if fate == "repeat" else 1):
+                append(conn, user, session, batch, {"completion_tokens": 1}, request)
+            kept += batch
+        found = call(conn, "get_messages", p_user_id=user, p_session_id=session, p_limit=10_000)
+        found.reverse()
+        assert [row["turn_index"] for row in found] == list(range(1, len(kept) + 1))
+        for row, message in zip(found, kept, strict=True):
+            content = message["content"]
+            is_list = isinstance(content, list)
+            assert row["role"] == message["role"]
+            assert row["content"] == (None if is_list else content)
+            assert row["content_parts"] == (content if is_list else None)
+            assert row["tool_calls"] == message.get("tool_calls")
+            assert row["tool_call_id"] == message.get("tool_call_id")
+        # taking back from somewhere leaves what was before
+        if kept:
+            turn = data.draw(st.integers(1, len(kept)), label="turn")
+            call(conn, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=turn)
+            left = messages(conn, user, session, p_limit=10_000)
+            assert len(left) == turn - 1
+            assert session_row(conn, user, session)["active_tokens"] == sum(
+                row["token_count"] for row in left
+            )

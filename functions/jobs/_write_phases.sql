@@ -59,4 +59,5 @@ exception when check_violation then
 end;
 $function$;
 
-comment on function recall._write_phases(recall.jobs, jsonb, boolean) is 'Store the spans of a job.';
+comment on function recall._write_phases(recall.jobs, jsonb, boolean) is
+    'Store the spans of a job.';

@@ -25,7 +25,8 @@ declare
             format('temperature is %s', p_temperature)
         when p_top_p <= 0 or p_top_p > 1 or p_top_p = 'NaN' then format('top_p is %s', p_top_p)
         when p_cost_limit < 0 then format('cost_limit_microcents is %s', p_cost_limit)
-        when p_expires_in <= interval '0' then format('expires_in is %s', p_expires_in)
+        when p_expires_in <= interval '0' or p_expires_in > interval '1000 years'
+            then format('expires_in is %s', p_expires_in)
     end;
 begin
     if v_problem is not null then
@@ -33,7 +34,8 @@ begin
             errcode = 'RC003',
             message = v_problem,
             hint    = 'Tokens: positive, response below the window; temperature 0 to 2; '
-                      'top_p above 0 to 1; cost limit 0 or more; expires_in positive.';
+                      'top_p above 0 to 1; cost limit 0 or more; expires_in positive, at most '
+                      '1000 years.';
     end if;
 end;
 $function$;

@@ -100,7 +100,8 @@ create table if not exists recall.settings (
     constraint settings_default_max_response_tokens_check check (default_max_response_tokens >= 0),
     constraint settings_tokens_per_message_check check (tokens_per_message between 0 and 100),
     constraint settings_tokens_per_image_check check (tokens_per_image between 0 and 100000),
-    constraint settings_session_ttl_check check (session_ttl >= interval '1 minute'),
+    constraint settings_session_ttl_check
+        check (session_ttl between interval '1 minute' and interval '1000 years'),
     constraint settings_receipt_ttl_check check (receipt_ttl >= interval '1 minute'),
     constraint settings_future_skew_check check (future_skew >= interval '0'),
     constraint settings_extraction_check check (extraction in ('llm', 'verbatim', 'none')),
