@@ -77,6 +77,17 @@ def test_the_format_is_found_out_once(
     assert '"properties":{"name"' in last["messages"][0]["content"]
 
 
+def test_lengths_are_left_out_where_they_are_refused(endpoint: ScriptedOpenAI) -> None:
+    bounded = {**SCHEMA, "properties": {"name": {"type": "string", "maxLength": 9}}}
+    model = chat_model(endpoint)
+    endpoint.then(Status(400, "'maxLength' is not permitted"), PEAR, PEAR)
+    for _ in range(2):
+        model.ask("extract", [{"role": "system", "content": "A fruit."}], Fruit, schema=bounded,
+                  max_tokens=50)  # fmt: skip
+    schemas = [asked["response_format"]["json_schema"]["schema"] for asked in endpoint.chats]
+    assert schemas == [bounded, SCHEMA, SCHEMA]
+
+
 def test_parameters_that_a_model_refuses(endpoint: ScriptedOpenAI) -> None:
     endpoint.refused_parameters = ("max_tokens", "temperature")
     model = chat_model(endpoint)

@@ -58,7 +58,8 @@ def test_schemas_are_those_of_the_models(step: str) -> None:
 def test_schemas_are_strict(step: str) -> None:
     def check(node: dict[str, Any]) -> None:
         assert set(node) <= {
-            "type", "enum", "items", "properties", "required", "additionalProperties"
+            "type", "enum", "items", "properties", "required", "additionalProperties",
+            "maxItems", "maxLength",
         }  # fmt: skip
         if node["type"] == "object":
             assert node["additionalProperties"] is False

@@ -174,16 +174,19 @@ class _Dialect:
     """How an endpoint wants to be asked for a model."""
 
     format: str = _FORMATS[0]
+    has_lengths: bool = True
     has_temperature: bool = True
     limit_key: str = "max_tokens"
 
-    def simpler(self, error: openai.APIStatusError) -> _Dialect | None:
+    def simpler(self, error: openai.APIStatusError, schema: Mapping[str, Any]) -> _Dialect | None:
         """Return what to try after a refused request, None when nothing is left."""
         said = str(error).lower()
         if self.limit_key == "max_tokens" and "max_completion_tokens" in said:
             return replace(self, limit_key="max_completion_tokens")
         if self.has_temperature and "temperature" in said:
             return replace(self, has_temperature=False)
+        if self.format == "json_schema" and self.has_lengths and without_lengths(schema) != schema:
+            return replace(self, has_lengths=False)
         place = _FORMATS.index(self.format) + 1
         return replace(self, format=_FORMATS[place]) if place < len(_FORMATS) else None
 
@@ -279,7 +282,7 @@ class ChatModel:
                     model=model, **arguments
                 )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                simpler = dialect.simpler(error)
+                simpler = dialect.simpler(error, schema)
                 if simpler is None:
                     raise
                 dialect = simpler
@@ -301,6 +304,8 @@ class ChatModel:
         if self.settings.reasoning_effort is not None:
             arguments["reasoning_effort"] = self.settings.reasoning_effort
         if dialect.format == "json_schema":
+            if not dialect.has_lengths:
+                schema = without_lengths(schema)
             arguments["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": step, "strict": True, "schema": schema},
@@ -322,6 +327,19 @@ class ChatModel:
 
                 self._client = openai.OpenAI(**self.settings.client_arguments())
             return self._client
+
+
+def without_lengths(schema: Any) -> Any:
+    """Return a schema without what not every strict mode knows: the lengths of texts and lists."""
+    if isinstance(schema, Mapping):
+        return {
+            key: without_lengths(value)
+            for key, value in schema.items()
+            if key not in ("maxLength", "maxItems")
+        }
+    if isinstance(schema, list):
+        return [without_lengths(item) for item in schema]
+    return schema
 
 
 def _said(completion: ChatCompletion) -> tuple[str, bool]:

@@ -29,24 +29,31 @@ def _upper(value: Any) -> Any:
     return value.strip().upper() if isinstance(value, str) else value
 
 
+_Line = Annotated[str, BeforeValidator(_word), Field(json_schema_extra={"maxLength": 300})]
+_Tag = Annotated[str, Field(json_schema_extra={"maxLength": 30})]
+_Turns = Annotated[list[int], Field(json_schema_extra={"maxItems": 8})]
+
+
 class Fact(BaseModel):
     """One thing to remember of the user."""
 
-    content: Annotated[str, BeforeValidator(_word)]
+    content: _Line
     kind: Annotated[str, BeforeValidator(_lower)]
     slot: str | None = None
     importance: Annotated[float, Field(allow_inf_nan=False)] = 0.5
     confidence: Annotated[Literal["high", "medium", "low"], BeforeValidator(_lower)]
     correction: bool = False
-    tags: list[str] = Field(default_factory=list)
-    turns: list[int] = Field(default_factory=list)
+    tags: Annotated[list[_Tag], Field(json_schema_extra={"maxItems": 2})] = Field(
+        default_factory=list
+    )
+    turns: _Turns = Field(default_factory=list)
 
 
 class Episode(BaseModel):
     """One line on an exchange."""
 
-    content: Annotated[str, BeforeValidator(_word)]
-    turns: list[int] = Field(default_factory=list)
+    content: _Line
+    turns: _Turns = Field(default_factory=list)
 
 
 class Extraction(BaseModel):
@@ -109,6 +116,9 @@ STEPS: dict[str, type[BaseModel]] = {
 """The shape of each step's answer."""
 
 
+_KEPT = ("type", "enum", "maxItems", "maxLength")
+
+
 @cache
 def text(step: str) -> str:
     """Return the instructions of a step."""
@@ -130,7 +140,8 @@ def made_schema(step: str) -> dict[str, Any]:
     """Return the schema as the strict mode of OpenAI's endpoint wants it.
 
     Every property is required, no other is allowed, definitions stand where they are used, and what
-    only some endpoints check (defaults, lengths) is left out: pydantic checks the answer.
+    only some endpoints check (defaults, ranges) is left out: pydantic checks the answer. Lengths
+    keep small models from going on for ever; what is longer is no error.
     """
     raw = STEPS[step].model_json_schema()
     return _strict(raw, raw.get("$defs", {}))
@@ -141,7 +152,7 @@ def _strict(node: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]
         node = definitions[node["$ref"].rpartition("/")[2]]
     if "anyOf" in node:  # X | None
         return {"type": [option["type"] for option in node["anyOf"]]}
-    made: dict[str, Any] = {key: node[key] for key in node if key in ("type", "enum")}
+    made: dict[str, Any] = {key: node[key] for key in _KEPT if key in node}
     if "items" in node:
         made["items"] = _strict(node["items"], definitions)
     if "properties" in node:

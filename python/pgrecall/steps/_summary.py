@@ -15,6 +15,7 @@ __all__ = ["summary"]
 _WORDS_PER_TOKEN = 0.6
 _SPARE = 2  # what a model may exceed the words that it is given by, before it is cut off
 _FRAME_TOKENS = 64
+_CHARS_PER_TOKEN = 6
 
 
 def summary(
@@ -30,6 +31,8 @@ def summary(
     before = job_input.get("summary") or ""
     messages = job_input.get("messages") or []
     if messages:
+        schema = prompts.schema(step)
+        schema["properties"]["summary"]["maxLength"] = target_tokens * _CHARS_PER_TOKEN
         answer = model.ask(
             step,
             prompt(
@@ -39,7 +42,7 @@ def summary(
                 block("conversation", turns(messages, longest=longest)),
             ),
             prompts.Summary,
-            schema=prompts.schema(step),
+            schema=schema,
             max_tokens=target_tokens * _SPARE + _FRAME_TOKENS,
         )
         vectors.phases.append(answer.phase("summary", len(messages)))

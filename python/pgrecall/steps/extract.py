@@ -84,6 +84,8 @@ def _extracted(
     user_turns = said_by_user(messages)
     schema = prompts.schema("extract")
     schema["properties"]["facts"]["items"]["properties"]["kind"]["enum"] = list(kinds)
+    schema["properties"]["facts"]["maxItems"] = max_facts
+    schema["properties"]["episodes"]["maxItems"] = len(user_turns)
     answer = model.ask(
         "extract",
         extraction_prompt(job_input),
@@ -162,11 +164,13 @@ def _decided(
     open_candidates: Sequence[Mapping[str, Any]], vectors: Vectors, model: ChatModel
 ) -> list[dict[str, Any]]:
     """Ask the second question. Memories are numbers in it: only one that was shown can be meant."""
+    schema = prompts.schema("consolidate")
+    schema["properties"]["decisions"]["maxItems"] = len(open_candidates)
     answer = model.ask(
         "consolidate",
         consolidation_prompt(open_candidates),
         prompts.Consolidation,
-        schema=prompts.schema("consolidate"),
+        schema=schema,
         max_tokens=_room(_TOKENS_OF_DECISION * len(open_candidates)),
         context={"neighbors": [len(item["neighbors"]) for item in open_candidates]},
     )
