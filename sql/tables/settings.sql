@@ -70,7 +70,7 @@ create table if not exists recall.settings (
     message_neighbor_weight         real        not null default 0.4,
     message_second_neighbor_weight  real        not null default 0.2,
     message_session_weight          real        not null default 0.3,
-    message_memory_weight           real        not null default 0.5,
+    message_memory_weight           real        not null default 0.3,
 
     continuation_memory_share       real        not null default 0.15,
     knowledge_memory_share          real        not null default 0.40,
