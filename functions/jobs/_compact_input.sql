@@ -1,4 +1,6 @@
 -- recall._compact_input(user, session) -> the turns to summarize, and the summary before them
+-- None when the session is below its threshold: a compaction that was enqueued while another ran
+-- has nothing left to do, and gives back its own through_turn.
 create or replace function recall._compact_input(
     p_user_id    uuid,
     p_session_id uuid
@@ -10,9 +12,17 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_session recall.sessions := recall._read_session(p_user_id, p_session_id);
-    v_window  record          := recall._compaction_window(v_session, recall._settings(p_user_id));
+    v_settings recall.settings := recall._settings(p_user_id);
+    v_session  recall.sessions := recall._read_session(p_user_id, p_session_id);
+    v_window   record;
 begin
+    v_window := recall._compaction_window(v_session, v_settings);
+    if v_session.active_tokens <= v_settings.compaction_threshold
+                                  * recall._history_budget(v_session, v_settings) then
+        v_window.o_turn   := null;
+        v_window.o_tokens := null;
+    end if;
+
     return jsonb_build_object(
         'summary', recall._summary_text(v_session, 'compaction'),
         'from_turn', v_session.compacted_through_turn + 1,
