@@ -117,15 +117,9 @@ $types$;
 comment on type recall.found_turn is
     'A turn that a search found, and the parts that add up to its score.';
 
--- What the retrieval room passes from matching to finding to ranking, and the row that a search
--- gives.
+-- What the retrieval room passes from finding to ranking, and the row that a search gives.
 do $types$
 begin
-    if to_regtype('recall.memory_match') is null then
-        create type recall.memory_match as (
-            memory_id uuid,
-            lexical   double precision);
-    end if;
     if to_regtype('recall.memory_candidate') is null then
         create type recall.memory_candidate as (
             memory_id       uuid,
@@ -179,8 +173,6 @@ begin
 end;
 $types$;
 
-comment on type recall.memory_match is
-    'A memory that a search looks at, and its share of the query''s words.';
 comment on type recall.memory_candidate is
     'A memory that a search compared: cosine, share of words, and what the score makes of the two.';
 comment on type recall.score_weights is 'What each part of a score counts.';

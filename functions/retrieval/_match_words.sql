@@ -9,7 +9,8 @@ create or replace function recall._match_words(
     p_sessions   uuid[],
     p_has_vector boolean,
     p_settings   recall.settings,
-    out memories      recall.memory_match[],
+    out memory_ids    uuid[],
+    out lexical       double precision[],
     out largest_count integer
 )
 language plpgsql
@@ -61,14 +62,14 @@ begin
           join m on m.memory_id = s.memory_id
          where (select count(*) from weight as w) < cardinality(p_words)
     ),
-    lexical as (
+    matched as (
         select h.memory_id,
                sum(h.weight) / (1 + p_settings.lexical_length_penalty * h.length)
                / (select coalesce(sum(w.weight), 0)
                          + (cardinality(p_words) - count(w.ordinal)) * ln(2 + 2 * t.memories)
                     from total as t
                     left join weight as w on true
-                   group by t.memories) as lexical
+                   group by t.memories) as share
           from (
                 select h.memory_id, h.length, w.weight
                   from hit as h
@@ -78,13 +79,12 @@ begin
                ) as h
          group by h.memory_id, h.length
     )
-    select array_agg(row(
-               m.memory_id, case when p_words is not null then coalesce(l.lexical, 0) end
-               )::recall.memory_match),
+    select array_agg(m.memory_id),
+           array_agg(case when p_words is not null then coalesce(h.share, 0) end),
            max(m.access_count)
-      into memories, largest_count
+      into memory_ids, lexical, largest_count
       from m
-      left join lexical as l on l.memory_id = m.memory_id;
+      left join matched as h on h.memory_id = m.memory_id;
 end;
 $function$;
 
