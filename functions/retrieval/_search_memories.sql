@@ -36,6 +36,7 @@ declare
     v_is_plain   constant boolean := p_as_of is null and v_filter.is_empty
                                      and not v_filter.include_ended;
     v_is_exact   constant boolean := v_is_plain and v_words is null
+                                     and p_query_embedding is not null
                                      and p_settings.scoring = 'hybrid'
                                      and p_settings.decay_mode = 'none'
                                      and v_filter.min_similarity is null;
@@ -44,6 +45,7 @@ declare
     v_only       uuid[];
     v_candidates recall.memory_candidate[];
     v_largest    integer;
+    v_rows       integer := 0;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
@@ -77,17 +79,22 @@ begin
                                           p_settings);
     end if;
 
+    if v_is_exact then
+        return query
+        select n.*
+          from recall._nearest_memories(p_user_id, v_embedding, p_limit, v_sessions,
+                                        p_settings) as n;
+        get diagnostics v_rows = row_count;
+        if v_rows = p_limit then
+            return;
+        end if;
+    end if;
+
     if v_weight.importance > 0 then
         select f.candidates, f.largest_count
           into v_candidates, v_largest
           from recall._important_memories(p_user_id, v_only, p_limit, v_sessions) as f;
-    elsif v_is_exact then
-        select f.candidates, f.largest_count
-          into v_candidates, v_largest
-          from recall._nearest_memories(p_user_id, v_embedding, p_limit, v_sessions,
-                                        p_settings) as f;
-    end if;
-    if v_weight.importance = 0 and coalesce(cardinality(v_candidates), 0) < p_limit then
+    else
         select f.candidates, f.largest_count
           into v_candidates, v_largest
           from recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
@@ -98,7 +105,8 @@ begin
     return query
     select r.*
       from recall._rank_memories(p_user_id, v_candidates, v_largest, p_limit,
-                                 coalesce(p_as_of, now()), v_weight, p_settings) as r;
+                                 coalesce(p_as_of, now()), v_weight, p_settings) as r
+    offset v_rows;
 end;
 $function$;
 
