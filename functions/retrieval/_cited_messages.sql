@@ -16,7 +16,7 @@ set search_path from current
 as $function$
 begin
     if p_settings.message_memory_weight = 0 then
-        return '{}';
+        return '{}'::jsonb;
     end if;
     return (
         select coalesce(jsonb_object_agg(c.message_id, c.score), '{}')
