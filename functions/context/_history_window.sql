@@ -23,14 +23,14 @@ set max_parallel_workers_per_gather = 0
 as $function$
 declare
     v_row    recall.conversation_history;
-    v_group  recall.conversation_history[] := '{}';
+    v_group  recall.conversation_history[] := '{}'::recall.conversation_history[];
     v_used   bigint := 0;
     v_cost   bigint := 0;
     v_before bigint := p_session.active_tokens;
 begin
-    o_rows       := '{}';
-    o_cumulative := '{}';
-    o_position   := '{}';
+    o_rows       := '{}'::recall.conversation_history[];
+    o_cumulative := '{}'::bigint[];
+    o_position   := '{}'::bigint[];
     o_is_cut     := false;
 
     for v_row in
@@ -54,7 +54,7 @@ begin
         -- Answers without their call, or a call without all its answers, are nothing one may send.
         if v_row.tool_calls is not null or v_group <> '{}' then
             if not recall._is_whole_exchange(v_group || v_row) then
-                v_group := '{}';
+                v_group := '{}'::recall.conversation_history[];
                 v_cost  := 0;
                 continue when v_row.tool_calls is not null;
                 v_cost  := recall._message_cost(v_row, p_settings);
@@ -74,7 +74,7 @@ begin
         o_rows       := o_rows || v_row;
         o_cumulative := o_cumulative || v_used;
         o_position   := o_position || v_before;
-        v_group      := '{}';
+        v_group      := '{}'::recall.conversation_history[];
         v_cost       := 0;
     end loop;
 end;

@@ -14,24 +14,26 @@ parallel safe
 set search_path from current
 as $function$
 declare
+    v_place    integer;
     v_memory   recall.context_memory;
     v_key      text;
-    v_seen     text[]  := '{}';
+    v_seen     text[]  := '{}'::text[];
     v_count    integer := 0;
     v_facts    integer := 0;
     v_episodes integer := 0;
     v_chars    integer := 0;
 begin
-    o_memories := '{}';
+    o_memories := '{}'::recall.context_memory[];
     o_tokens   := 0;
 
-    for v_memory in
-        select c.*
+    for v_place in
+        select c.ordinality::integer
           from unnest(p_candidates) with ordinality as c
          order by case when p_options ->> 'pack' = 'density'
                        then c.score / greatest(c.token_count, 1) end desc nulls last,
                   c.ordinality
     loop
+        v_memory := p_candidates[v_place];
         v_key := regexp_replace(lower(v_memory.content), '[^[:alnum:]]+', '', 'g');
         v_memory.reason := case
             when v_key = any (v_seen) then 'the same text is there already'
