@@ -23,7 +23,6 @@ WARM = 64
 """Every later one, from the seventh on, so many."""
 
 OVER = {
-    "apply_decisions": "264 when the plans are built, with four kinds of decisions in one call",
     "finish_job llm": "an extraction with decisions: 370 when the plans are built, then 97",
 }
 """Calls that still take more; each stands here until it does not."""

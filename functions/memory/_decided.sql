@@ -1,4 +1,5 @@
 -- recall._decided(user, job) -> what the job's decisions answered, or NULL
+-- A plan for the one leaf: a generic one locks every leaf of the audit beside those of the writes.
 create or replace function recall._decided(
     p_user_id uuid,
     p_job_id  uuid
@@ -8,7 +9,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_generic_plan
+set plan_cache_mode = force_custom_plan
 as $function$
 begin
     return (
