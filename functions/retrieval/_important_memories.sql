@@ -20,7 +20,6 @@ begin
          where p_only is null
            and a.user_id = p_user_id
            and a.ended_at is null
-           and a.importance >= 0
            and (a.session_id is null or a.session_id = any (p_sessions))
            and (a.expires_at is null or a.expires_at > now())
          union all

@@ -48,7 +48,6 @@ begin
            from recall.memory_store as m
           where m.user_id = p_user_id
             and m.ended_at is null
-            and m.importance >= 0
             and m.search_vector @@ v_words
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())

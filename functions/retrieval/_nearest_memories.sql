@@ -1,7 +1,9 @@
 -- recall._nearest_memories(…) -> the memories nearest to a vector
 -- The exact scan of one user's vectors, nearest first, until enough of them are to be seen; the
 -- score is the cosine. What a search by a vector alone costs beyond the bare scan counts, so this
--- is one statement. Fewer rows than the limit when vectors are missing or much is hidden.
+-- is one statement; the largest access count, when it is needed at all, is looked for among the
+-- most important settings.exact_search_limit. Fewer rows than the limit when vectors are missing or
+-- much is hidden.
 create or replace function recall._nearest_memories(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -20,6 +22,17 @@ declare
     v_forgetting constant double precision := p_settings.freshness_decay_per_hour / 3600;
 begin
     return query
+    with used as materialized (
+        select ln(1 + max(u.access_count)::double precision) as most
+          from (
+                select a.access_count
+                  from recall.memory_store as a
+                 where a.user_id = p_user_id
+                   and a.ended_at is null
+                 order by a.importance desc
+                 limit p_settings.exact_search_limit
+               ) as u
+    )
     select m.memory_id, m.content, m.kind, m.tier::text, t.closeness,
            least(1, p_settings.classic_similarity_weight * t.closeness
                     + p_settings.classic_freshness_weight * t.freshness
@@ -59,11 +72,7 @@ begin
                        'epoch', coalesce(m.last_accessed_at, m.created_at)))),
                    case when m.access_count = 0 then 0
                         else ln(1 + m.access_count::double precision)
-                             / (select ln(1 + max(a.access_count)::double precision)
-                                  from recall.memory_store as a
-                                 where a.user_id = p_user_id
-                                   and a.ended_at is null
-                                   and a.importance >= 0) end,
+                             / (select u.most from used as u) end,
                    recall._authority(m.provenance)
            ) as t (closeness, freshness, frequency, authority)
      order by m.distance, m.importance desc, m.created_at desc, m.memory_id

@@ -39,7 +39,6 @@ begin
           from recall.memory_store as a
          where a.user_id = p_user_id
            and a.ended_at is null
-           and a.importance >= 0
            and (not p_has_vector or a.search_vector @@ v_any)
          order by a.importance desc
          limit p_settings.trigram_rows
