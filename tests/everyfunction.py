@@ -140,7 +140,7 @@ CALLS: list[Call] = [
     _call("finish_job", "%(embed_job)s, %(embed_token)s, %(embedded)s, %(phases)s", "embed"),
     _call("finish_job", "%(extract_job)s, %(extract_token)s, %(extracted)s", "extract"),
     _call("extend_lease", "%(embed_job)s, %(embed_token)s, '1 hour'"),
-    _call("fail_job", "%(embed_job)s, %(embed_token)s, 'boom'"),
+    _call("fail_job", "%(embed_job)s, %(embed_token)s, 'boom', true, %(phases)s"),
     _global("retry_dead_jobs"),
     # sweeps and configuration
     _global("release_expired_leases", "p_as_of => %(later)s"),

@@ -725,24 +725,25 @@ def test_a_world_that_moved(
     assert memories(db, user) == []
 
 
-@pytest.mark.parametrize(
-    "phases",
-    [
-        {},
-        "x",
-        [1],
-        [{}],
-        [{"phase": "a"}],
-        [{"phase": 1, "duration_ms": 1}],
-        [{"phase": "a", "duration_ms": "long"}],
-        [{"phase": "a", "duration_ms": -1}],
-        [{"phase": "a", "duration_ms": 1e300}],
-        [{"phase": "a", "duration_ms": 1, "items": -1}],
-        [{"phase": "a", "duration_ms": 1, "prompt_tokens": "x"}],
-        [{"phase": "a", "duration_ms": 1, "cost_microcents": 1.5}],
-        [{"phase": "a", "duration_ms": 1}, {"phase": "b"}],
-    ],
-)
+NO_PHASES = [
+    {},
+    "x",
+    [1],
+    [{}],
+    [{"phase": "a"}],
+    [{"phase": 1, "duration_ms": 1}],
+    [{"phase": "a", "duration_ms": "long"}],
+    [{"phase": "a", "duration_ms": -1}],
+    [{"phase": "a", "duration_ms": 1e300}],
+    [{"phase": "a", "duration_ms": 1, "items": -1}],
+    [{"phase": "a", "duration_ms": 1, "prompt_tokens": "x"}],
+    [{"phase": "a", "duration_ms": 1, "cost_microcents": 1.5}],
+    [{"phase": "a", "duration_ms": 1}, {"phase": "b"}],
+]
+"""What is no list of spans."""
+
+
+@pytest.mark.parametrize("phases", NO_PHASES)
 def test_garbage_phases(db: Connection, user: uuid.UUID, verbatim: uuid.UUID, phases: Any) -> None:
     append(db, user, verbatim, said("I work at the harbour office."))
     job = claim_one(db, "extract")
@@ -751,6 +752,35 @@ def test_garbage_phases(db: Connection, user: uuid.UUID, verbatim: uuid.UUID, ph
         finish(db, job, {"through_turn": 1}, phases)
     assert stored(db, job["job_id"]) == before
     assert memories(db, user) == []
+
+
+@pytest.mark.parametrize("phases", NO_PHASES)
+def test_a_failure_with_garbage_phases_is_still_one(
+    db: Connection, user: uuid.UUID, phases: Any
+) -> None:
+    enqueue(db, user, "embed")
+    (job,) = claim(db)
+    assert fail(db, job, p_phases=Jsonb(phases))
+    row = stored(db, job["job_id"])
+    assert (row["state"], row["attempts"]) == ("ready", 1)
+    assert row["last_error"].startswith("boom (its spans are not recorded: p_phases is not a list")
+    assert rows(db, "select * from recall.job_phases where user_id = %s", [user]) == []
+
+
+def test_what_a_failed_attempt_did_is_recorded(db: Connection, user: uuid.UUID) -> None:
+    enqueue(db, user, "embed")
+    (job,) = claim(db)
+    span = {"phase": "embed", "duration_ms": 3.5, "prompt_tokens": 7, "error": "timeout"}
+    assert not fail(db, job | {"lease_token": uuid.uuid4()}, p_phases=Jsonb([span]))
+    assert fail(db, job, p_phases=Jsonb([span]))
+    assert not fail(db, job, p_phases=Jsonb([span])), "once"
+    (row,) = rows(db, "select * from recall.job_phases where user_id = %s", [user])
+    assert {key: row[key] for key in span} == span
+    assert row["job_id"] == job["job_id"]
+    assert stored(db, job["job_id"])["last_error"] == "boom"
+    db.execute("update recall.jobs set run_at = now()")
+    assert fail(db, claim(db)[0], p_phases=None)
+    assert stored(db, job["job_id"])["last_error"] == "boom"
 
 
 def test_a_missing_month_of_spans_heals(

@@ -1,11 +1,15 @@
--- recall.fail_job(user, job, token, error, retry) -> was it the caller's?
+-- recall.fail_job(user, job, token, error, retry, phases) -> was it the caller's?
+-- What a failed attempt has cost is recorded like that of a finished one. A failure must always be
+-- reportable: spans that are none are left out, and last_error says so; refusing them would leave
+-- the job to its lease, and nobody would know what went wrong.
 -- Locks   the user, the job.
 create or replace function recall.fail_job(
     p_user_id     uuid,
     p_job_id      uuid,
     p_lease_token uuid,
     p_error       text,
-    p_retry       boolean default true
+    p_retry       boolean default true,
+    p_phases      jsonb   default '[]'
 )
 returns boolean
 language plpgsql
@@ -16,7 +20,8 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_job recall.jobs;
+    v_job   recall.jobs;
+    v_error text := left(coalesce(p_error, 'no reason given'), 10000);
 begin
     perform recall._check_user(p_user_id);
     v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
@@ -24,12 +29,17 @@ begin
         return false;
     end if;
 
+    begin
+        perform recall._write_phases(v_job, coalesce(p_phases, '[]'));
+    exception when sqlstate 'RC003' then
+        v_error := v_error || ' (its spans are not recorded: ' || sqlerrm || ')';
+    end;
     perform recall._return_job(v_job, clock_timestamp() + recall._backoff(v_job.attempts),
-                               left(coalesce(p_error, 'no reason given'), 10000),
-                               coalesce(p_retry, true));
+                               v_error, coalesce(p_retry, true));
     return true;
 end;
 $function$;
 
-comment on function recall.fail_job(uuid, uuid, uuid, text, boolean) is
-    'Give a leased job back with its error: backoff doubles from 10 s to 1 h, then it is dead.';
+comment on function recall.fail_job(uuid, uuid, uuid, text, boolean, jsonb) is
+    'Give a leased job back with its error and the spans of the attempt: backoff doubles from 10 s '
+    'to 1 h, then it is dead.';
