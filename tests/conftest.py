@@ -15,6 +15,8 @@ import pytest
 from invariants import check_invariants
 from servers import TestServer, running_server
 
+pytest_plugins = ("scripted_model",)
+
 # On a busy machine a statement may take any time; and an example may use the module's database.
 hypothesis.settings.register_profile(
     "pgrecall",

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg.types.json import Jsonb
 
-from pgrecall import AgentMemory, AsyncAgentMemory, ModelSettings, prompts
-from pgrecall._report import WorkerReport
-from pgrecall.embedding import OpenAIEmbedder
+from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall.rows import Job
-from pgrecall.session import ChatSession
+from scripted_model import MODEL, Script, asked, embedder, fact, model, talk, work
 from scripted_openai import (
     Cut,
     Filtered,
@@ -28,148 +23,15 @@ from scripted_openai import (
     Scripted,
     ScriptedOpenAI,
     Status,
-    scripted_openai,
 )
-from servers import DIMENSIONS
 from support import rows, session_row, value
 from transcripts import assert_valid, prompt_tokens
-
-MODEL = "gpt-4o-mini"
-CANDIDATE = re.compile(r"^(\d+)\. (.*) \(\w+\)$")
-NEIGHBOR = re.compile(r"^   (\d+)\) (.*) \(\w+, [\d-]+\)$")
-TURN = re.compile(r"^\[(\d+)\] (\w+): (.*)$")
-
-
-@dataclass
-class Script:
-    """A model that answers by the book.
-
-    Attributes:
-        facts: what it finds in a text of the user.
-        episodes: what it says of the exchange that begins with a text.
-        decisions: what it decides of a candidate, and the memory that it means.
-    """
-
-    facts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    episodes: dict[str, str] = field(default_factory=dict)
-    decisions: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-
-    def __call__(self, request: Request) -> Scripted:
-        data = request["messages"][1]["content"]
-        return {
-            "extract": self._extract,
-            "consolidate": self._consolidate,
-            "summarize": self._summarize,
-            "compact": self._summarize,
-        }[step_of(request)](data)
-
-    def _extract(self, data: str) -> Scripted:
-        found: dict[str, list[Any]] = {"facts": [], "episodes": []}
-        for line in data.splitlines():
-            turn = TURN.match(line)
-            if turn is None or turn[2] != "user":
-                continue
-            number, said = int(turn[1]), turn[3]
-            found["facts"] += [{**item, "turns": [number]} for item in self.facts.get(said, ())]
-            if said in self.episodes:
-                found["episodes"].append(
-                    {"content": self.episodes[said], "turns": [number, number + 1]}
-                )
-        return found
-
-    def _consolidate(self, data: str) -> Scripted:
-        decisions: list[dict[str, Any]] = []
-        wanted: str | None = None
-        for line in data.splitlines():
-            if candidate := CANDIDATE.match(line):
-                verb, wanted = self.decisions[candidate[2]]
-                decisions.append({"candidate": int(candidate[1]), "decision": verb, "target": None})
-            elif (neighbor := NEIGHBOR.match(line)) and neighbor[2] == wanted:
-                decisions[-1]["target"] = int(neighbor[1])
-        return {"decisions": decisions}
-
-    def _summarize(self, data: str) -> Scripted:
-        before = re.search(r"<summary>\n(.*)\n</summary>", data, re.DOTALL)
-        said = [turn[3] for line in data.splitlines() if (turn := TURN.match(line))
-                and turn[2] == "user"]  # fmt: skip
-        text = f"{len(said)} messages of the user, the last: {said[-1][:40]}"
-        return {"summary": f"{before[1]}; {text}" if before else text}
-
-
-def step_of(request: Request) -> str:
-    instructions = request["messages"][0]["content"]
-    return next(step for step in prompts.STEPS if instructions.startswith(prompts.text(step)))
-
-
-def asked(openai: ScriptedOpenAI) -> list[str]:
-    return [step_of(request) for request in openai.chats]
-
-
-def fact(content: str, **more: Any) -> dict[str, Any]:
-    return {
-        "content": content, "kind": "fact", "slot": None, "importance": 0.6, "confidence": "high",
-        "correction": False, "tags": [],
-    } | more  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        settings = {"embedding_model": "openai:words", "extraction": "llm"}
-        conn.execute("select recall.configure(%s)", [Jsonb(settings)])
-    return dsn
-
-
-@pytest.fixture
-def script() -> Script:
-    return Script()
-
-
-@pytest.fixture
-def openai(script: Script) -> Iterator[ScriptedOpenAI]:
-    with scripted_openai(respond=script) as running:
-        yield running
-
-
-@pytest.fixture
-def memory(configured: str, openai: ScriptedOpenAI) -> Iterator[AgentMemory]:
-    with AgentMemory.connect(configured, embedder=embedder(openai), llm=model(openai)) as memory:
-        yield memory
 
 
 @pytest.fixture(autouse=True)
 def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
     yield
     db.execute("delete from recall.jobs")
-
-
-def embedder(openai: ScriptedOpenAI) -> OpenAIEmbedder:
-    return OpenAIEmbedder(
-        "words", base_url=openai.base_url, api_key="x", dimensions=DIMENSIONS
-    )  # fmt: skip
-
-
-def model(openai: ScriptedOpenAI, **more: Any) -> ModelSettings:
-    settings: dict[str, Any] = {"model": MODEL, "base_url": openai.base_url, "max_retries": 0}
-    return ModelSettings(**settings | more)
-
-
-def talk(
-    memory: AgentMemory, user: uuid.UUID, said: Sequence[str], *, close: bool = True
-) -> ChatSession:
-    """A session of these messages, which ends unless told otherwise."""
-    chat = memory.session(user=user, model=MODEL)
-    for text in said:
-        chat.append(user=text, reply="I see.")
-    if close:
-        chat.close()
-    return chat
-
-
-def work(memory: AgentMemory, **more: Any) -> WorkerReport:
-    report = memory.worker(**more).run_until_idle()
-    assert (report.failed, report.lost) == ({}, 0), report.last_error
-    return report
 
 
 def contents(memory: AgentMemory, user: uuid.UUID, **more: Any) -> set[str]:
@@ -360,14 +222,14 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_answers(
-    configured: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection, name: str,
 ) -> None:  # fmt: skip
     """Each is tried again later, with what the model said kept and nothing written."""
     answers, kept = BAD[name]
     script.facts = {"I use Vim": [fact("User uses Vim.")]}
     settings = model(openai, timeout=0.3 if name == "hanging" else 60)
-    with AgentMemory.connect(configured, embedder=embedder(openai), llm=settings) as memory:
+    with AgentMemory.connect(model_dsn, embedder=embedder(openai), llm=settings) as memory:
         chat = talk(memory, user, ["I use Vim"])
         before = everything(db, user)
         openai.then(*answers)
@@ -663,9 +525,9 @@ def test_nothing_is_held_while_a_model_works(
     assert set(seen) == {("idle", None)}
 
 
-async def _asynchronously(configured: str, openai: ScriptedOpenAI, user: uuid.UUID) -> set[str]:
+async def _asynchronously(model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID) -> set[str]:
     async with AsyncAgentMemory.connect(
-        configured, embedder=embedder(openai), llm=model(openai)
+        model_dsn, embedder=embedder(openai), llm=model(openai)
     ) as memory:
         chat = memory.session(user=user, model=MODEL)
         for text in ("I use Postgres", "I switched to SQLite"):
@@ -678,7 +540,7 @@ async def _asynchronously(configured: str, openai: ScriptedOpenAI, user: uuid.UU
 
 
 def test_asynchronous_worker(
-    configured: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
+    model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
 ) -> None:
     import asyncio
 
@@ -687,7 +549,7 @@ def test_asynchronous_worker(
         "I switched to SQLite": [fact("User switched from Postgres to SQLite.")],
     }
     script.decisions = {"User switched from Postgres to SQLite.": ("UPDATE", "User uses Postgres.")}
-    found = asyncio.run(_asynchronously(configured, openai, user))
+    found = asyncio.run(_asynchronously(model_dsn, openai, user))
     assert found == {"User switched from Postgres to SQLite."}
     assert asked(openai).count("consolidate") == 1
 
@@ -703,17 +565,17 @@ def test_chat_goes_to_the_same_endpoint(
 
 
 def test_worker_command(
-    configured: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     script.facts = {"I use Vim": [fact("User uses Vim.")]}
     talk(memory, user, ["I use Vim"])
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)
-    assert command("worker", "--dsn", configured, "--until-idle", "--model", MODEL) == 2
+    assert command("worker", "--dsn", model_dsn, "--until-idle", "--model", MODEL) == 2
     assert "--base-url" in capsys.readouterr().err
     endpoint = ("--base-url", openai.base_url, "--model", "another")
-    assert command("worker", "--dsn", configured, "--until-idle", "--json", *endpoint) == 0
+    assert command("worker", "--dsn", model_dsn, "--until-idle", "--json", *endpoint) == 0
     assert json.loads(capsys.readouterr().out)["done"]["extract"] == 1
     assert contents(memory, user) == {"User uses Vim."}
     assert {request["model"] for request in openai.chats} == {"another"}
