@@ -26,7 +26,9 @@ values ('gpt-4o', 128000, 'o200k_base', 250000000, 125000000, 1000000000),
        ('gpt-5-mini', 400000, 'o200k_base', 25000000, 2500000, 200000000),
        ('gpt-5-nano', 400000, 'o200k_base', 5000000, 500000, 40000000),
        ('gpt-4-turbo', 128000, 'cl100k_base', 1000000000, 1000000000, 3000000000),
-       ('gpt-3.5-turbo', 16385, 'cl100k_base', 50000000, 50000000, 150000000)
+       ('gpt-3.5-turbo', 16385, 'cl100k_base', 50000000, 50000000, 150000000),
+       ('text-embedding-3-small', 8191, 'cl100k_base', 2000000, 2000000, 0),
+       ('text-embedding-3-large', 8191, 'cl100k_base', 13000000, 13000000, 0)
 on conflict (model_id) do nothing;
 
 insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget)

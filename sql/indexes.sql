@@ -95,6 +95,12 @@ create index if not exists jobs_lease_until_due_idx
 comment on index recall.jobs_lease_until_due_idx is
     'release_expired_leases: jobs whose worker died, across users.';
 
+create index if not exists job_phases_unpriced_idx
+    on recall.job_phases (created_at)
+    where cost_microcents is null;
+comment on index recall.job_phases_unpriced_idx is
+    'health: models without a price that were used lately, across users.';
+
 create index if not exists append_receipts_created_at_due_idx
     on recall.append_receipts using brin (created_at) with (pages_per_range = 16);
 comment on index recall.append_receipts_created_at_due_idx is

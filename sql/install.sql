@@ -76,6 +76,7 @@ begin;
 \ir ../functions/session/ensure_user.sql
 \ir ../functions/session/get_session.sql
 \ir ../functions/session/get_settings.sql
+\ir ../functions/session/list_models.sql
 \ir ../functions/session/list_sessions.sql
 \ir ../functions/session/open_session.sql
 \ir ../functions/session/pause_session.sql
@@ -245,6 +246,8 @@ begin;
 \ir ../functions/lifecycle/flush_access_log.sql
 
 -- functions/jobs
+\ir ../functions/jobs/_add_spending.sql
+\ir ../functions/jobs/_add_usage.sql
 \ir ../functions/jobs/_advance_extraction.sql
 \ir ../functions/jobs/_backoff.sql
 \ir ../functions/jobs/_check_exchange_start.sql
@@ -267,10 +270,15 @@ begin;
 \ir ../functions/jobs/_is_known.sql
 \ir ../functions/jobs/_job_settings.sql
 \ir ../functions/jobs/_lease_job.sql
+\ir ../functions/jobs/_needs_model.sql
 \ir ../functions/jobs/_neighbors_json.sql
 \ir ../functions/jobs/_no_step.sql
+\ir ../functions/jobs/_persist_phase.sql
+\ir ../functions/jobs/_phase_rows.sql
+\ir ../functions/jobs/_put_off_costly.sql
 \ir ../functions/jobs/_put_off_extraction.sql
 \ir ../functions/jobs/_read_leased_job.sql
+\ir ../functions/jobs/_result_items.sql
 \ir ../functions/jobs/_retracted_turns.sql
 \ir ../functions/jobs/_return_job.sql
 \ir ../functions/jobs/_searchable_messages.sql
@@ -299,6 +307,7 @@ begin;
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
+\ir ../functions/observability/_health_spending.sql
 \ir ../functions/observability/_missing_months.sql
 \ir ../functions/observability/health.sql
 \ir ../functions/observability/version.sql

@@ -135,7 +135,7 @@ select p.oid::regprocedure::text
         'ensure_partitions', 'drop_expired_partitions', 'purge_expired',
         'run_maintenance', 'run_due_maintenance', 'schedule_maintenance',
         'unschedule_maintenance', 'replay_erasures',
-        'health', 'metrics', 'get_settings');
+        'health', 'metrics', 'get_settings', 'list_models');
 
 -- rule: constraints are named <table>_<columns>_<kind>
 select format('%s on %s', k.conname, k.conrelid::regclass)

@@ -64,7 +64,7 @@ CALLS: list[Call] = [
     _global("new_messages_since", "null, %(messages)s"),
     _global("health"),
     _global("get_settings"),
-    _global("get_settings"),
+    _global("list_models"),
     # sessions
     _global("ensure_user", "%(name)s"),
     _call("open_session", "'gpt-4o-mini', %(mark)s, p_parent_session_id => %(session)s"),
@@ -247,7 +247,9 @@ def furnish(conn: Connection, mark: str) -> World:
         )  # fmt: skip
         keys |= {f"{name_}_job": job["job_id"], f"{name_}_token": job["lease_token"]}
     call(conn, "fail_job", p_user_id=user, p_job_id=keys["merge_job"],
-         p_lease_token=keys["merge_token"], p_error=f"{mark} failed", p_retry=False)  # fmt: skip
+         p_lease_token=keys["merge_token"], p_error=f"{mark} failed", p_retry=False,
+         p_phases=[{"phase": "merge", "duration_ms": 5, "prompt_tokens": 100,
+                    "completion_tokens": 10, "model_id": "gpt-4o-mini"}])  # fmt: skip
     call(conn, "enqueue_job", p_user_id=user, p_kind="pattern", p_session_id=session,
          p_dedupe_key=mark, p_payload={"mark": mark})  # fmt: skip
     (window,) = call(conn, "job_input", p_user_id=user, p_job_id=keys["compact_job"],

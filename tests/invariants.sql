@@ -87,28 +87,57 @@ select format('turn %s of user %s is of session %s, which does not exist', h.tur
          where s.user_id    = h.user_id
            and s.session_id = h.session_id);
 
--- I5: the totals of a session are the sums over its messages
+-- I5: the totals of a session are the sums over its messages and the spans of its jobs
+-- Retention takes spans by month: the totals of a session that is older than the unbroken run of
+-- months up to now may exceed what is left, never the other way round.
+with months as (
+    select l.lower_bound, l.upper_bound from recall._month_leaves('recall.job_phases') as l
+),
+kept as (
+    select max(m.lower_bound) as since,
+           (select min(a.applied_at) from recall.migrations as a) as installed_at
+      from months as m
+     where m.lower_bound <= now()
+       and not exists (select from months as b where b.upper_bound = m.lower_bound)
+),
+spans as (
+    select p.user_id, p.session_id, sum(p.prompt_tokens) as prompt,
+           sum(p.completion_tokens) as completion, sum(p.cost_microcents) as cost
+      from recall.job_phases as p
+     where p.session_id is not null
+     group by p.user_id, p.session_id
+)
 select format('session %s of user %s: active %s, prompt %s, completion %s, cost %s, '
-              'but its messages say %s, %s, %s, %s', s.session_id, s.user_id, s.active_tokens,
-              s.total_prompt_tokens, s.total_completion_tokens, s.total_cost_microcents,
-              h.active, h.prompt, h.completion, h.cost)
+              'but its messages and spans say %s, %s, %s, %s', s.session_id, s.user_id,
+              s.active_tokens, s.total_prompt_tokens, s.total_completion_tokens,
+              s.total_cost_microcents, h.active, t.prompt, t.completion, t.cost)
   from recall.sessions as s
+ cross join kept as k
  cross join lateral (
-        select coalesce(sum(t.token_count) filter (
-                   where t.turn_index > s.compacted_through_turn
-                     and not t.turn_index <@ s.retracted_turns), 0) as active,
-               coalesce(sum(t.prompt_tokens), 0) as prompt,
-               coalesce(sum(t.completion_tokens), 0) as completion,
-               coalesce(sum(t.cost_microcents), 0) as cost
-          from recall.conversation_history as t
-         where t.user_id    = s.user_id
-           and t.session_id = s.session_id
+        select coalesce(sum(m.token_count) filter (
+                   where m.turn_index > s.compacted_through_turn
+                     and not m.turn_index <@ s.retracted_turns), 0) as active,
+               coalesce(sum(m.prompt_tokens), 0) as prompt,
+               coalesce(sum(m.completion_tokens), 0) as completion,
+               coalesce(sum(m.cost_microcents), 0) as cost
+          from recall.conversation_history as m
+         where m.user_id    = s.user_id
+           and m.session_id = s.session_id
        ) as h
- where s.first_retained_turn = 1
-   and (s.active_tokens, s.total_prompt_tokens, s.total_completion_tokens,
-        s.total_cost_microcents)
-       is distinct from (h.active::bigint, h.prompt::bigint, h.completion::bigint,
-                         h.cost::bigint);
+  left join spans as p on p.user_id = s.user_id and p.session_id = s.session_id
+ cross join lateral (
+        select h.prompt + coalesce(p.prompt, 0), h.completion + coalesce(p.completion, 0),
+               h.cost + coalesce(p.cost, 0)
+       ) as t (prompt, completion, cost)
+ where s.first_retained_turn = 1 and s.active_tokens <> h.active
+    or s.total_prompt_tokens < t.prompt
+    or s.total_completion_tokens < t.completion
+    or s.total_cost_microcents < t.cost
+    or s.first_retained_turn = 1
+       and k.since <= greatest(s.created_at, k.installed_at)
+       and (s.total_prompt_tokens > t.prompt
+            or s.total_completion_tokens > t.completion
+            or s.total_cost_microcents > t.cost);
 
 -- I6: no running job is past its lease and a grace of five minutes; a job's effect is there once
 select format('job %s of user %s runs since its lease ended at %s', j.job_id, j.user_id,
@@ -206,6 +235,8 @@ with remaining (place, user_id) as (
     select distinct 'jobs', user_id from recall.jobs
     union all
     select distinct 'job_phases', user_id from recall.job_phases
+    union all
+    select distinct 'model_spending', user_id from recall.model_spending
 )
 select format('%s still holds rows of forgotten user %s', r.place, r.user_id)
   from remaining as r

@@ -71,6 +71,19 @@ def test_an_import_message_by_message(db: Connection, user: uuid.UUID) -> None:
             append(db, user, session, said("x", created_at=moment))
 
 
+def test_what_jobs_cost(db: Connection, user: uuid.UUID) -> None:
+    """A job adds its usage to its session, whatever becomes of it."""
+    session = open_session(db, user)
+    span = {"phase": "merge", "duration_ms": 1, "prompt_tokens": 5, "cost_microcents": 2}
+    with hot_updates(db, "sessions", 100):
+        for _ in range(100):
+            call(db, "enqueue_job", p_user_id=user, p_kind="merge", p_session_id=session)
+            (job,) = call(db, "claim_jobs", p_worker="test", p_kinds=["merge"])
+            call(db, "fail_job", p_user_id=user, p_job_id=job["job_id"], p_error="boom",
+                 p_lease_token=job["lease_token"], p_retry=False, p_phases=[span])  # fmt: skip
+    assert session_row(db, user, session)["total_cost_microcents"] == 200
+
+
 def test_writes_of_memories(db: Connection, user: uuid.UUID) -> None:
     """Every writer of memories takes the user's row by an update."""
     with hot_updates(db, "users", UPDATES):

@@ -49,6 +49,10 @@ BREACHES = {
     " where user_id = %(user)s and session_id = %(session)s",
     "I5 cost": "update recall.sessions set total_cost_microcents = 1"
     " where user_id = %(user)s and session_id = %(session)s",
+    "I5 spans": "update recall.job_phases set prompt_tokens = prompt_tokens + 1"
+    " where user_id = %(user)s and session_id = %(session)s",
+    "I5 span lost": "update recall.sessions set total_prompt_tokens = total_prompt_tokens + 1"
+    " where user_id = %(user)s and session_id = %(session)s",
     "I6 lease": "update recall.jobs set lease_until = now() - interval '6 minutes'"
     " where user_id = %(user)s and state = 'running'",
     "I6 twins": "drop index recall.jobs_running_idx;"

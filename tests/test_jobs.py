@@ -591,7 +591,7 @@ def test_verbatim_extraction(db: Connection, user: uuid.UUID, verbatim: uuid.UUI
     assert (given["from_turn"], given["through_turn"], given["mode"]) == (0, 6, "verbatim")
     phases = [
         {"phase": "embed", "duration_ms": 12.5, "items": 2, "model_id": "m"},
-        {"phase": "persist", "duration_ms": 1, "cost_microcents": 5_000_000_000, "error": None},
+        {"phase": "other", "duration_ms": 1, "cost_microcents": 5_000_000_000, "error": None},
     ]
     result = {
         "from_turn": 0,
@@ -614,8 +614,10 @@ def test_verbatim_extraction(db: Connection, user: uuid.UUID, verbatim: uuid.UUI
                  [job["job_id"]])  # fmt: skip
     assert [(s["phase"], s["items"], s["cost_microcents"], s["kind"]) for s in spans] == [
         ("embed", 2, 0, "extract"),
-        ("persist", 0, 5_000_000_000, "extract"),
+        ("other", 0, 5_000_000_000, "extract"),
+        ("persist", 2, 0, "extract"),
     ]
+    assert {s["session_id"] for s in spans} == {verbatim}
 
 
 def test_verbatim_extraction_without_an_embedder(
@@ -786,16 +788,18 @@ def test_what_a_failed_attempt_did_is_recorded(db: Connection, user: uuid.UUID) 
 def test_a_missing_month_of_spans_heals(
     db: Connection, user: uuid.UUID, verbatim: uuid.UUID
 ) -> None:
-    leaf = value(
-        db,
-        "select l.leaf::text from recall._month_leaves('recall.job_phases') as l"
-        " where l.lower_bound <= now() and now() < l.upper_bound",
-    )
-    db.execute(f"drop table {leaf}".encode())
     append(db, user, verbatim, said("I work at the harbour office."))
     job = claim_one(db, "extract")
-    assert finish(db, job, {"through_turn": 1}, [{"phase": "persist", "duration_ms": 1}])
-    assert len(rows(db, "select * from recall.job_phases where job_id = %s", [job["job_id"]])) == 1
+    with db.transaction(force_rollback=True):
+        leaf = value(
+            db,
+            "select l.leaf::text from recall._month_leaves('recall.job_phases') as l"
+            " where l.lower_bound <= now() and now() < l.upper_bound",
+        )
+        db.execute(f"drop table {leaf}".encode())
+        assert finish(db, job, {"through_turn": 1}, [{"phase": "step", "duration_ms": 1}])
+        spans = rows(db, "select * from recall.job_phases where job_id = %s", [job["job_id"]])
+        assert {span["phase"] for span in spans} == {"step", "persist"}
 
 
 # --- embedding

@@ -366,7 +366,11 @@ def test_spans_carry_tokens_and_cost(
     assert {tuple(span.values()) for span in spans} == {
         ("extract", "extract", 1, *spent), ("extract", "embed", 1, *free),
         ("summarize", "summary", 2, *spent), ("summarize", "embed", 1, *free),
+        ("extract", "persist", 1, 0, 0, 0, None), ("summarize", "persist", 1, 0, 0, 0, None),
     }  # fmt: skip
+    (session,) = memory.sessions(user)
+    assert (session.total_prompt_tokens, session.total_completion_tokens) == (2000, 200)
+    assert session.total_cost_microcents == 36000
 
 
 @pytest.mark.concurrent

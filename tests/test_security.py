@@ -23,10 +23,11 @@ Connect = Callable[..., Connection]
 Login = dict[str, str]
 
 READER = {
-    "user_id", "uuidv7", "version", "health", "get_settings", "message_hash",
+    "user_id", "uuidv7", "version", "health", "get_settings", "list_models", "message_hash",
     "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
-    "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories", "get_profile",
-    "memory_chain", "memory_history", "get_working", "search", "compile_context", "explain_context",
+    "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
+    "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
+    "explain_context",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",

@@ -1,7 +1,8 @@
 -- recall.claim_jobs(worker, kinds, limit, lease) -> the jobs, under a lease
 -- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. Rows that
 -- another claim holds are passed by. An extraction whose conversation still goes on is put off to
--- its idle pause here, which spares every append an update of the job.
+-- its idle pause here, which spares every append an update of the job. So are jobs that need a
+-- model when a daily limit is reached: at most some hundred a call, then the rest is passed by.
 -- Raises  RC003.
 create or replace function recall.claim_jobs(
     p_worker text,
@@ -27,9 +28,14 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
+    v_batch   constant integer := 200;
     v_now     timestamptz := clock_timestamp();
     v_claimed integer     := 0;
+    v_put_off integer     := 0;
+    v_models  boolean     := true;
+    v_waiting uuid[]      := '{}'::uuid[];
     v_kind    text;
+    v_whose   text;
     v_job     recall.jobs;
     -- One row a fetch: a loop over the query would lock ten at a time, for nothing.
     v_due     cursor for
@@ -39,6 +45,8 @@ declare
            and j.run_at <= v_now
            and (p_kinds is null or j.kind = any (p_kinds)
                 or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
+           and (v_put_off = 0 or not recall._needs_model(j.kind, j.payload)
+                or v_models and j.user_id <> all (v_waiting))
          order by j.priority, j.run_at
            for update skip locked;
 begin
@@ -62,6 +70,21 @@ begin
         fetch v_due into v_job;
         exit when not found;
         continue when recall._put_off_extraction(v_job, v_now);
+
+        v_whose := recall._put_off_costly(v_job, v_now);
+        if v_whose is not null then
+            v_put_off := v_put_off + 1;
+            if v_job.user_id <> all (v_waiting) then
+                v_waiting := v_waiting || v_job.user_id;
+            end if;
+            if v_put_off % v_batch = 0 then
+                v_models := v_whose = 'user' and v_put_off < 2 * v_batch;
+                close v_due;
+                open v_due;
+            end if;
+            continue;
+        end if;
+
         lease_token := recall._lease_job(v_job, p_worker, v_now + p_lease);
         continue when lease_token is null;
 

@@ -2,7 +2,7 @@
 -- What a failed attempt has cost is recorded like that of a finished one. A failure must always be
 -- reportable: spans that are none are left out, and last_error says so; refusing them would leave
 -- the job to its lease, and nobody would know what went wrong.
--- Locks   the user, the job.
+-- Locks   the user, the job, the session.
 create or replace function recall.fail_job(
     p_user_id     uuid,
     p_job_id      uuid,
@@ -20,8 +20,9 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_job   recall.jobs;
-    v_error text := left(coalesce(p_error, 'no reason given'), 10000);
+    v_error  text := left(coalesce(p_error, 'no reason given'), 10000);
+    v_job    recall.jobs;
+    v_phases recall.job_phases[];
 begin
     perform recall._check_user(p_user_id);
     v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
@@ -30,12 +31,16 @@ begin
     end if;
 
     begin
-        perform recall._write_phases(v_job, coalesce(p_phases, '[]'));
+        v_phases := recall._phase_rows(v_job, coalesce(p_phases, '[]'));
     exception when sqlstate 'RC003' then
         v_error := v_error || ' (its spans are not recorded: ' || sqlerrm || ')';
     end;
+
+    perform recall._add_usage(v_phases);
     perform recall._return_job(v_job, clock_timestamp() + recall._backoff(v_job.attempts),
                                v_error, coalesce(p_retry, true));
+    perform recall._write_phases(v_phases);
+    perform recall._add_spending(v_phases);
     return true;
 end;
 $function$;

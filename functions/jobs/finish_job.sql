@@ -1,7 +1,8 @@
 -- recall.finish_job(user, job, token, result, phases) -> done?
 -- The effect and the job's completion in one transaction. False, and no effect, when the lease is
--- no longer the caller's or the world moved; then the job is due again.
--- Locks   the user, the job, what the effect needs.
+-- no longer the caller's or the world moved; then the job is due again. What the step has cost was
+-- spent in any case; the span persist says what the effect took in here.
+-- Locks   the user, the job, the session, what the effect needs.
 -- Raises  RC003, RC004 for a result that is none; the job stays as it is.
 create or replace function recall.finish_job(
     p_user_id     uuid,
@@ -19,8 +20,10 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_job  recall.jobs;
-    v_done boolean;
+    v_job     recall.jobs;
+    v_phases  recall.job_phases[];
+    v_started timestamptz;
+    v_done    boolean;
 begin
     perform recall._check_user(p_user_id);
     v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
@@ -28,6 +31,10 @@ begin
         return false;
     end if;
 
+    v_phases := recall._phase_rows(v_job, p_phases);
+    perform recall._add_usage(v_phases);
+
+    v_started := clock_timestamp();
     v_done := case
         when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
             then recall._finish_verbatim(v_job, p_result)
@@ -41,17 +48,18 @@ begin
             then recall._finish_compact(v_job, p_result)
         else (recall._no_step(v_job.kind) is not null)
     end;
-    perform recall._write_phases(v_job, p_phases);
+    v_phases := v_phases || recall._persist_phase(v_job, p_result, v_done, v_started);
 
-    if not v_done then
+    if v_done then
+        delete from recall.jobs as j
+         where j.user_id = p_user_id
+           and j.job_id  = p_job_id;
+    else
         perform recall._return_job(v_job, clock_timestamp(), 'the session moved on');
-        return false;
     end if;
-
-    delete from recall.jobs as j
-     where j.user_id = p_user_id
-       and j.job_id  = p_job_id;
-    return true;
+    perform recall._write_phases(v_phases);
+    perform recall._add_spending(v_phases);
+    return v_done;
 end;
 $function$;
 

@@ -18,7 +18,9 @@ begin
      union all
     select * from recall._health_maintenance()
      union all
-    select * from recall._health_queue();
+    select * from recall._health_queue()
+     union all
+    select * from recall._health_spending();
 end;
 $function$;
 

@@ -20,6 +20,12 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_settings_keys(p_changes, 'p_changes');
+    if p_changes ? 'daily_cost_limit_microcents' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'daily_cost_limit_microcents holds for all users together',
+            hint    = 'A user has daily_user_cost_limit_microcents.';
+    end if;
     v_values := jsonb_strip_nulls(p_changes);
 
     begin

@@ -37,11 +37,9 @@ class DatabaseInfo:
 
 PRICES: bytes = b"""
     select m.model_id, m.input_price, m.output_price, m.cached_input_price
-      from recall.models as m
-     where m.input_price is not null
-       and m.output_price is not null
+      from recall.list_models() as m
 """
-"""What the database knows of prices, for `pgrecall.llm.Price`; not for every role to read."""
+"""What the database knows of prices, for `pgrecall.llm.Price`."""
 
 
 def default_embedder(

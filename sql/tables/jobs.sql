@@ -52,13 +52,14 @@ create table if not exists recall.job_phases (
     job_id            uuid             not null,
     phase_id          uuid             not null,
     kind              text             not null,
+    session_id        uuid,
     phase             text             not null,
     created_at        timestamptz      not null,
     duration_ms       double precision not null,
     items             integer          not null default 0,
     prompt_tokens     integer          not null default 0,
     completion_tokens integer          not null default 0,
-    cost_microcents   bigint           not null default 0,
+    cost_microcents   bigint           default 0,
     model_id          text,
     error             text,
     constraint job_phases_pkey primary key (user_id, job_id, phase_id, created_at),
@@ -73,12 +74,46 @@ comment on column recall.job_phases.user_id is 'Owner of the data.';
 comment on column recall.job_phases.job_id is 'The job.';
 comment on column recall.job_phases.phase_id is 'UUIDv7.';
 comment on column recall.job_phases.kind is 'Kind of the job.';
+comment on column recall.job_phases.session_id is 'The session that the job worked on.';
 comment on column recall.job_phases.phase is 'Name of the phase.';
 comment on column recall.job_phases.created_at is 'When it was recorded.';
 comment on column recall.job_phases.duration_ms is 'Milliseconds.';
 comment on column recall.job_phases.items is 'Messages, candidates or texts handled.';
 comment on column recall.job_phases.prompt_tokens is 'Prompt tokens of its model calls.';
 comment on column recall.job_phases.completion_tokens is 'Completion tokens of its model calls.';
-comment on column recall.job_phases.cost_microcents is 'Cost in micro-cents.';
+comment on column recall.job_phases.cost_microcents is
+    'Cost in micro-cents; NULL: tokens of a model that has no price.';
 comment on column recall.job_phases.model_id is 'Model called.';
 comment on column recall.job_phases.error is 'What went wrong, when it did.';
+
+-- What jobs spend on models, kept where a claim can look it up: the spans are too many to add up.
+create table if not exists recall.model_spending (
+    user_id         uuid   not null,
+    day             date   not null,
+    cost_microcents bigint not null,
+    constraint model_spending_pkey primary key (user_id, day),
+    constraint model_spending_cost_microcents_check check (cost_microcents >= 0)
+) with (fillfactor = 70);
+
+comment on table recall.model_spending is
+    'What a user''s jobs have spent on models, by day; the spans say what for.';
+comment on column recall.model_spending.user_id is 'Owner of the data.';
+comment on column recall.model_spending.day is 'UTC.';
+comment on column recall.model_spending.cost_microcents is 'Micro-cents, failed attempts included.';
+
+create table if not exists recall.model_spending_totals (
+    day             date     not null,
+    shard           smallint not null,
+    cost_microcents bigint   not null,
+    constraint model_spending_totals_pkey primary key (day, shard),
+    constraint model_spending_totals_shard_check check (shard between 0 and 63),
+    constraint model_spending_totals_cost_microcents_check check (cost_microcents >= 0)
+) with (fillfactor = 70);
+
+comment on table recall.model_spending_totals is
+    'The same for everybody: the sum of a day''s rows. Of several rows each connection raises one, '
+    'so that workers do not wait for each other.';
+comment on column recall.model_spending_totals.day is 'UTC.';
+comment on column recall.model_spending_totals.shard is 'By connection (0 to 63).';
+comment on column recall.model_spending_totals.cost_microcents is
+    'Micro-cents; also of users who are forgotten since.';

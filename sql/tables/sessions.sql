@@ -85,11 +85,12 @@ comment on column recall.sessions.extraction_cursor is
     'Content hash of the last message that was processed.';
 comment on column recall.sessions.indexed_through_turn is
     'message_search holds the turns up to this one.';
-comment on column recall.sessions.total_prompt_tokens is 'Prompt tokens so far; only grows.';
+comment on column recall.sessions.total_prompt_tokens is
+    'Prompt tokens so far, of its turns and its jobs; only grows.';
 comment on column recall.sessions.total_completion_tokens is
-    'Completion tokens so far; only grows.';
+    'Completion tokens so far, of its turns and its jobs; only grows.';
 comment on column recall.sessions.total_cost_microcents is
-    'Cost so far in micro-cents; only grows.';
+    'Cost so far in micro-cents, of its turns and its jobs; only grows.';
 comment on column recall.sessions.cost_limit_microcents is
     'Cost from which compile_context refuses; NULL: none.';
 comment on column recall.sessions.parent_session_id is 'The session that this one continues.';

@@ -89,6 +89,8 @@ create table if not exists recall.settings (
     job_max_attempts                integer     not null default 8,
     job_backoff_base                interval    not null default '10 seconds',
     job_backoff_cap                 interval    not null default '1 hour',
+    daily_cost_limit_microcents     bigint,
+    daily_user_cost_limit_microcents bigint,
 
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
@@ -168,7 +170,11 @@ create table if not exists recall.settings (
     constraint settings_compaction_keep_check check (compaction_keep between 1 and 1000),
     constraint settings_job_max_attempts_check check (job_max_attempts between 1 and 100),
     constraint settings_job_backoff_check
-        check (job_backoff_base > interval '0' and job_backoff_cap >= job_backoff_base)
+        check (job_backoff_base > interval '0' and job_backoff_cap >= job_backoff_base),
+    constraint settings_daily_cost_limit_microcents_check
+        check (daily_cost_limit_microcents >= 0),
+    constraint settings_daily_user_cost_limit_microcents_check
+        check (daily_user_cost_limit_microcents >= 0)
 );
 
 comment on table recall.settings is
@@ -305,3 +311,8 @@ comment on column recall.settings.compaction_keep is 'Exchanges that compaction 
 comment on column recall.settings.job_max_attempts is 'Attempts before a job is dead.';
 comment on column recall.settings.job_backoff_base is 'Wait after the first failure; it doubles.';
 comment on column recall.settings.job_backoff_cap is 'Longest wait between two attempts.';
+comment on column recall.settings.daily_cost_limit_microcents is
+    'Micro-cents that the jobs of all users together may spend on models in a day (UTC; 0 or more; '
+    'NULL: no limit). Looked at before a call: a day may end above it by the calls in flight.';
+comment on column recall.settings.daily_user_cost_limit_microcents is
+    'The same for the jobs of one user (0 or more; NULL: no limit); per user.';

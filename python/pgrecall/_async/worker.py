@@ -162,15 +162,11 @@ class AsyncWorker:
         return bool(claimed)
 
     async def _learn_prices(self) -> None:
-        """Ask once what models cost; a role that may not read it works without prices."""
+        """Ask once what models cost."""
         if self._llm is None or self._are_prices_known:
             return
         self._are_prices_known = True
-        try:
-            found = await self._database.query(PRICES)
-        except psycopg.errors.InsufficientPrivilege:
-            logger.info("this role may not read the models' prices: costs are not recorded")
-            return
+        found = await self._database.query(PRICES)
         self._llm.prices = {name: Price(*numbers) for name, *numbers in found}
 
     async def _maintain(self) -> None:

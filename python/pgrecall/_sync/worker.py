@@ -163,15 +163,11 @@ class Worker:
         return bool(claimed)
 
     def _learn_prices(self) -> None:
-        """Ask once what models cost; a role that may not read it works without prices."""
+        """Ask once what models cost."""
         if self._llm is None or self._are_prices_known:
             return
         self._are_prices_known = True
-        try:
-            found = self._database.query(PRICES)
-        except psycopg.errors.InsufficientPrivilege:
-            logger.info("this role may not read the models' prices: costs are not recorded")
-            return
+        found = self._database.query(PRICES)
         self._llm.prices = {name: Price(*numbers) for name, *numbers in found}
 
     def _maintain(self) -> None:

@@ -1,0 +1,63 @@
+-- recall._phase_rows(job, phases) -> the spans of a job, as rows
+-- A span that brings tokens and no cost is priced by `models`. A cost of zero for a model that is
+-- not known there says nothing: it becomes NULL, which health() names, and costs nothing.
+-- Raises  RC003.
+create or replace function recall._phase_rows(
+    p_job    recall.jobs,
+    p_phases jsonb
+)
+returns recall.job_phases[]
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_ids  uuid[];
+    v_rows recall.job_phases[];
+begin
+    if p_phases is null or jsonb_typeof(p_phases) <> 'array' or exists (
+        select from jsonb_array_elements(p_phases) as e (phase)
+         where jsonb_typeof(e.phase) <> 'object'
+            or jsonb_typeof(e.phase -> 'phase') is distinct from 'string'
+            or jsonb_typeof(e.phase -> 'duration_ms') is distinct from 'number'
+            or (e.phase ->> 'duration_ms')::numeric not between 0 and 1e12
+            or coalesce(e.phase ->> 'items', '0') !~ '^[0-9]{1,9}$'
+            or coalesce(e.phase ->> 'prompt_tokens', '0') !~ '^[0-9]{1,9}$'
+            or coalesce(e.phase ->> 'completion_tokens', '0') !~ '^[0-9]{1,9}$'
+            or coalesce(e.phase ->> 'cost_microcents', '0') !~ '^[0-9]{1,15}$'
+    ) then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_phases is not a list of spans',
+            hint    = 'Each has phase and duration_ms; items, prompt_tokens, completion_tokens, '
+                      'cost_microcents, model_id and error as needed.';
+    end if;
+
+    v_ids := recall._uuids(jsonb_array_length(p_phases));
+    select array_agg(row(
+               p_job.user_id, p_job.job_id, v_ids[e.ordinal], p_job.kind, p_job.session_id,
+               e.phase ->> 'phase', v_now, (e.phase ->> 'duration_ms')::double precision,
+               coalesce((e.phase ->> 'items')::integer, 0), t.prompt, t.completion,
+               case when t.prompt + t.completion = 0 then coalesce(t.cost, 0)
+                    when t.cost > 0 or m.model_id is not null then coalesce(t.cost, ceil((
+                        m.input_price::numeric * t.prompt
+                        + m.output_price::numeric * t.completion) / 1000000))
+               end,
+               e.phase ->> 'model_id', e.phase ->> 'error')::recall.job_phases order by e.ordinal)
+      into v_rows
+      from jsonb_array_elements(p_phases) with ordinality as e (phase, ordinal)
+     cross join lateral (
+            select coalesce((e.phase ->> 'prompt_tokens')::integer, 0),
+                   coalesce((e.phase ->> 'completion_tokens')::integer, 0),
+                   (e.phase ->> 'cost_microcents')::bigint
+           ) as t (prompt, completion, cost)
+      left join recall.models as m
+        on m.model_id = regexp_replace(e.phase ->> 'model_id', '^openai:', '');
+    return coalesce(v_rows, '{}');
+end;
+$function$;
+
+comment on function recall._phase_rows(recall.jobs, jsonb) is
+    'Checked spans of a job, priced, as rows of job_phases (RC003 when they are none).';

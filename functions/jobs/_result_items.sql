@@ -1,0 +1,27 @@
+-- recall._result_items(result) -> how many things it brings
+create or replace function recall._result_items(
+    p_result jsonb
+)
+returns integer
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_lists text[] := array['candidates', 'episodes', 'messages', 'memories'];
+begin
+    if not p_result ?| v_lists then
+        v_lists := array['embeddings'];
+    end if;
+    return (
+        select coalesce(sum(case when jsonb_typeof(e.value) = 'array'
+                                 then jsonb_array_length(e.value) end), 0)
+               + (p_result ->> 'content' <> '' is true)::integer
+          from jsonb_each(p_result) as e
+         where e.key = any (v_lists));
+end;
+$function$;
+
+comment on function recall._result_items(jsonb) is
+    'Candidates, episodes, vectors or summaries in a job''s result.';
