@@ -22,6 +22,7 @@ from typing import Any
 import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
+
 from target import database
 
 DIMENSIONS = 1536

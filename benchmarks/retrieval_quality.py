@@ -28,9 +28,9 @@ from typing import Any
 import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
-from target import database
 
 from pgrecall.embedding import LocalEmbedder
+from target import database
 
 MODEL = "local"
 PARTS: dict[str, dict[str, float]] = {

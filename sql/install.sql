@@ -133,6 +133,8 @@ begin;
 \ir ../functions/memory/_inherit_standing.sql
 \ir ../functions/memory/_insert_memories.sql
 \ir ../functions/memory/_insert_plain_memories.sql
+\ir ../functions/memory/_negating_words.sql
+\ir ../functions/memory/_is_denied_or_general.sql
 \ir ../functions/memory/_is_promotion_due.sql
 \ir ../functions/memory/_is_protected.sql
 \ir ../functions/memory/_judge_candidate_fields.sql
@@ -154,6 +156,8 @@ begin;
 \ir ../functions/memory/_restored_memory.sql
 \ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_says_the_same.sql
+\ir ../functions/memory/_sort_lists.sql
+\ir ../functions/memory/_spelled_alike.sql
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_update_memory.sql

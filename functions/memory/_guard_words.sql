@@ -1,7 +1,8 @@
 -- recall._guard_words(text) -> its words in order, for the near-duplicate guard
 -- Lower case, without quotes, brackets and articles; a comma stands for any sign that sets a part
--- off. A capital A inside a text, a last one, and one after "vitamin", "type", … is a letter, not
--- an article: vitamin A is not vitamin D. Signs that may matter (c++, -5, 10%, :-() stay.
+-- off. "doesn't" is "does not", and numbers up to twelve are digits, however they are written. A
+-- capital A inside a text, a last one, and one after "vitamin", "type", … is a letter, not an
+-- article: vitamin A is not vitamin D. Signs that may matter (c++, -5, 10%, :-() stay.
 create or replace function recall._guard_words(
     p_text text
 )
@@ -10,14 +11,26 @@ language sql
 immutable
 parallel safe
 return (
-    select coalesce(array_agg(e.word order by w.place, e.part), '{}')
+    select coalesce(
+               array_agg(coalesce(
+                   (array_position(
+                       '{zero,one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve}',
+                       e.word) - 1)::text,
+                   e.word) order by w.place, e.part),
+               '{}')
       from (
             select t.raw, t.place, b.bare,
                    lead(t.place) over (order by t.place) is null as is_last,
                    lower(lag(b.bare) over (order by t.place)) as previous
               from regexp_split_to_table(
-                       btrim(translate(normalize(p_text, nfkc), '’‘', ''''''),
-                             E' \t\n\r'), '\s+')
+                       btrim(
+                           regexp_replace(regexp_replace(regexp_replace(
+                               translate(normalize(p_text, nfkc), '’‘', ''''''),
+                               '\mcan(''|no)t\M', 'can not', 'gi'),
+                               '\mwon''t\M', 'will not', 'gi'),
+                               'n''t\M', ' not', 'gi'),
+                           E' \t\n\r'),
+                       '\s+')
                        with ordinality as t (raw, place)
              cross join lateral (
                     select regexp_replace(

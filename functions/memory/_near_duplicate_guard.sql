@@ -2,8 +2,9 @@
 -- Cosine cannot see a "not", a number or a name, so the words decide what a nominee is. One text
 -- must contain the other's words in order, and what it has besides must not make it another fact:
 --   new within old -> duplicate; old within new -> merged; anything else is a memory of its own.
+-- Beyond that only spelling (left-handed, 16GB) and the order of a plain list may differ.
 -- A false merge costs more than a false split, so what is doubtful is NULL: a consolidation sees
--- the two as neighbors. tests/test_dedup.py holds a labeled set against it.
+-- the two as neighbors. benchmarks/near_duplicates.py measures it on labeled pairs.
 create or replace function recall._near_duplicate_guard(
     p_old text,
     p_new text
@@ -26,12 +27,24 @@ declare
     v_plain     constant text[]  := array_remove(v_long, ',');
     v_count     constant integer := cardinality(v_plain);
 begin
-    if v_short = v_plain and v_short <> '{}' then
+    if p_old ~ '[?？]\W*$' is distinct from p_new ~ '[?？]\W*$' then
+        return null;
+    end if;
+    if v_short <> '{}'
+       and (v_short = v_plain
+            or recall._spelled_alike(v_short, v_plain)
+            or recall._sort_lists(v_old) = recall._sort_lists(v_new)) then
         return 'duplicate';
     end if;
     if cardinality(v_short) < 2 or v_count = cardinality(v_short)
        or v_count > 3 * cardinality(v_short) + 2
        or not recall._says_the_same(v_short, v_long) then
+        return null;
+    end if;
+    -- What follows an adjective belongs to it: rich is not rich in ideas.
+    if v_plain[: cardinality(v_short)] = v_short
+       and v_plain[cardinality(v_short) + 1] = any ('{in,at,to,of,for,from,with,about,on,by}')
+       and (case when v_is_longer then p_old else p_new end) ~* '\m(is|are|am) \S+$' then
         return null;
     end if;
     return case when v_is_longer then 'merged' else 'duplicate' end;

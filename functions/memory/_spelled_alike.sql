@@ -1,0 +1,20 @@
+-- recall._spelled_alike(words, words) -> are they equal but for hyphens and spaces?
+-- A hyphen between letters is a space (left-handed), and between a number and what follows it
+-- there is none (16 GB, 7 pm). Between two numbers both stay.
+create or replace function recall._spelled_alike(
+    p_one   text[],
+    p_other text[]
+)
+returns boolean
+language sql
+immutable
+parallel safe
+return (
+    select count(distinct regexp_replace(
+               regexp_replace(array_to_string(w.words, ' '), '([[:alpha:]])-(?=[[:alpha:]])',
+                              '\1 ', 'g'),
+               '(\d) (?=[[:alpha:]])', '\1', 'g')) = 1
+      from (values (p_one), (p_other)) as w (words));
+
+comment on function recall._spelled_alike(text[], text[]) is
+    'Whether two texts are equal but for hyphens and the space behind numbers.';
