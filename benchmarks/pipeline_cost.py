@@ -137,12 +137,12 @@ def extraction() -> dict[str, Any]:
     asked = extraction_prompt(
         {
             "observation_date": "2026-03-01",
-            "summary": None,
-            "messages": messages(),
+            "summary": "",
             "kinds": KINDS,
-            "profile": {"home_city": {"content": "User lives in Lyon."}},
+            "profile": "home_city: User lives in Lyon.",
             "max_facts": 3 * len(SAID),
-        }
+        },
+        turns(messages()),
     )
     schema = prompts.schema("extract")
     schema["properties"]["facts"]["items"]["properties"]["kind"]["enum"] = list(KINDS)

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from fakes import WordEmbedder
+from pgrecall.tokens import count_message_tokens
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class ScriptedOpenAI:
         base_url: of the API.
         respond: answers when nothing is scripted.
         formats: the response formats that it takes; others are answered by 400.
+        window: tokens of prompt and answer together, beyond which it answers 400; None is no end.
         refused_parameters: those that are answered by 400.
         usage: tokens in every answer.
         chats: the bodies of all requests for a chat completion, refused ones included.
@@ -73,6 +75,7 @@ class ScriptedOpenAI:
     base_url: str = ""
     respond: Responder | None = None
     formats: tuple[str, ...] = ("json_schema", "json_object", "text")
+    window: int | None = None
     refused_parameters: tuple[str, ...] = ()
     usage: dict[str, Any] | None = field(
         default_factory=lambda: {
@@ -167,11 +170,22 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
         server.server_close()
 
 
+def needed_tokens(body: Request) -> int:
+    """Return what prompt and answer of a request need."""
+    prompt = sum(4 + count_message_tokens(message, "o200k_base") for message in body["messages"])
+    return prompt + int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+
+
 def _refused(openai: ScriptedOpenAI, body: Request) -> str | None:
     for name in openai.refused_parameters:
         if name in body:
             instead = "; use 'max_completion_tokens' instead" if name == "max_tokens" else ""
             return f"Unsupported parameter: '{name}' is not supported with this model{instead}"
+    if openai.window is not None and (wanted_tokens := needed_tokens(body)) > openai.window:
+        return (
+            f"This model's maximum context length is {openai.window} tokens. However, you "
+            f"requested {wanted_tokens} tokens. Please reduce the length of the messages."
+        )
     wanted = body.get("response_format", {"type": "text"})["type"]
     if wanted not in openai.formats:
         return f"response_format {wanted} is not available"

@@ -9,7 +9,15 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from pgrecall.llm import Answer, ChatModel, ModelAnswerError, ModelSettings, ModelUsage, Price
+from pgrecall.llm import (
+    Answer,
+    ChatModel,
+    ContextWindowError,
+    ModelAnswerError,
+    ModelSettings,
+    ModelUsage,
+    Price,
+)
 from scripted_openai import Cut, Filtered, Hang, Refusal, ScriptedOpenAI, Status, scripted_openai
 
 MODEL = "gpt-4o-mini"
@@ -159,6 +167,67 @@ def test_a_cut_answer_gets_more_room_once(endpoint: ScriptedOpenAI) -> None:
     endpoint.then(Cut('{"name": "pe'), Cut('{"name": "pea'))
     with pytest.raises(ModelAnswerError, match=r'cut off.*\{"name": "pea'):
         ask(chat_model(endpoint))
+
+
+def test_what_was_no_answer_has_its_price(endpoint: ScriptedOpenAI) -> None:
+    model = chat_model(endpoint, prices={MODEL: PRICE}, max_retries=0)
+    for answers, requests, said in (
+        (("a pear", "an apple"), 2, "no JSON object"),
+        ((Refusal("That is private."),), 1, "the model refused"),
+        (("a pear", Status(500, "on fire")), 1, "when asked again: InternalServerError"),
+    ):
+        endpoint.then(*answers)
+        with pytest.raises(ModelAnswerError, match=said) as caught:
+            ask(model)
+        span = caught.value.span
+        assert span is not None
+        assert said in span.pop("error")
+        assert span.pop("duration_ms") > 0
+        assert span == {
+            "phase": "extract", "items": 0, "model_id": MODEL, "prompt_tokens": 1000 * requests,
+            "completion_tokens": 100 * requests, "cost_microcents": 18000 * requests,
+        }  # fmt: skip
+
+
+def test_a_cut_answer_grows_within_the_window(endpoint: ScriptedOpenAI) -> None:
+    model = chat_model(endpoint, context_window=300)
+    endpoint.then(Cut('{"name": "pe'), PEAR)
+    assert ask(model).value == Fruit(name="pear")
+    first, second = (asked["max_tokens"] for asked in endpoint.chats)
+    assert first == 50 < second < 100
+    # roles alternate, as some models' templates demand
+    assert [message["role"] for message in endpoint.chats[1]["messages"]] == ["system", "user"]
+    assert "Answer shorter." in endpoint.chats[1]["messages"][1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("said", "window"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, …", 4096),
+        ("request (5311 tokens) exceeds the available context size (3,072 tokens)", 3072),
+        ("the prompt is too long", 6144),
+        ("the context length of 100000 tokens was exceeded, somehow", 6144),
+    ],
+)
+def test_a_window_that_the_endpoint_tells(endpoint: ScriptedOpenAI, said: str, window: int) -> None:
+    model = chat_model(endpoint)
+    model.windows = {MODEL: 8192}
+    endpoint.then(Status(400, said), PEAR)
+    with pytest.raises(ContextWindowError):
+        ask(model)
+    assert model.window("extract") == window
+    ask(model)
+    # it was no matter of the answer's format
+    assert endpoint.chats[-1]["response_format"]["type"] == "json_schema"
+
+
+def test_windows(endpoint: ScriptedOpenAI, caplog: pytest.LogCaptureFixture) -> None:
+    model = chat_model(endpoint)
+    assert [model.window(step) for step in ("extract", "compact")] == [8192, 8192]
+    assert caplog.text.count("is not known: 8192 tokens are assumed") == 1
+    model.windows = {MODEL: 128_000}
+    assert model.window("extract") == 128_000
+    assert chat_model(endpoint, context_window=4096).window("extract") == 4096
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])

@@ -13,7 +13,18 @@ import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall.rows import Job
-from scripted_model import MODEL, Script, asked, embedder, fact, model, talk, work
+from scripted_model import (
+    MODEL,
+    TURN,
+    Script,
+    asked,
+    embedder,
+    fact,
+    model,
+    step_of,
+    talk,
+    work,
+)
 from scripted_openai import (
     Cut,
     Filtered,
@@ -23,6 +34,7 @@ from scripted_openai import (
     Scripted,
     ScriptedOpenAI,
     Status,
+    needed_tokens,
 )
 from support import rows, session_row, value
 from transcripts import assert_valid, prompt_tokens
@@ -362,7 +374,7 @@ def test_spans_carry_tokens_and_cost(
     )
     # 600 tokens at 0.15 $/M, 400 cached at half of it, 100 at 0.60 $/M; prices of recall.models
     spent = (1000, 100, 18000, MODEL)
-    free = (0, 0, 0, "openai:words")
+    free = (1, 0, None, "openai:words")  # a token, as the endpoint says, of a model without a price
     assert {tuple(span.values()) for span in spans} == {
         ("extract", "extract", 1, *spent), ("extract", "embed", 1, *free),
         ("summarize", "summary", 2, *spent), ("summarize", "embed", 1, *free),
@@ -371,6 +383,94 @@ def test_spans_carry_tokens_and_cost(
     (session,) = memory.sessions(user)
     assert (session.total_prompt_tokens, session.total_completion_tokens) == (2000, 200)
     assert session.total_cost_microcents == 36000
+
+
+def test_a_failed_attempt_has_its_price(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """What was spent before a failure is recorded, with that of the answer that was none."""
+    memory.remember(user, "User uses Postgres.")
+    script.facts = {"I use Postgres too": [fact("User uses Postgres too.")]}
+    talk(memory, user, ["I use Postgres too"])
+    openai.then(script, PLAIN, PLAIN)
+    assert memory.worker(kinds=["extract:llm"]).run_until_idle().failed == {"extract": 1}
+    spans = rows(
+        db,
+        "select phase, items, prompt_tokens, completion_tokens, cost_microcents, model_id, error"
+        "  from recall.job_phases where user_id = %s",
+        [user],
+    )
+    errors = {span["phase"]: span.pop("error") for span in spans}
+    assert {tuple(span.values()) for span in spans} == {
+        ("extract", 1, 1000, 100, 18000, MODEL),
+        ("embed", 1, 1, 0, None, "openai:words"),
+        ("consolidate", 0, 2000, 200, 36000, MODEL),
+    }
+    assert "no JSON object" in errors.pop("consolidate")
+    assert set(errors.values()) == {None}
+
+    # an endpoint that is not there costs nothing, and says so
+    make_due(db)
+    openai.then(Status(500, "on fire"))
+    memory.worker(kinds=["extract:llm"]).run_until_idle()
+    (span,) = rows(
+        db,
+        "select phase, prompt_tokens, error from recall.job_phases"
+        " where user_id = %s and error like '%%on fire%%'",
+        [user],
+    )
+    assert (span["phase"], span["prompt_tokens"]) == ("extract", 0)
+
+
+def test_embeddings_have_their_price(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    db.execute(
+        "select recall.register_model(p_model_id => 'words', p_context_window_size => 8191,"
+        "                             p_input_price => 2000000)"
+    )
+    talk(memory, user, ["I use Vim", "I use zsh"])
+    work(memory, kinds=["embed"])
+    spans = rows(
+        db,
+        "select phase, items, prompt_tokens, cost_microcents from recall.job_phases"
+        " where user_id = %s and phase <> 'persist'",
+        [user],
+    )
+    db.execute("delete from recall.models where model_id = 'words'")
+    assert [tuple(span.values()) for span in spans] == [("embed", 4, 4, 8)]
+
+
+def test_a_model_that_reads_little(
+    model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Job after job until the end: each turn is read once, none is skipped."""
+    openai.window = 3000
+    said = [f"I speak language number {number}{' and so on' * 80}" for number in range(20)]
+    script.facts = {
+        text: [fact(f"User speaks language number {number}.", slot=f"language_{number}")]
+        for number, text in enumerate(said)
+    }
+    settings = model(openai, context_window=3000)
+    with AgentMemory.connect(model_dsn, embedder=embedder(openai), llm=settings) as memory:
+        chat = talk(memory, user, said)
+        report = work(memory)
+        assert report.done["extract"] > 3
+        assert contents(memory, user) == {
+            f"User speaks language number {number}." for number in range(20)
+        }
+    assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 40
+    read = [
+        int(turn[1])
+        for request in openai.chats
+        if step_of(request) == "extract"
+        for text in request["messages"][1]["content"].splitlines()
+        if (turn := TURN.match(text))
+    ]
+    assert read == [*range(1, 41)]
+    assert all(needed_tokens(request) <= 3000 for request in openai.chats)
 
 
 @pytest.mark.concurrent

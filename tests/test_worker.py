@@ -21,7 +21,8 @@ import pytest
 from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory, AsyncAgentMemory, steps
 from pgrecall.embedding import EmbeddingError
-from pgrecall.errors import ConfigurationError
+from pgrecall.errors import ConfigurationError, InvalidInputError
+from support import value
 
 SAID = [
     "I live in Lyon and work as a data engineer",
@@ -271,6 +272,153 @@ def test_many_workers(configured: str, db: psycopg.Connection) -> None:
     assert states(db) == {}
 
 
+class Crowd:
+    """An embedder whose calls wait for each other: it notes how many are under way at once."""
+
+    def __init__(self, expected: int) -> None:
+        self.barrier = threading.Barrier(expected)
+        self.embed_words = WordEmbedder().embed
+        self.started = 0
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.started += 1
+        if not self.barrier.broken:
+            self.barrier.wait(10)  # breaks, and fails the job, when fewer come
+        return self.embed_words(texts)
+
+
+def test_several_jobs_at_the_same_time(
+    memory: AgentMemory, embedder: WordEmbedder, db: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    crowd = Crowd(3)
+    monkeypatch.setattr(embedder, "embed", crowd.embed)
+    users = [uuid.uuid4() for _ in range(3)]
+    for user in users:
+        talk(memory, user)
+    seen: list[int] = []
+    report = memory.worker(concurrency=3).run_until_idle(
+        progress=lambda report: seen.append(report.jobs)
+    )
+    assert (report.failed, report.lost) == ({}, 0), report.last_error
+    assert report.done["extract"] == 3
+    assert seen == [*range(1, report.jobs + 1)]
+    for user in users:
+        assert {m.content for m in memory.memories(user)} == set(SAID)
+    assert states(db) == {}
+
+
+def test_several_jobs_at_the_same_time_asynchronously(
+    configured: str, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd, users = Crowd(3), [uuid.uuid4() for _ in range(3)]
+    embedder = WordEmbedder()
+
+    async def run() -> None:
+        async with AsyncAgentMemory.connect(configured, embedder=embedder) as memory:
+            for user in users:
+                chat = memory.session(user=user, model="gpt-4o-mini")
+                for text in SAID:
+                    await chat.append(user=text)
+            monkeypatch.setattr(embedder, "embed", crowd.embed)
+            report = await memory.worker(concurrency=3).run_until_idle()
+            assert (report.failed, report.lost) == ({}, 0), report.last_error
+            assert report.done["extract"] == 3
+
+    asyncio.run(run())
+    assert states(db) == {}
+
+
+def test_idle_means_that_nothing_runs(
+    memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A job that runs may leave another, which is not left behind."""
+    embed = embedder.embed
+
+    def slow(texts: Sequence[str]) -> list[list[float]]:
+        time.sleep(0.3)
+        return embed(texts)
+
+    talk(memory, user)
+    db.execute("delete from recall.jobs where kind = 'embed'")
+    db.execute("update recall.settings set embed_batch = 1")
+    try:
+        memory.enqueue(user, "embed", session_id=memory.sessions(user)[0].session_id)
+        monkeypatch.setattr(embedder, "embed", slow)
+        report = memory.worker(concurrency=2, kinds=["embed"]).run_until_idle()
+    finally:
+        db.execute("update recall.settings set embed_batch = default")
+    assert report.done["embed"] > 1
+    assert states(db) == {"ready": 1}  # the extraction, which it was not to take
+
+
+def test_kinds(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
+    talk(memory, user)
+    assert memory.worker(kinds=["embed"]).run_until_idle().done.keys() == {"embed"}
+    assert memory.worker(kinds=["extract"]).run_until_idle().done.keys() == {"extract"}
+    for kinds in (["extract:llm"], ["compact"], ["embed", "nonsense"]):
+        with pytest.raises(ConfigurationError, match=f"jobs of kind {kinds[-1]}"):
+            memory.worker(kinds=kinds).run_until_idle()
+
+
+def test_concurrency_is_checked(configured: str, memory: AgentMemory) -> None:
+    with pytest.raises(InvalidInputError, match="concurrency is 0"):
+        memory.worker(concurrency=0)
+    with (
+        psycopg.connect(configured) as connection,
+        AgentMemory.connect(connection, embedder=False) as other,
+    ):
+        assert other.worker().concurrency == 1
+        with pytest.raises(InvalidInputError, match="one connection"):
+            other.worker(concurrency=2)
+
+
+def test_jobs_at_hand_are_finished_before_it_stops(
+    memory: AgentMemory, embedder: WordEmbedder, db: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    crowd = Crowd(3)  # two jobs, and this test
+    monkeypatch.setattr(embedder, "embed", crowd.embed)
+    users = [uuid.uuid4() for _ in range(4)]
+    for user in users:
+        talk(memory, user)
+    worker = memory.worker(concurrency=2, kinds=["extract"], poll_seconds=0.05)
+    thread = threading.Thread(target=worker.run, kwargs={"handle_signals": False})
+    thread.start()
+    wait_for(lambda: crowd.started == 2)
+    worker.stop()
+    crowd.barrier.wait(10)
+    thread.join(20)
+    assert not thread.is_alive()
+    assert worker.report.done == {"extract": 2}
+    assert crowd.started == 2
+    assert sum(bool(memory.memories(user)) for user in users) == 2
+    assert value(db, "select count(*) from recall.jobs where state = 'running'") == 0
+
+
+def test_a_failure_that_cannot_be_stored_as_it_is(
+    memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What an endpoint says may hold anything; the job is handed back all the same."""
+
+    def fail(texts: Sequence[str]) -> list[list[float]]:
+        raise EmbeddingError(f"no vectors of {len(texts)} texts: \x00\ud800!")
+
+    monkeypatch.setattr(embedder, "embed", fail)
+    talk(memory, user)
+    report = memory.worker(kinds=["extract"]).run_until_idle()
+    assert report.failed == {"extract": 1}
+    error = "EmbeddingError: no vectors of 3 texts: !"
+    jobs = db.execute("select last_error from recall.jobs where kind = 'extract'").fetchall()
+    assert jobs == [(error,)]
+    spans = db.execute(
+        "select phase, items, error from recall.job_phases where user_id = %s", (user,)
+    ).fetchall()
+    assert spans == [("embed", 3, error)]
+
+
 def test_run_until_stopped(memory: AgentMemory, user: uuid.UUID) -> None:
     with running(memory):
         talk(memory, user)
@@ -330,7 +478,7 @@ def test_stops_on_a_signal(
 ) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "pgrecall", "worker", "--dsn", configured, "--no-embedding",
-         "--poll", "0.1", "--json"],
+         "--poll", "0.1", "--json", "--concurrency", "2", "--kinds", "extract"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -338,7 +486,7 @@ def test_stops_on_a_signal(
     ) as process:  # fmt: skip
         try:
             assert process.stderr is not None
-            assert "SIGTERM or Ctrl-C stops it" in process.stderr.readline()
+            assert "2 jobs; SIGTERM or Ctrl-C stops it" in process.stderr.readline()
             talk(memory, user)
             wait_for(lambda: len(memory.memories(user)) == len(SAID))
             process.send_signal(number)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from pgrecall.embedding import Embedder, embedder_from_name
 from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
 
-__all__ = ["PRICES", "DatabaseInfo", "checked_embedder", "default_embedder"]
+__all__ = ["MODELS", "DatabaseInfo", "checked_embedder", "default_embedder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class DatabaseInfo:
     """
 
 
-PRICES: bytes = b"""
-    select m.model_id, m.input_price, m.output_price, m.cached_input_price
+MODELS: bytes = b"""
+    select m.model_id, m.context_window_size, m.input_price, m.output_price, m.cached_input_price
       from recall.list_models() as m
 """
-"""What the database knows of prices, for `pgrecall.llm.Price`."""
+"""What the database knows of models: window, then as `pgrecall.llm.Price`."""
 
 
 def default_embedder(

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["WorkerReport"]
+__all__ = ["Outcome", "WorkerReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one job.
+
+    Attributes:
+        kind: of the job.
+        is_done: whether its effect is in the database.
+        error: why it failed; without one, a job that is not done came too late.
+    """
+
+    kind: str
+    is_done: bool = False
+    error: str | None = None
 
 
 @dataclass(slots=True)
@@ -27,3 +42,13 @@ class WorkerReport:
     def jobs(self) -> int:
         """How many jobs were finished."""
         return sum(self.done.values())
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one more job."""
+        if outcome.is_done:
+            self.done[outcome.kind] = self.done.get(outcome.kind, 0) + 1
+        elif outcome.error is not None:
+            self.failed[outcome.kind] = self.failed.get(outcome.kind, 0) + 1
+            self.last_error = outcome.error
+        else:
+            self.lost += 1

@@ -19,13 +19,13 @@ from collections.abc import (
     Callable,
     Iterator,
 )
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for_futures
-from types import FrameType
-from typing import Any, TypeVar
+from types import FrameType, TracebackType
+from typing import Any, Self, TypeVar
 
-__all__ = ["AsyncBackground", "AsyncRuntime", "AsyncStop", "SyncBackground", "SyncRuntime",
-           "SyncStop"]  # fmt: skip
+__all__ = ["AsyncBackground", "AsyncCrew", "AsyncRuntime", "AsyncStop", "SyncBackground",
+           "SyncCrew", "SyncRuntime", "SyncStop"]  # fmt: skip
 
 Result = TypeVar("Result")
 
@@ -170,6 +170,96 @@ class SyncBackground:
         wait_for_futures(tasks)
         if executor is not None:
             executor.shutdown()
+
+
+class AsyncCrew:
+    """Works that run at the same time, as tasks; leaving the `with` block waits for them.
+
+    Attributes:
+        size: how many may run.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def free(self) -> int:
+        """How many more may be started."""
+        return self.size - len(self._tasks)
+
+    def start(self, work: Callable[[], Awaitable[Any]]) -> None:
+        """Start one."""
+
+        async def run() -> Any:
+            return await work()
+
+        self._tasks.add(asyncio.create_task(run()))
+
+    async def ended(self, seconds: float | None = None) -> list[asyncio.Task[Any]]:
+        """Wait until one has ended, at most so long, and return those that have."""
+        if not self._tasks:
+            return []
+        done, self._tasks = await asyncio.wait(
+            self._tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+        )
+        return [*done]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(exc, asyncio.CancelledError):
+            for task in self._tasks:
+                task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class SyncCrew:
+    """Works that run at the same time, in threads; leaving the `with` block waits for them.
+
+    Attributes:
+        size: how many may run.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._executor = ThreadPoolExecutor(size, thread_name_prefix="pgrecall-job")
+        self._tasks: set[Future[Any]] = set()
+
+    @property
+    def free(self) -> int:
+        """How many more may be started."""
+        return self.size - len(self._tasks)
+
+    def start(self, work: Callable[[], Any]) -> None:
+        """Start one."""
+        self._tasks.add(self._executor.submit(work))
+
+    def ended(self, seconds: float | None = None) -> list[Future[Any]]:
+        """Wait until one has ended, at most so long, and return those that have."""
+        if not self._tasks:
+            return []
+        done, self._tasks = wait_for_futures(
+            self._tasks, timeout=seconds, return_when=FIRST_COMPLETED
+        )
+        return [*done]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._executor.shutdown()
 
 
 class AsyncStop:

@@ -13,11 +13,11 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import openai
@@ -28,6 +28,7 @@ __all__ = [
     "EmbeddingUsage",
     "FastEmbedEmbedder",
     "LocalEmbedder",
+    "MeasuredEmbedder",
     "OpenAIEmbedder",
     "embedder_from_name",
 ]
@@ -81,6 +82,19 @@ class EmbeddingUsage:
 
     requests: int = 0
     tokens: int = 0
+
+    def plus(self, other: EmbeddingUsage) -> EmbeddingUsage:
+        """Return the sum."""
+        return EmbeddingUsage(self.requests + other.requests, self.tokens + other.tokens)
+
+
+@runtime_checkable
+class MeasuredEmbedder(Embedder, Protocol):
+    """An embedder that says what a call has consumed."""
+
+    def embed_with_usage(self, texts: Sequence[str]) -> tuple[list[list[float]], EmbeddingUsage]:
+        """Return what `embed` returns, and what it has consumed."""
+        ...
 
 
 class LocalEmbedder:
@@ -196,7 +210,7 @@ class OpenAIEmbedder:
     def dimensions(self) -> int:
         """The length of a vector; one short request is made when nothing said it."""
         if self._dimensions is None:
-            self._dimensions = len(self._request(["dimension"])[0])
+            self._dimensions = len(self._request(["dimension"])[0][0])
         return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -206,10 +220,21 @@ class OpenAIEmbedder:
             EmbeddingError: the answer has not one vector per text, or one of a wrong length.
             openai.OpenAIError: the endpoint failed, after the client's own retries.
         """
+        return self.embed_with_usage(texts)[0]
+
+    def embed_with_usage(self, texts: Sequence[str]) -> tuple[list[list[float]], EmbeddingUsage]:
+        """Return what `embed` returns, and what it has consumed.
+
+        Raises:
+            EmbeddingError, openai.OpenAIError: as `embed`.
+        """
         vectors: list[list[float]] = []
+        usage = EmbeddingUsage()
         for batch in _batches([self._fitting(text) for text in texts]):
-            vectors.extend(self._request(batch))
-        return vectors
+            made, spent = self._request(batch)
+            vectors.extend(made)
+            usage = usage.plus(spent)
+        return vectors, usage
 
     @staticmethod
     def _fitting(text: str) -> str:
@@ -222,7 +247,7 @@ class OpenAIEmbedder:
 
         return truncate_text(text, _OPENAI_MAX_TOKENS, "cl100k_base")
 
-    def _request(self, texts: list[str]) -> list[list[float]]:
+    def _request(self, texts: list[str]) -> tuple[list[list[float]], EmbeddingUsage]:
         with self._lock:
             if self._client is None:
                 import openai
@@ -238,14 +263,12 @@ class OpenAIEmbedder:
                 model=self._name, input=texts, encoding_format="float"
             )
         # some endpoints leave it out, whatever the type says
-        tokens = getattr(answer.usage, "prompt_tokens", 0)
+        spent = EmbeddingUsage(1, getattr(answer.usage, "prompt_tokens", 0) or 0)
         with self._lock:
-            self.usage = replace(
-                self.usage, requests=self.usage.requests + 1, tokens=self.usage.tokens + tokens
-            )
+            self.usage = self.usage.plus(spent)
         vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
         _check(vectors, len(texts), self._dimensions, self.model)
-        return vectors
+        return vectors, spent
 
 
 class FastEmbedEmbedder:

@@ -7,6 +7,7 @@ plain text), and which parameters it refuses, is found out by trying once, and r
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import threading
@@ -17,11 +18,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pgrecall.tokens import count_text_tokens, truncate_text
+
 if TYPE_CHECKING:
     import openai
     from openai.types.chat import ChatCompletion
 
-__all__ = ["Answer", "ChatModel", "ModelAnswerError", "ModelSettings", "ModelUsage", "Price"]
+__all__ = ["Answer", "ChatModel", "ContextWindowError", "ModelAnswerError", "ModelSettings",
+           "ModelUsage", "Price"]  # fmt: skip
+
+logger = logging.getLogger("pgrecall")
 
 Shape = TypeVar("Shape", bound=BaseModel)
 Message = Mapping[str, str]
@@ -30,6 +36,16 @@ _FORMATS = ("json_schema", "json_object", "text")
 _RAW_CHARS = 1000  # of an answer, kept in an error
 _MAX_ASKED = 2  # answers per question: the first, and one more when it was none
 _PER_MILLION = 1_000_000
+_ASSUMED_WINDOW = 8192  # of a model that nobody knows, as settings.default_context_window
+_MARGIN = 160  # tokens: the frame of the messages, and what is said after an answer that was none
+_REFUSED = (400, 413, 422)
+_LEAST_WINDOW = 512
+_OVERFLOW = re.compile(
+    r"context[_ ](?:length|size|window)|maximum context|n_ctx|(?:prompt|input) is too long"
+    r"|reduce the length|too many (?:input |prompt )?tokens",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?:context|n_ctx)[^\d.]{0,40}(\d[\d,]*)", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)  # of models that reason aloud
 
 
@@ -38,11 +54,17 @@ class ModelAnswerError(RuntimeError):
 
     Attributes:
         raw: the beginning of what it said.
+        span: what the question has cost all the same, as `fail_job` takes it.
     """
 
-    def __init__(self, problem: str, raw: str) -> None:
+    def __init__(self, problem: str, raw: str, span: Mapping[str, Any] | None = None) -> None:
         self.raw = raw[:_RAW_CHARS]
+        self.span = span
         super().__init__(f"{problem}; the answer began: {self.raw}" if raw else problem)
+
+
+class ContextWindowError(ModelAnswerError):
+    """The endpoint says that a prompt is longer than its model can read; less may fit now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +95,8 @@ class ModelSettings:
         max_retries: of a request that met 408, 409, 429, 5xx, a timeout or no connection.
         prices: by model; None is what the database knows of it.
         reasoning_effort: sent when it is not None, such as `low`.
+        context_window: tokens of prompt and answer together, of every model named here; None is
+            what the database knows of each, else 8192.
     """
 
     model: str
@@ -83,6 +107,7 @@ class ModelSettings:
     max_retries: int = 2
     prices: Mapping[str, Price] | None = None
     reasoning_effort: str | None = None
+    context_window: int | None = None
 
     def client_arguments(self) -> dict[str, Any]:
         """Return what the constructors of the `openai` clients take."""
@@ -197,11 +222,19 @@ class ChatModel:
     Args:
         settings: endpoint and models.
         client: a client to use instead of the one that the settings describe; stays the caller's.
+
+    Attributes:
+        settings: as given.
+        prices: by model.
+        windows: context windows by model, which `settings.context_window` goes before.
     """
 
     def __init__(self, settings: ModelSettings, client: openai.OpenAI | None = None) -> None:
         self.settings = settings
         self.prices: Mapping[str, Price] = settings.prices or {}
+        self.windows: Mapping[str, int] = {}
+        self._learned: dict[str, int] = {}
+        self._assumed: set[str] = set()
         self._client = client
         self._dialects: dict[tuple[str | None, str], _Dialect] = {}
         self._lock = threading.Lock()
@@ -209,6 +242,38 @@ class ChatModel:
     def model_of(self, step: str) -> str:
         """Return the model of a step."""
         return self.settings.models.get(step, self.settings.model)
+
+    def window(self, step: str) -> int:
+        """Return the context window of a step's model: known, learned of the endpoint, assumed."""
+        model = self.model_of(step)
+        known = self._learned.get(model) or self.settings.context_window or self.windows.get(model)
+        if known is None:
+            if model not in self._assumed:
+                self._assumed.add(model)
+                logger.warning(
+                    "the context window of %s is not known: %d tokens are assumed; "
+                    "ModelSettings.context_window or recall.register_model says it",
+                    model,
+                    _ASSUMED_WINDOW,
+                )
+            return _ASSUMED_WINDOW
+        return known
+
+    def room(self, step: str, schema: Mapping[str, Any], max_tokens: int) -> int:
+        """Return the tokens that a prompt may have beside an answer so long.
+
+        An endpoint that knows no schemas is told it in words.
+        """
+        told = self.count(step, _schema_text(schema))
+        return self.window(step) - max_tokens - told - _MARGIN
+
+    def count(self, step: str, text: str) -> int:
+        """Return the tokens of a text for a step's model, as `count_text_tokens`."""
+        return count_text_tokens(text, self.model_of(step))
+
+    def truncated(self, step: str, text: str, tokens: int) -> str:
+        """Return the beginning of a text, of at most so many tokens."""
+        return truncate_text(text, tokens, self.model_of(step))
 
     def ask(
         self,
@@ -232,34 +297,83 @@ class ChatModel:
 
         Raises:
             ModelAnswerError: a refusal, or twice no answer.
+            ContextWindowError: the prompt is too long; `window` has become smaller.
             openai.OpenAIError: the endpoint failed, after the client's own retries.
         """
         model = self.model_of(step)
         started = time.monotonic()
         usage = ModelUsage()
         asked = list(messages)
+        raw = problem = ""
+
+        def span() -> Answer[Any]:
+            took = (time.monotonic() - started) * 1000
+            return Answer(None, model, usage, usage.cost(self.prices.get(model)), took)
+
+        def failure(problem: str, raw: str, kind: type[ModelAnswerError]) -> ModelAnswerError:
+            failed = span().phase(step, 0) | {"error": problem}
+            return kind(f"{model}: {problem}", raw, failed)
+
         for attempt in range(1, _MAX_ASKED + 1):
-            completion = self._complete(model, step, asked, schema, max_tokens)
+            try:
+                completion = self._complete(model, step, asked, schema, max_tokens)
+            except _OverflowError as error:
+                raise failure(str(error), raw, ContextWindowError) from error.__cause__
+            except Exception as error:
+                if attempt == 1:
+                    raise
+                said = f"{problem}, and when asked again: {type(error).__name__}: {error}"
+                raise failure(said, raw, ModelAnswerError) from error
             usage = usage.plus(completion)
-            raw, is_cut = _said(completion)
+            raw, is_cut, refusal = _said(completion)
+            if refusal is not None:
+                raise failure(refusal, raw, ModelAnswerError)
             try:
                 value = shape.model_validate(_json_in(raw), context=dict(context or {}))
             except (ValueError, ValidationError) as error:
                 problem = "the answer was cut off" if is_cut else _problem(error)
                 if attempt == _MAX_ASKED:
-                    raise ModelAnswerError(f"{model}: {problem}", raw) from error
+                    raise failure(problem, raw, ModelAnswerError) from error
                 if is_cut:
-                    max_tokens *= 2
-                asked = [*messages, *_objection(raw, problem, schema, is_cut)]
+                    max_tokens = self._longer(step, messages, schema, max_tokens)
+                asked = self._asked_again(step, messages, raw, problem, schema, max_tokens, is_cut)
                 continue
-            return Answer(
-                value,
-                model,
-                usage,
-                usage.cost(self.prices.get(model)),
-                (time.monotonic() - started) * 1000,
-            )
+            return replace(span(), value=value)
         raise AssertionError("unreachable")
+
+    def _longer(
+        self, step: str, messages: Sequence[Message], schema: Mapping[str, Any], max_tokens: int
+    ) -> int:
+        """Return twice the length of an answer, as far as the window has room for it."""
+        used = sum(self.count(step, message["content"]) for message in messages)
+        return max(max_tokens, min(2 * max_tokens, self.room(step, schema, 0) - used))
+
+    def _asked_again(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        raw: str,
+        problem: str,
+        schema: Mapping[str, Any],
+        max_tokens: int,
+        is_cut: bool,
+    ) -> list[Message]:
+        """Return the prompt with what is said after an answer that was none.
+
+        The answer is quoted where there is room for it. Roles alternate: some models' templates
+        refuse two messages of the user in a row.
+        """
+        if not is_cut:
+            quoted = [*messages, *_objection(raw, problem, schema)]
+            used = sum(self.count(step, message["content"]) for message in quoted)
+            if used + max_tokens + _MARGIN <= self.window(step):
+                return quoted
+        *before, last = messages
+        short = "cut off. Answer shorter." if is_cut else "not the JSON asked for."
+        return [
+            *before,
+            {**last, "content": f"{last['content']}\n\nYour last answer was {short}"},
+        ]
 
     def _complete(
         self,
@@ -281,7 +395,12 @@ class ChatModel:
                 completion: ChatCompletion = client.chat.completions.create(
                     model=model, **arguments
                 )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            except openai.APIStatusError as error:
+                if error.status_code not in _REFUSED:
+                    raise
+                if _is_overflow(error):
+                    self._learn_window(step, str(error))
+                    raise _OverflowError(str(error)) from error
                 simpler = dialect.simpler(error, schema)
                 if simpler is None:
                     raise
@@ -289,6 +408,18 @@ class ChatModel:
                 continue
             self._dialects[key] = dialect
             return completion
+
+    def _learn_window(self, step: str, said: str) -> None:
+        """Take the window that the endpoint names; else, or when that was respected, a smaller."""
+        now = self.window(step)
+        named = [int(number.replace(",", "")) for number in _NUMBER.findall(said)]
+        smaller = [number for number in named if _LEAST_WINDOW <= number < now]
+        window = smaller[0] if smaller else max(_LEAST_WINDOW, now * 3 // 4)
+        self._learned[self.model_of(step)] = window
+        logger.warning(
+            "the endpoint reads less of %s than %d tokens: %d from now on; it said: %s",
+            self.model_of(step), now, window, said,
+        )  # fmt: skip
 
     def _arguments(
         self,
@@ -342,22 +473,26 @@ def without_lengths(schema: Any) -> Any:
     return schema
 
 
-def _said(completion: ChatCompletion) -> tuple[str, bool]:
-    """Return the text of an answer and whether it was cut off.
+class _OverflowError(Exception):
+    """A prompt is too long."""
 
-    Raises:
-        ModelAnswerError: the model refused.
-    """
+
+def _is_overflow(error: openai.APIStatusError) -> bool:
+    return error.code == "context_length_exceeded" or _OVERFLOW.search(str(error)) is not None
+
+
+def _said(completion: ChatCompletion) -> tuple[str, bool, str | None]:
+    """Return the text of an answer, whether it was cut off, and why there is none."""
     if not completion.choices:
-        return "", False
+        return "", False, None
     choice = completion.choices[0]
     text = choice.message.content or ""
     refusal = getattr(choice.message, "refusal", None)
     if refusal:
-        raise ModelAnswerError(f"{completion.model} refused", refusal)
+        return refusal, False, "the model refused"
     if choice.finish_reason == "content_filter":
-        raise ModelAnswerError(f"{completion.model}: a content filter stopped the answer", text)
-    return text, choice.finish_reason == "length"
+        return text, False, "a content filter stopped the answer"
+    return text, choice.finish_reason == "length", None
 
 
 def _json_in(text: str) -> Any:
@@ -386,12 +521,8 @@ def _problem(error: ValueError) -> str:
     return f"not JSON: {error}"
 
 
-def _objection(
-    raw: str, problem: str, schema: Mapping[str, Any], is_cut: bool
-) -> tuple[Message, ...]:
+def _objection(raw: str, problem: str, schema: Mapping[str, Any]) -> tuple[Message, ...]:
     """Return what is said after an answer that was none."""
-    if is_cut:
-        return ({"role": "user", "content": "Your answer was cut off. Answer again, shorter."},)
     return (
         {"role": "assistant", "content": raw[:_RAW_CHARS] or "(nothing)"},
         {

@@ -65,6 +65,11 @@ class AsyncDatabase:
         self._own_pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._prepared: WeakSet[AsyncConnection[Any]] = WeakSet()
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether calls may be sent at the same time: not over one connection of the caller."""
+        return not isinstance(self._target, AsyncConnection)
+
     async def rows(
         self,
         row: type[Row],

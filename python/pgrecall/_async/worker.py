@@ -7,7 +7,7 @@ import os
 import random
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,17 @@ import psycopg
 
 from pgrecall import steps
 from pgrecall._calls import UNSET, Call
-from pgrecall._info import PRICES
-from pgrecall._report import WorkerReport
-from pgrecall._runtime import AsyncRuntime, AsyncStop
-from pgrecall.errors import NotFoundError, PgRecallError, is_lost
+from pgrecall._info import MODELS
+from pgrecall._report import Outcome, WorkerReport
+from pgrecall._runtime import AsyncCrew, AsyncRuntime, AsyncStop
+from pgrecall.embedding import Embedder
+from pgrecall.errors import (
+    ConfigurationError,
+    InvalidInputError,
+    NotFoundError,
+    PgRecallError,
+    is_lost,
+)
 from pgrecall.llm import ChatModel, Price
 from pgrecall.rows import Job, MaintenanceRun
 
@@ -45,6 +52,7 @@ class AsyncWorker:
 
     Attributes:
         name: how it is called in the queue.
+        concurrency: how many jobs it does at the same time.
         report: what it has done so far.
     """
 
@@ -58,21 +66,33 @@ class AsyncWorker:
         name: str | None,
         lease: timedelta,
         poll_seconds: float,
+        concurrency: int,
     ) -> None:
+        if concurrency < 1:
+            raise InvalidInputError(
+                f"concurrency is {concurrency}", hint="A worker does 1 or more."
+            )
+        if concurrency > 1 and not database.is_pooled:
+            raise InvalidInputError(
+                f"one connection cannot serve {concurrency} jobs at the same time",
+                hint="Connect by a DSN or a pool.",
+            )
         self._memory = memory
         self._database = database
         self._llm = llm
-        self._are_prices_known = llm is None or llm.settings.prices is not None
-        self._kinds = None if kinds is None else list(kinds)
+        self._prices: Mapping[str, Price] = {}
+        self._are_models_known = False
+        self._kinds = None if kinds is None else set(kinds)
         self._lease = lease
         self._poll_seconds = poll_seconds
         self._stop = AsyncStop()
         self._maintained: float | None = None
+        self.concurrency = concurrency
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.report = WorkerReport()
 
     def stop(self) -> None:
-        """Ask it to stop after the job at hand; may be called from any thread."""
+        """Ask it to stop after the jobs at hand; may be called from any thread."""
         self._stop.set()
 
     async def run_until_idle(
@@ -81,7 +101,7 @@ class AsyncWorker:
         handle_signals: bool = False,
         progress: Callable[[WorkerReport], object] | None = None,
     ) -> WorkerReport:
-        """Work until no job is due, and return what was done.
+        """Work until no job is due and none runs, and return what was done.
 
         Jobs that are due later (a conversation that still goes on, a failure to be tried again)
         are not waited for.
@@ -92,15 +112,20 @@ class AsyncWorker:
 
         Raises:
             psycopg.OperationalError: the server is lost.
-            ConfigurationError: the embedder is not the database's, or needs a key.
+            ConfigurationError: the embedder is not the database's, or needs a key; there is no step
+                for a kind that it was told to take.
         """
         if handle_signals:
             async with self._stop.on_signals():
                 return await self.run_until_idle(progress=progress)
-        await self._maintain()
-        while not self._stop.is_set() and await self.run_once():
-            if progress is not None:
-                progress(self.report)
+        async with AsyncCrew(self.concurrency) as crew:
+            while not self._stop.is_set():
+                await self._maintain()
+                await self._start_due(crew)
+                if crew.free == crew.size:
+                    break
+                self._count(await crew.ended(self._pause()), progress)
+            await self._finish(crew, progress)
         return self.report
 
     async def run(
@@ -111,63 +136,118 @@ class AsyncWorker:
     ) -> WorkerReport:
         """Work until `stop`, SIGTERM or SIGINT, and return what was done.
 
-        A lost server is waited for, with growing pauses.
+        A lost server is waited for, with growing pauses. Jobs at hand are finished before it stops.
 
         Args:
             handle_signals: whether the signals ask to stop (only in the main thread).
             progress: called after each job.
 
         Raises:
-            ConfigurationError: the embedder is not the database's, or needs a key.
+            ConfigurationError: the embedder is not the database's, or needs a key; there is no step
+                for a kind that it was told to take.
         """
-        if not handle_signals:
-            await self._work_on(progress)
-            return self.report
-        async with self._stop.on_signals():
-            await self._work_on(progress)
-        return self.report
-
-    async def _work_on(self, progress: Callable[[WorkerReport], object] | None) -> None:
-        failures = 0
-        while not self._stop.is_set():
+        if handle_signals:
+            async with self._stop.on_signals():
+                return await self.run(handle_signals=False, progress=progress)
+        async with AsyncCrew(self.concurrency) as crew:
+            failures = 0
+            while not self._stop.is_set():
+                try:
+                    await self._maintain()
+                    await self._start_due(crew)
+                    failures = 0
+                    if crew.free == crew.size:
+                        await self._stop.wait(self._pause())
+                    else:
+                        self._count(await crew.ended(self._pause()), progress)
+                except psycopg.Error as error:
+                    if not is_lost(error):
+                        raise
+                    failures += 1
+                    pause = min(_MAX_PAUSE, 0.5 * 2 ** min(failures, 10))
+                    logger.warning("the server is not there, waiting %.0f s: %s", pause, error)
+                    await self._stop.wait(pause * _jitter())
             try:
-                await self._maintain()
-                worked = await self.run_once()
-                failures = 0
+                await self._finish(crew, progress)
             except psycopg.Error as error:
                 if not is_lost(error):
                     raise
-                failures += 1
-                pause = min(_MAX_PAUSE, 0.5 * 2 ** min(failures, 10))
-                logger.warning("the server is not there, waiting %.0f s: %s", pause, error)
-                await self._stop.wait(pause * _jitter())
-                continue
-            if worked:
-                if progress is not None:
-                    progress(self.report)
-            else:
-                await self._stop.wait(self._poll_seconds * _jitter())
+                logger.warning("a job at hand is left to its lease: %s", error)
+        return self.report
 
     async def run_once(self) -> bool:
         """Take one job and do it; return False when none was due."""
-        embedder = await self._memory.embedder()
-        kinds = self._kinds or steps.kinds(embedder, self._llm)
-        claimed = await self._database.rows(
-            Job,
-            Call.of("claim_jobs", worker=self.name, kinds=kinds, limit=1, lease=self._lease),
-        )
-        for job in claimed:
-            await self._learn_prices()
-            await self._do(job)
-        return bool(claimed)
+        jobs = await self._claim(1)
+        for job in jobs:
+            self.report.add(await self._do(job))
+        return bool(jobs)
 
-    async def _learn_prices(self) -> None:
-        """Ask once what models cost."""
-        if self._llm is None or self._are_prices_known:
+    async def _start_due(self, crew: AsyncCrew) -> None:
+        """Claim as many jobs as may run, and start them."""
+        if crew.free:
+            for job in await self._claim(crew.free):
+                crew.start(partial(self._do, job))
+
+    async def _finish(
+        self, crew: AsyncCrew, progress: Callable[[WorkerReport], object] | None
+    ) -> None:
+        """Wait for the jobs at hand."""
+        while crew.free < crew.size:
+            self._count(await crew.ended(), progress)
+
+    def _count(
+        self, ended: Iterable[Any], progress: Callable[[WorkerReport], object] | None
+    ) -> None:
+        """Count what became of jobs; what one has raised is raised after the others are counted."""
+        errors: list[BaseException] = []
+        for task in ended:
+            if (error := task.exception()) is not None:
+                errors.append(error)
+                continue
+            self.report.add(task.result())
+            if progress is not None:
+                progress(self.report)
+        if errors:
+            raise errors[0]
+
+    def _pause(self) -> float:
+        return self._poll_seconds * _jitter()
+
+    async def _claim(self, limit: int) -> list[Job]:
+        kinds = self._kinds_of(await self._memory.embedder())
+        await self._learn_models()
+        return await self._database.rows(
+            Job,
+            Call.of("claim_jobs", worker=self.name, kinds=kinds, limit=limit, lease=self._lease),
+        )
+
+    def _kinds_of(self, embedder: Embedder | None) -> list[str]:
+        """Return the kinds to take: of those that it can do, the ones that it was told to."""
+        able = steps.kinds(embedder, self._llm)
+        if self._kinds is None:
+            return able
+        for kind in self._kinds:
+            if not any(kind in (one, one.partition(":")[0]) for one in able):
+                raise ConfigurationError(
+                    f"this worker cannot do jobs of kind {kind}",
+                    hint=f"It can do {', '.join(able)}; more with an embedder or a language model.",
+                )
+        return [one for one in able if not self._kinds.isdisjoint((one, one.partition(":")[0]))]
+
+    async def _learn_models(self) -> None:
+        """Ask once what models cost and how much they read."""
+        if self._are_models_known:
             return
-        self._are_prices_known = True
-        found = await self._database.query(PRICES)
-        self._llm.prices = {name: Price(*numbers) for name, *numbers in found}
+        found = await self._database.query(MODELS)
+        self._are_models_known = True
+        self._prices = {name: Price(*numbers) for name, _, *numbers in found}
+        if self._llm is None:
+            return
+        self._llm.windows = {name: window for name, window, *_ in found}
+        if self._llm.settings.prices is None:
+            self._llm.prices = self._prices
+        else:
+            self._prices = {**self._prices, **self._llm.settings.prices}
 
     async def _maintain(self) -> None:
         """Run the maintenance that is due; where pg_cron does it in time, nothing is."""
@@ -188,15 +268,13 @@ class AsyncWorker:
             if "error" in run.result:
                 logger.warning("maintenance %s failed: %s", run.task, run.result["error"])
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, job: Job) -> Outcome:
         try:
             job_input = await self._call(job, "job_input")
         except NotFoundError:
-            self._lose(job)
-            return
+            return self._lost(job)
         except PgRecallError as error:
-            await self._fail(job, error)
-            return
+            return await self._failed(job, error, ())
         embedder = await self._memory.embedder()
 
         async def beat() -> None:
@@ -205,20 +283,19 @@ class AsyncWorker:
             except psycopg.Error as error:  # the next one may come through
                 logger.warning("job %s: no sign of life: %s", job.job_id, error)
 
+        spans: list[steps.Phase] = []
         try:
-            done = await self._step(job, steps.Running(job_input, embedder, self._llm), beat)
+            running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
+            spans = running.phases
+            done = await self._step(job, running, beat)
             is_finished = await self._call(
                 job, "finish_job", result=done.result, phases=list(done.phases)
             )
         except psycopg.OperationalError:
             raise  # of the server, not of the job: its lease ends, or is found again
         except Exception as error:
-            await self._fail(job, error)
-            return
-        if is_finished:
-            self.report.done[job.kind] = self.report.done.get(job.kind, 0) + 1
-        else:
-            self._lose(job)
+            return await self._failed(job, error, spans)
+        return Outcome(job.kind, is_done=True) if is_finished else self._lost(job)
 
     async def _step(
         self, job: Job, running: steps.Running, beat: Callable[[], Any]
@@ -244,24 +321,25 @@ class AsyncWorker:
         )
         return await self._database.value(call, user_id=job.user_id, repeatable=True)
 
-    async def _fail(self, job: Job, error: Exception) -> None:
+    async def _failed(self, job: Job, error: Exception, spans: Sequence[steps.Phase]) -> Outcome:
         """Hand the job back; what the database has refused by its rules it would refuse again."""
         is_final = isinstance(error, PgRecallError) and error.diag.sqlstate is not None
         said = f"{type(error).__name__}: {error}"
         logger.warning("job %s (%s) failed: %s", job.job_id, job.kind, said)
-        self.report.failed[job.kind] = self.report.failed.get(job.kind, 0) + 1
-        self.report.last_error = said
         await self._call(
             job,
             "fail_job",
-            error=said.replace("\x00", ""),
+            error=steps.storable(said),
             retry=False if is_final else UNSET,
+            phases=list(spans),
         )
+        return Outcome(job.kind, error=said)
 
-    def _lose(self, job: Job) -> None:
+    @staticmethod
+    def _lost(job: Job) -> Outcome:
         logger.info("job %s (%s) is due again: too late, or the session moved on", job.job_id,
                     job.kind)  # fmt: skip
-        self.report.lost += 1
+        return Outcome(job.kind)
 
 
 def _jitter() -> float:

@@ -808,16 +808,22 @@ class AgentMemory:
         name: str | None = None,
         lease: timedelta = timedelta(minutes=5),
         poll_seconds: float = 1.0,
+        concurrency: int = 1,
     ) -> Worker:
         """Return a worker for the jobs that appends leave behind.
 
         Args:
             llm: the language model of its steps; None is the one of `connect`, if it named one.
-            kinds: what it takes; None is all it can do: verbatim extraction and embeddings, and
-                with a language model extraction by it, summaries and compaction.
+            kinds: what it takes (`extract`, `extract:verbatim`, `embed`, …); None is all it can do:
+                verbatim extraction and embeddings, and with a language model all the others.
             name: how it is called in the queue; None is host and process.
             lease: after what time without a sign of life another takes the job.
             poll_seconds: how often it looks for work, on average.
+            concurrency: how many jobs it does at the same time. A job waits for a model most of
+                its time; it needs a connection of the pool only for moments.
+
+        Raises:
+            InvalidInputError: several jobs at the same time over one connection of the caller.
         """
         if llm is None and isinstance(self._llm, ModelSettings):
             llm = self._llm
@@ -829,6 +835,7 @@ class AgentMemory:
             name=name,
             lease=lease,
             poll_seconds=poll_seconds,
+            concurrency=concurrency,
         )
 
     # How a method becomes a call

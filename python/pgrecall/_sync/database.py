@@ -66,6 +66,11 @@ class SyncDatabase:
         self._own_pool: ConnectionPool[Connection[Any]] | None = None
         self._prepared: WeakSet[Connection[Any]] = WeakSet()
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether calls may be sent at the same time: not over one connection of the caller."""
+        return not isinstance(self._target, Connection)
+
     def rows(
         self,
         row: type[Row],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -32,6 +34,11 @@ __all__ = ["worker_command"]
 @click.option("--base-url", metavar="URL", help="The OpenAI-compatible endpoint.")
 @click.option("--api-key-env", metavar="VAR", help="The variable that holds its key.")
 @click.option("--model", metavar="M", help="The chat model of extraction and summaries.")
+@click.option("--context-window", metavar="N", type=click.IntRange(512),
+              help="Tokens of the model's prompt and answer together.")  # fmt: skip
+@click.option("--kinds", metavar="K,K", help="Only these kinds of job, such as extract,embed.")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1, 256), default=1,
+              show_default=True, help="How many jobs at the same time.")  # fmt: skip
 @no_embedding_option
 @json_option
 def worker_command(
@@ -41,6 +48,9 @@ def worker_command(
     base_url: str | None,
     api_key_env: str | None,
     model: str | None,
+    context_window: int | None,
+    kinds: str | None,
+    concurrency: int,
     no_embedding: bool,
     as_json: bool,
 ) -> int:
@@ -53,15 +63,21 @@ def worker_command(
         api_key = os.environ.get(api_key_env)
         if not api_key:
             raise click.UsageError(f"the variable {api_key_env} is not set")
-    llm = None if model is None else _model(model, base_url, api_key)
+    llm = None if model is None else _model(model, base_url, api_key, context_window)
+    options: dict[str, Any] = {
+        "llm": llm,
+        "kinds": None if kinds is None else _kinds(kinds),
+        "poll_seconds": poll,
+        "concurrency": concurrency,
+    }
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
     with opened(dsn, no_embedding=no_embedding or bool(base_url or api_key)) as memory:
         if (base_url or api_key) and not no_embedding:
             embedder = _embedder(memory, base_url, api_key)
             with opened(dsn, embedder=embedder) as other:
-                report = _work(other, dsn, llm, until_idle, poll)
+                report = _work(other, dsn, until_idle, options)
         else:
-            report = _work(memory, dsn, llm, until_idle, poll)
+            report = _work(memory, dsn, until_idle, options)
     if as_json:
         print_json(
             {
@@ -83,24 +99,40 @@ def _embedder(memory: AgentMemory, base_url: str | None, api_key: str | None) ->
     return checked_embedder(default_embedder(info, base_url=base_url, api_key=api_key), info)
 
 
-def _model(name: str, base_url: str | None, api_key: str | None) -> ModelSettings:
+def _kinds(text: str) -> list[str]:
+    kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
+    if not kinds:
+        raise click.UsageError("--kinds names no kind of job")
+    return kinds
+
+
+def _model(
+    name: str, base_url: str | None, api_key: str | None, context_window: int | None
+) -> ModelSettings:
     """Return the chat model, whose endpoint may stand in the variables that openai reads."""
     named = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
     if not (base_url or api_key or any(os.environ.get(variable) for variable in named)):
         raise click.UsageError("a model needs --base-url, --api-key-env, or OPENAI_API_KEY")
     return ModelSettings(
-        model=name, base_url=base_url or os.environ.get("OPENAI_BASE_URL"), api_key=api_key
+        model=name,
+        base_url=base_url or os.environ.get("OPENAI_BASE_URL"),
+        api_key=api_key,
+        context_window=context_window,
     )
 
 
 def _work(
-    memory: AgentMemory, dsn: str | None, llm: ModelSettings | None, until_idle: bool, poll: float
+    memory: AgentMemory, dsn: str | None, until_idle: bool, options: Mapping[str, Any]
 ) -> WorkerReport:
     console = progress_console()
-    worker = memory.worker(llm=llm, poll_seconds=poll)
+    worker = memory.worker(**options)
     if not until_idle:
         memory.embedder()  # its errors before the first job
-        note(f"worker {worker.name} on {described(named_dsn(dsn))}; SIGTERM or Ctrl-C stops it")
+        at_once = "one job at a time" if worker.concurrency == 1 else f"{worker.concurrency} jobs"
+        note(
+            f"worker {worker.name} on {described(named_dsn(dsn))}, {at_once}; "
+            "SIGTERM or Ctrl-C stops it"
+        )
         return worker.run()
     if not console.is_terminal:
         return worker.run_until_idle(handle_signals=True)

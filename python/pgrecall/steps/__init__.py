@@ -14,13 +14,13 @@ from typing import Any
 
 from pgrecall.embedding import Embedder
 from pgrecall.errors import ConfigurationError
-from pgrecall.llm import ChatModel
+from pgrecall.llm import ChatModel, ContextWindowError, ModelAnswerError, Price
 from pgrecall.steps import compact, embed, extract, summarize
-from pgrecall.steps._questions import Question
+from pgrecall.steps._questions import Question, storable
 from pgrecall.steps._vectors import Phase, Vectors
 
-__all__ = ["KINDS", "OF_MODEL", "WITHOUT_EMBEDDER", "Question", "Running", "StepResult", "kinds",
-           "run"]  # fmt: skip
+__all__ = ["KINDS", "OF_MODEL", "WITHOUT_EMBEDDER", "Phase", "Question", "Running", "StepResult",
+           "kinds", "run", "storable"]  # fmt: skip
 
 KINDS = ("extract:verbatim", "embed")
 """What a worker without a language model can do."""
@@ -60,15 +60,27 @@ class StepResult:
     phases: Sequence[Phase]
 
 
+_SPANS = {"summarize": "summary", "compact": "summary"}
+_ERROR_CHARS = 2000  # of a failure, kept in its span
+_MAX_SHRINKS = 8  # until the prompt is a tenth of what it was
+
+
 class Running:
     """A job's step, which may stop at a question to the database.
+
+    Attributes:
+        phases: the spans so far, those of a failure included.
 
     Raises:
         ConfigurationError: there is no step of this kind, or it needs a model.
     """
 
     def __init__(
-        self, job_input: Mapping[str, Any], embedder: Embedder | None, llm: ChatModel | None = None
+        self,
+        job_input: Mapping[str, Any],
+        embedder: Embedder | None,
+        llm: ChatModel | None = None,
+        prices: Mapping[str, Price] | None = None,
     ) -> None:
         kind = job_input["kind"]
         name = f"{kind}:{job_input['mode']}" if "mode" in job_input else kind
@@ -81,17 +93,37 @@ class Running:
         self._kind = kind
         self._input = job_input
         self._llm = llm
-        self._vectors = Vectors(embedder)
+        self._vectors = Vectors(embedder, prices)
+        self.phases = self._vectors.phases
+        self._shrinks = 0
         self._dialog: Generator[Question, Any, dict[str, Any]] | None = None
         self._started = time.monotonic()
 
     def advance(self, answer: Any = None) -> StepResult | Question:
         """Work until the end, or the next question; `answer` is that to the last one.
 
+        A prompt that was longer than the model can read is made anew, shorter; then what was asked
+        before is asked again.
+
         Raises:
             ModelAnswerError: the language model answered nonsense.
             EmbeddingError: the embedder failed.
         """
+        started = time.monotonic()
+        try:
+            return self._advance(answer)
+        except ContextWindowError as error:
+            self._record(error, started)
+            self._shrinks += 1
+            if self._shrinks > _MAX_SHRINKS:
+                raise
+            self._dialog = None
+            return self.advance()
+        except Exception as error:
+            self._record(error, started)
+            raise
+
+    def _advance(self, answer: Any) -> StepResult | Question:
         if self._dialog is not None:
             return self._go_on(self._dialog, answer)
         if self._name in _STEPS:
@@ -102,6 +134,17 @@ class Running:
             return self._done(made)
         self._dialog = made
         return self._go_on(made, None)
+
+    def _record(self, error: Exception, started: float) -> None:
+        """Add the span of what failed, unless it is there: what it cost is spent all the same."""
+        if isinstance(error, ModelAnswerError) and error.span is not None:
+            span = dict(error.span)
+            self.phases.append(span | {"phase": _SPANS.get(span["phase"], span["phase"])})
+        elif not (self.phases and "error" in self.phases[-1]):
+            took = (time.monotonic() - started) * 1000
+            span = {"phase": self._kind, "duration_ms": took}
+            self.phases.append(span | {"error": f"{type(error).__name__}: {error}"})
+        self.phases[-1]["error"] = storable(self.phases[-1]["error"])[:_ERROR_CHARS]
 
     def _go_on(
         self, dialog: Generator[Question, Any, dict[str, Any]], answer: Any

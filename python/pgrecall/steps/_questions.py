@@ -10,9 +10,9 @@ from typing import Any
 
 from pgrecall import prompts
 
-__all__ = ["Question", "block", "clean", "prompt", "turns"]
+__all__ = ["LONGEST", "Question", "block", "clean", "line", "prompt", "storable", "turns"]
 
-_LONGEST = {"user": 8000, "assistant": 1200, "tool": 500}  # characters shown of a message
+LONGEST = {"user": 8000, "assistant": 1200, "tool": 500}  # characters shown of a message
 _TAGS = "conversation|summary|profile|candidates"
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 
@@ -43,12 +43,13 @@ def block(tag: str, text: str) -> str:
     return f"<{tag}>\n{_TAG.sub('‹', text)}\n</{tag}>" if text else ""
 
 
-def turns(messages: Iterable[Mapping[str, Any]], *, longest: Mapping[str, int] = _LONGEST) -> str:
+def turns(messages: Iterable[Mapping[str, Any]], *, longest: Mapping[str, int] = LONGEST) -> str:
     """Return messages as numbered lines; a line that a text brings along is indented."""
-    return "\n".join(_line(message, longest) for message in messages)
+    return "\n".join(line(message, longest) for message in messages)
 
 
-def _line(message: Mapping[str, Any], longest: Mapping[str, int]) -> str:
+def line(message: Mapping[str, Any], longest: Mapping[str, int]) -> str:
+    """Return a message as a numbered line, each part of it at most so many characters."""
     role = message["role"]
     limit = longest.get(role, 1200)
     speaker = f"{role} {one_line(message['name'])}" if message.get("name") else role
@@ -81,8 +82,12 @@ def one_line(text: str) -> str:
 
 def clean(text: str, limit: int) -> str:
     """Return what a model wrote as one line that PostgreSQL can store."""
-    storable = text.replace("\x00", "").encode("utf-8", "ignore").decode()
-    return one_line(storable)[:limit].rstrip()
+    return one_line(storable(text))[:limit].rstrip()
+
+
+def storable(text: str) -> str:
+    """Return a text without what PostgreSQL cannot store: NUL and halves of surrogate pairs."""
+    return text.replace("\x00", "").encode("utf-8", "ignore").decode()
 
 
 def said_by_user(messages: Sequence[Mapping[str, Any]]) -> set[int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgrecall import prompts
 from pgrecall.llm import ChatModel
-from pgrecall.steps._questions import block, prompt, turns
+from pgrecall.steps._questions import block, prompt, storable
 from pgrecall.steps._vectors import Vectors
+from pgrecall.steps._window import answer_tokens, leading_turns, room_for_data, shortened_to
+from pgrecall.tokens import count_text_tokens, encoding_name
 
 __all__ = ["summary"]
 
@@ -27,28 +29,54 @@ def summary(
     target_tokens: int,
     longest: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return content, and vector and model of it; the old summary when nothing was said since."""
+    """Return content, and vector and model of it; the old summary when nothing was said since.
+
+    What is longer than the model can read goes piece by piece: each summary is fed to the next.
+    """
     before = job_input.get("summary") or ""
     messages = job_input.get("messages") or []
-    if messages:
-        schema = prompts.schema(step)
-        schema["properties"]["summary"]["maxLength"] = target_tokens * _CHARS_PER_TOKEN
-        answer = model.ask(
-            step,
-            prompt(
-                step,
-                f"At most {int(target_tokens * _WORDS_PER_TOKEN)} words.",
-                block("summary", before),
-                block("conversation", turns(messages, longest=longest)),
-            ),
-            prompts.Summary,
-            schema=schema,
-            max_tokens=target_tokens * _SPARE + _FRAME_TOKENS,
+    while messages:
+        before, taken = _summed_up(
+            step, before, messages, vectors, model, target_tokens=target_tokens, longest=longest
         )
-        vectors.phases.append(answer.phase("summary", len(messages)))
-        before = answer.value.summary.replace("\x00", "").encode("utf-8", "ignore").decode()
+        messages = messages[taken:]
     result: dict[str, Any] = {"content": before.strip() or "Nothing was said."}
+    chat_model = job_input.get("chat_model")
+    if chat_model and encoding_name(chat_model) is not None:
+        result["token_count"] = count_text_tokens(result["content"], chat_model)
     made = vectors.of([result["content"]])
     if made is not None:
         result |= {"embedding": made[0], "embedding_model": vectors.model}
     return result
+
+
+def _summed_up(
+    step: str,
+    before: str,
+    messages: Sequence[Mapping[str, Any]],
+    vectors: Vectors,
+    model: ChatModel,
+    *,
+    target_tokens: int,
+    longest: Mapping[str, int],
+) -> tuple[str, int]:
+    """Return the summary with the first messages, and how many they are."""
+    max_tokens = answer_tokens(model, step, target_tokens * _SPARE + _FRAME_TOKENS)
+    target_tokens = min(target_tokens, (max_tokens - _FRAME_TOKENS) // _SPARE)
+    schema = prompts.schema(step)
+    schema["properties"]["summary"]["maxLength"] = target_tokens * _CHARS_PER_TOKEN
+    head = (
+        f"At most {int(target_tokens * _WORDS_PER_TOKEN)} words.",
+        block("summary", shortened_to(before, max_tokens, model, step)),
+    )
+    room = room_for_data(model, step, prompt(step, *head), schema, max_tokens)
+    text, taken = leading_turns(messages, room, model, step, longest)
+    answer = model.ask(
+        step,
+        prompt(step, *head, block("conversation", text)),
+        prompts.Summary,
+        schema=schema,
+        max_tokens=max_tokens,
+    )
+    vectors.phases.append(answer.phase("summary", taken))
+    return storable(answer.value.summary), taken

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pgrecall.embedding import Embedder, EmbeddingError
+from pgrecall.embedding import Embedder, EmbeddingError, EmbeddingUsage, MeasuredEmbedder
+from pgrecall.llm import ModelUsage, Price
 
 __all__ = ["Phase", "Vectors"]
 
@@ -21,8 +22,11 @@ class Vectors:
         phases: the spans so far.
     """
 
-    def __init__(self, embedder: Embedder | None) -> None:
+    def __init__(
+        self, embedder: Embedder | None, prices: Mapping[str, Price] | None = None
+    ) -> None:
         self._embedder = embedder
+        self._prices = prices or {}
         self.phases: list[Phase] = []
 
     @property
@@ -40,19 +44,32 @@ class Vectors:
             return None
         if not texts:
             return []
+        span: Phase = {"phase": "embed", "items": len(texts), "model_id": self._embedder.model}
         started = time.monotonic()
-        vectors = self._embedder.embed(texts)
-        self.phases.append(
-            {
-                "phase": "embed",
-                "duration_ms": (time.monotonic() - started) * 1000,
-                "items": len(texts),
-                "model_id": self._embedder.model,
-            }
-        )
+        try:
+            vectors, usage = self._made(self._embedder, texts)
+        except Exception as error:
+            span["error"] = f"{type(error).__name__}: {error}"
+            raise
+        else:
+            span |= self._spent(self._embedder.model, usage)
+        finally:
+            self.phases.append(span | {"duration_ms": (time.monotonic() - started) * 1000})
         if len(vectors) != len(texts):
             raise EmbeddingError(f"{self.model} made {len(vectors)} vectors of {len(texts)} texts")
         return [self._as_text(vector) for vector in vectors]
+
+    @staticmethod
+    def _made(embedder: Embedder, texts: Sequence[str]) -> tuple[list[list[float]], EmbeddingUsage]:
+        if isinstance(embedder, MeasuredEmbedder):
+            return embedder.embed_with_usage(texts)
+        return embedder.embed(texts), EmbeddingUsage()
+
+    def _spent(self, model: str, usage: EmbeddingUsage) -> Phase:
+        """Return tokens and cost; the endpoint knows the model without the kind of embedder."""
+        price = self._prices.get(model) or self._prices.get(model.partition(":")[2])
+        cost = ModelUsage(prompt_tokens=usage.tokens).cost(price)
+        return {"prompt_tokens": usage.tokens, "cost_microcents": cost}
 
     def _as_text(self, vector: Sequence[float]) -> str:
         if not all(map(math.isfinite, vector)):

@@ -9,8 +9,15 @@ from typing import Any
 
 from pgrecall import prompts
 from pgrecall.llm import ChatModel
-from pgrecall.steps._questions import Question, block, clean, prompt, said_by_user, turns
+from pgrecall.steps._questions import LONGEST, Question, block, clean, prompt, said_by_user
 from pgrecall.steps._vectors import Vectors
+from pgrecall.steps._window import (
+    answer_tokens,
+    is_small,
+    leading_turns,
+    room_for_data,
+    shortened_to,
+)
 
 __all__ = ["llm", "verbatim"]
 
@@ -20,6 +27,9 @@ _TOKENS_OF_FACT = 90  # of the answer, JSON included
 _TOKENS_OF_EPISODE = 50
 _TOKENS_OF_DECISION = 25
 _MIN_TOKENS, _MAX_TOKENS = 400, 4096
+_FRAME_TOKENS = 16  # of the tags around the conversation
+_KNOWN_SHARE = 8  # of the window at most an eighth is the profile, and another the summary
+_FEWEST_NEIGHBORS = 2  # that a candidate keeps before the question is split
 
 
 def verbatim(job_input: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
@@ -37,17 +47,21 @@ def llm(
 ) -> Generator[Question, Any, dict[str, Any]]:
     """Extract by a model: at most two questions to it, and one call of the embedder.
 
-    Between the two the database is asked which candidates it cannot settle itself.
+    Between the two the database is asked which candidates it cannot settle itself. When the model
+    cannot read all the turns, the result reaches as far as it can; the rest is another job's.
 
     Raises:
         ModelAnswerError: the model refused, or answered nonsense twice.
         EmbeddingError: the embedder failed.
     """
     result = _cursor(job_input) | {"candidates": [], "episodes": [], "decisions": []}
-    messages = job_input.get("messages") or []
-    if not said_by_user(messages):
+    if not said_by_user(job_input.get("messages") or []):
         return result
-    candidates, episodes = _extracted(job_input, messages, vectors, model)
+    job_input, text = _readable(job_input, model)
+    result |= _cursor(job_input)
+    if not said_by_user(job_input["messages"]):
+        return result
+    candidates, episodes = _extracted(job_input, text, vectors, model)
     result |= {"candidates": candidates, "episodes": episodes}
     made = vectors.of([item["content"] for item in (*candidates, *episodes)])
     if made is not None:
@@ -72,14 +86,46 @@ def _cursor(job_input: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _readable(job_input: Mapping[str, Any], model: ChatModel) -> tuple[dict[str, Any], str]:
+    """Return the input with the turns that the model can read at once, and these as lines."""
+    messages = job_input["messages"]
+    most = model.window("extract") // _KNOWN_SHARE
+    profile = shortened_to(_profile(job_input), most, model, "extract")
+    summary = shortened_to(job_input.get("summary") or "", most, model, "extract")
+    readable = {**job_input, "profile": profile, "summary": summary}
+    room = room_for_data(
+        model,
+        "extract",
+        extraction_prompt(readable, ""),
+        prompts.schema("extract"),
+        answer_tokens(model, "extract", _MAX_TOKENS) + _FRAME_TOKENS,
+    )
+    text, taken = leading_turns(messages, room, model, "extract", LONGEST)
+    if taken < len(messages):
+        left = messages[:taken]
+        per_turn = int(job_input["max_facts"]) // len(said_by_user(messages))
+        readable |= {
+            "messages": left,
+            "max_facts": per_turn * len(said_by_user(left)),
+            "through_turn": messages[taken]["turn_index"] - 1,
+        }
+    return readable, text
+
+
+def _profile(job_input: Mapping[str, Any]) -> str:
+    known = job_input.get("profile") or {}
+    return "\n".join(f"{slot}: {value['content']}" for slot, value in known.items())
+
+
 def _extracted(
     job_input: Mapping[str, Any],
-    messages: Sequence[Mapping[str, Any]],
+    text: str,
     vectors: Vectors,
     model: ChatModel,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Ask the first question and return candidates and episodes as `finish_job` takes them."""
     kinds: Mapping[str, str] = job_input["kinds"]
+    messages = job_input["messages"]
     max_facts = int(job_input["max_facts"])
     user_turns = said_by_user(messages)
     schema = prompts.schema("extract")
@@ -88,10 +134,12 @@ def _extracted(
     schema["properties"]["episodes"]["maxItems"] = len(user_turns)
     answer = model.ask(
         "extract",
-        extraction_prompt(job_input),
+        extraction_prompt(job_input, text),
         prompts.Extraction,
         schema=schema,
-        max_tokens=_room(_TOKENS_OF_FACT * max_facts + _TOKENS_OF_EPISODE * len(user_turns)),
+        max_tokens=_answer_room(
+            model, "extract", _TOKENS_OF_FACT * max_facts + _TOKENS_OF_EPISODE * len(user_turns)
+        ),
     )
     known = {message["turn_index"] for message in messages}
     candidates = [
@@ -108,19 +156,16 @@ def _extracted(
     return candidates, episodes
 
 
-def extraction_prompt(job_input: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the messages of the first question."""
+def extraction_prompt(job_input: Mapping[str, Any], conversation: str) -> list[dict[str, str]]:
+    """Return the messages of the first question; profile and summary are texts here."""
     kinds = "; ".join(f"{kind}: {text}" for kind, text in job_input["kinds"].items())
-    profile = "\n".join(
-        f"{slot}: {value['content']}" for slot, value in (job_input.get("profile") or {}).items()
-    )
     return prompt(
         "extract",
         f"Date: {job_input['observation_date']}. At most {job_input['max_facts']} facts.",
         f"Kinds: {kinds}.",
-        block("profile", profile),
-        block("summary", job_input.get("summary") or ""),
-        block("conversation", turns(job_input["messages"])),
+        block("profile", job_input["profile"]),
+        block("summary", job_input["summary"]),
+        block("conversation", conversation),
     )
 
 
@@ -163,15 +208,38 @@ def _has_words(text: str) -> bool:
 def _decided(
     open_candidates: Sequence[Mapping[str, Any]], vectors: Vectors, model: ChatModel
 ) -> list[dict[str, Any]]:
-    """Ask the second question. Memories are numbers in it: only one that was shown can be meant."""
+    """Ask the second question. Memories are numbers in it: only one that was shown can be meant.
+
+    When it is longer than the model can read, the memories that are the least similar are left out;
+    then it is asked in parts.
+    """
     schema = prompts.schema("consolidate")
     schema["properties"]["decisions"]["maxItems"] = len(open_candidates)
+    max_tokens = _answer_room(model, "consolidate", _TOKENS_OF_DECISION * len(open_candidates))
+    room = room_for_data(
+        model, "consolidate", consolidation_prompt([]), schema, max_tokens + _FRAME_TOKENS
+    )
+    fewest = _FEWEST_NEIGHBORS if len(open_candidates) > 1 else 1
+    while not _fits(open_candidates, room, model):
+        most = max(len(item["neighbors"]) for item in open_candidates)
+        if most > fewest:
+            open_candidates = [
+                {**item, "neighbors": item["neighbors"][: most - 1]} for item in open_candidates
+            ]
+        elif len(open_candidates) > 1:
+            half = len(open_candidates) // 2
+            return [
+                *_decided(open_candidates[:half], vectors, model),
+                *_decided(open_candidates[half:], vectors, model),
+            ]
+        else:
+            break  # one of each, some 300 tokens: the endpoint is to say whether it is too long
     answer = model.ask(
         "consolidate",
         consolidation_prompt(open_candidates),
         prompts.Consolidation,
         schema=schema,
-        max_tokens=_room(_TOKENS_OF_DECISION * len(open_candidates)),
+        max_tokens=max_tokens,
         context={"neighbors": [len(item["neighbors"]) for item in open_candidates]},
     )
     vectors.phases.append(answer.phase("consolidate", len(open_candidates)))
@@ -185,8 +253,17 @@ def _decided(
     return decisions
 
 
+def _fits(open_candidates: Sequence[Mapping[str, Any]], room: int, model: ChatModel) -> bool:
+    text = _listed(open_candidates)
+    return is_small(text, room) or model.count("consolidate", text) <= room
+
+
 def consolidation_prompt(open_candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the messages of the second question."""
+    return prompt("consolidate", block("candidates", _listed(open_candidates)))
+
+
+def _listed(open_candidates: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for number, item in enumerate(open_candidates, start=1):
         lines.append(f"{number}. {item['content']} ({item['kind']})")
@@ -195,8 +272,8 @@ def consolidation_prompt(open_candidates: Sequence[Mapping[str, Any]]) -> list[d
             f" ({memory['kind']}, {str(memory['observed_at'])[:10]})"
             for place, memory in enumerate(item["neighbors"], start=1)
         )
-    return prompt("consolidate", block("candidates", "\n".join(lines)))
+    return "\n".join(lines)
 
 
-def _room(tokens: int) -> int:
-    return min(_MAX_TOKENS, max(_MIN_TOKENS, tokens))
+def _answer_room(model: ChatModel, step: str, tokens: int) -> int:
+    return answer_tokens(model, step, min(_MAX_TOKENS, max(_MIN_TOKENS, tokens)))
