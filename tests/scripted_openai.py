@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,9 +53,56 @@ class Hang:
     seconds: float = 30.0
 
 
+@dataclass(frozen=True)
+class Calls:
+    """The model calls tools: a name and arguments each, which are JSON or a text as it stands."""
+
+    calls: tuple[tuple[str, dict[str, Any] | str], ...]
+    text: str | None = None
+    ids: tuple[str, ...] | None = None
+
+    def message(self) -> dict[str, Any]:
+        ids = self.ids or tuple(f"call_{uuid.uuid4().hex[:12]}" for _ in self.calls)
+        return {
+            "content": self.text,
+            "tool_calls": [
+                {
+                    "id": call_id,
+                    "type": "function",
+                    "function": {
+                        "name": name,
+                        "arguments": given if isinstance(given, str) else json.dumps(given),
+                    },
+                }
+                for call_id, (name, given) in zip(ids, self.calls, strict=True)
+            ],
+        }
+
+
+def calls(*named: tuple[str, dict[str, Any] | str], **more: Any) -> Calls:
+    """Calls of tools: `calls(("remember", {"content": …}))`."""
+    return Calls(named, **more)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A stream whose connection breaks after this text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A stream that ends after this text, without a finish_reason."""
+
+    text: str
+
+
 Request = dict[str, Any]
 # a dict is an answer in JSON, a str is the text itself
-Scripted = dict[str, Any] | str | Refusal | Cut | Filtered | Status | Hang
+Scripted = (
+    dict[str, Any] | str | Refusal | Cut | Filtered | Status | Hang | Calls | Broken | Unfinished
+)
 Responder = Callable[[Request], Scripted]
 
 
@@ -144,7 +193,31 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
             if isinstance(answer, Status):
                 self._send(answer.code, {"error": {"message": answer.message, "type": "scripted"}})
                 return
-            self._send(200, _completion(openai, body["model"], answer))
+            completion = _completion(openai, body["model"], answer)
+            if body.get("stream"):
+                self._stream(completion, body, answer)
+            else:
+                self._send(200, completion)
+
+        def _stream(self, completion: dict[str, Any], body: Request, answer: Scripted) -> None:
+            """Send it in pieces, as server-sent events in HTTP chunks."""
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for chunk in _chunks(completion, body, is_whole=not isinstance(answer, Unfinished)):
+                if isinstance(answer, Broken) and chunk["choices"][0]["finish_reason"]:
+                    self.wfile.flush()
+                    self.close_connection = True  # in the middle of the body
+                    return
+                self._event(json.dumps(chunk))
+            self._event("[DONE]")
+            self.wfile.write(b"0\r\n\r\n")
+
+        def _event(self, data: str) -> None:
+            event = f"data: {data}\n\n".encode()
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+            self.wfile.flush()
 
         def _send(self, status: int, body: dict[str, Any]) -> None:
             data = json.dumps(body).encode()
@@ -201,6 +274,10 @@ def _completion(openai: ScriptedOpenAI, model: str, answer: Any) -> dict[str, An
         message["content"], finish = answer.text, "length"
     elif isinstance(answer, Filtered):
         message["content"], finish = answer.text, "content_filter"
+    elif isinstance(answer, Calls):
+        message, finish = message | answer.message(), "tool_calls"
+    elif isinstance(answer, (Broken, Unfinished)):
+        message["content"] = answer.text
     else:
         message["content"] = answer if isinstance(answer, str) else json.dumps(answer)
     completion = {
@@ -211,6 +288,36 @@ def _completion(openai: ScriptedOpenAI, model: str, answer: Any) -> dict[str, An
         "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
     }
     return completion | ({} if openai.usage is None else {"usage": openai.usage})
+
+
+def _chunks(
+    completion: dict[str, Any], body: Request, *, is_whole: bool
+) -> Iterator[dict[str, Any]]:
+    """A completion as the chunks of its stream: words, calls in pieces, the end, usage."""
+    choice = completion["choices"][0]
+    message = choice["message"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    for key in ("content", "refusal"):
+        deltas += [{key: word} for word in re.findall(r"\S+\s*|\s+", message[key] or "")]
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        function = call["function"]
+        deltas.append({"tool_calls": [
+            {**call, "index": index, "function": {**function, "arguments": ""}}
+        ]})  # fmt: skip
+        for place in range(0, len(function["arguments"]), 10):
+            piece = {"arguments": function["arguments"][place : place + 10]}
+            deltas.append({"tool_calls": [{"index": index, "function": piece}]})
+    ends: list[str | None] = [None] * len(deltas)
+    if is_whole:
+        deltas.append({})
+        ends.append(choice["finish_reason"])
+    frame = {key: completion[key] for key in ("id", "created", "model")}
+    frame["object"] = "chat.completion.chunk"
+    for delta, end in zip(deltas, ends, strict=True):
+        yield {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
+    wants_usage = (body.get("stream_options") or {}).get("include_usage")
+    if wants_usage and is_whole and "usage" in completion:
+        yield {**frame, "choices": [], "usage": completion["usage"]}
 
 
 def _vectors(body: Request) -> dict[str, Any]:

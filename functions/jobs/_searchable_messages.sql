@@ -1,4 +1,5 @@
 -- recall._searchable_messages(session, through_turn) -> messages that are not searchable yet
+-- What a memory tool answered (metadata "recalled") repeats what is found already.
 create or replace function recall._searchable_messages(
     p_session      recall.sessions,
     p_through_turn integer
@@ -30,6 +31,7 @@ begin
        and h.turn_index <= p_through_turn
        and not h.turn_index <@ p_session.retracted_turns
        and h.role not in ('system', 'developer')
+       and h.metadata -> 'recalled' is distinct from 'true'
        and t.body is not null
      order by h.turn_index;
 end;

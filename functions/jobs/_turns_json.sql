@@ -1,7 +1,7 @@
 -- recall._turns_json(session, from_turn, to_turn) -> what was said, for a prompt
 -- Stored user, assistant and tool messages only: nothing that the system itself put into a prompt
 -- (memories, summaries, working memory) is in the history, and system and developer messages are
--- not what anybody said.
+-- not what anybody said. Of what a memory tool answered (metadata "recalled") the text stays out.
 create or replace function recall._turns_json(
     p_session   recall.sessions,
     p_from_turn integer,
@@ -22,7 +22,8 @@ begin
                'message_id', h.message_id,
                'role', h.role,
                'name', h.name,
-               'text', recall._content_text(h.content, h.content_parts),
+               'text', case when h.metadata -> 'recalled' is distinct from 'true'
+                            then recall._content_text(h.content, h.content_parts) end,
                'tool_calls', h.tool_calls,
                'token_count', h.token_count,
                'created_at', h.created_at)) order by h.turn_index), '[]')

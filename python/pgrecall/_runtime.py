@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import logging
 import signal
 import threading
@@ -55,6 +56,14 @@ class AsyncRuntime:
         return await asyncio.to_thread(function, *arguments)
 
     @staticmethod
+    async def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Run a function of the caller: a coroutine here, anything else in a thread."""
+        if inspect.iscoroutinefunction(function):
+            return await function(*arguments, **named)
+        result = await asyncio.to_thread(function, *arguments, **named)
+        return await result if inspect.isawaitable(result) else result
+
+    @staticmethod
     async def with_heartbeat(
         function: Callable[[], Result], beat: Callable[[], Awaitable[Any]], seconds: float
     ) -> Result:
@@ -89,6 +98,14 @@ class SyncRuntime:
     def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
         """Run what computes or blocks."""
         return function(*arguments)
+
+    @staticmethod
+    def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Run a function of the caller."""
+        if inspect.iscoroutinefunction(function):
+            raise TypeError(f"{function.__qualname__} is a coroutine function; only "
+                            "AsyncAgentMemory can wait for it")  # fmt: skip
+        return function(*arguments, **named)
 
     @staticmethod
     def with_heartbeat(

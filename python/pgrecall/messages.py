@@ -16,7 +16,22 @@ from pgrecall._calls import json_text
 from pgrecall.errors import InvalidInputError
 from pgrecall.tokens import count_message_tokens, count_text_tokens, encoding_name
 
-__all__ = ["Batch", "content_text", "merge_chunks", "normalize", "tool_tokens", "with_tokens"]
+__all__ = [
+    "RECALLED_PREFIX",
+    "Batch",
+    "content_text",
+    "dump",
+    "merge_chunks",
+    "normalize",
+    "tool_tokens",
+    "with_tokens",
+]
+
+RECALLED_PREFIX = '{"memory_tool":"'
+"""How every answer of a memory tool begins (`pgrecall.tools`).
+
+Such a message is stored with `recalled` in its metadata: it repeats what is known, so nothing is
+extracted from it and no search finds it."""
 
 _USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_ms", "cost_microcents")
 
@@ -104,7 +119,7 @@ def tool_tokens(tools: Sequence[Any], model: str) -> int | None:
     """Return the tokens of tool definitions as compact JSON; None when they cannot be counted."""
     if encoding_name(model) is None:
         return None
-    return count_text_tokens(json_text([_dump(tool) for tool in tools]), model)
+    return count_text_tokens(json_text([dump(tool) for tool in tools]), model)
 
 
 def content_text(content: Any) -> str:
@@ -127,7 +142,7 @@ def merge_chunks(chunks: Iterable[Any]) -> dict[str, Any]:
     merged: dict[str, Any] = {"object": "chat.completion", "choices": []}
     finish_reason = None
     role = "assistant"
-    for chunk in map(_dump, chunks):
+    for chunk in map(dump, chunks):
         merged["model"] = chunk.get("model") or merged.get("model")
         merged["usage"] = chunk.get("usage") or merged.get("usage")
         choice = next((c for c in chunk.get("choices") or () if not c.get("index")), None)
@@ -195,7 +210,7 @@ def _add(batch: Batch, item: Any, model: str | None, what: str) -> None:
     """Add one message, or a completion's."""
     if not isinstance(item, Mapping) and not hasattr(item, "model_dump"):
         raise InvalidInputError(f"{what}: a {type(item).__name__} is no message")
-    data = _dump(item)
+    data = dump(item)
     if _kind(data) == "completion":
         batch.add_usage(data.get("usage"))
         choice = next(iter(data.get("choices") or ()), None)
@@ -206,6 +221,10 @@ def _add(batch: Batch, item: Any, model: str | None, what: str) -> None:
         _name_model(message, data.get("model"), model)
     else:
         message = _clean(data)
+        content = message.get("content")
+        is_recalled = message.get("role") == "tool" and isinstance(content, str)
+        if is_recalled and str(content).startswith(RECALLED_PREFIX):
+            message["metadata"] = {**(message.get("metadata") or {}), "recalled": True}
     batch.messages.append({key: value for key, value in message.items() if value is not None})
 
 
@@ -242,15 +261,15 @@ def _clean_call(call: Any) -> Any:
     return cleaned
 
 
-def _dump(value: Any) -> Any:
+def dump(value: Any) -> Any:
     """Return an object of the OpenAI client as a dictionary, a dictionary with its objects too."""
     if hasattr(value, "model_dump"):
         # warnings: a parsed answer holds what its declared type does not know
         return value.model_dump(mode="json", exclude_none=True, warnings=False)
     if isinstance(value, Mapping):
-        return {key: _dump(item) for key, item in value.items()}
+        return {key: dump(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_dump(item) for item in value]
+        return [dump(item) for item in value]
     return value
 
 

@@ -19,6 +19,7 @@ from pgrecall._async.worker import AsyncWorker
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable, to_halfvec
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
+from pgrecall._loop import EndpointHabits
 from pgrecall._runtime import AsyncBackground, AsyncRuntime
 from pgrecall.embedding import Embedder
 from pgrecall.errors import ConfigurationError, InvalidInputError
@@ -84,6 +85,7 @@ class AsyncAgentMemory:
         self._is_embedder_known = False
         self._llm = llm
         self._chat_client: AsyncOpenAI | None = None
+        self._habits = EndpointHabits()  # of the endpoint of `send`
         self._on_close = on_close
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from uuid import UUID, uuid4
 
+from pgrecall._async.tools import AsyncMemoryTools
+from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
 from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import AsyncRuntime
@@ -62,6 +63,7 @@ class AsyncChatSession:
         self._session: Session | None = None
         self._user_id: UUID | None = None
         self.last_context: CompiledContext | None = None
+        self._last_asked = ""  # what the user said in the turn at hand, not stored yet
 
     async def open(self) -> Session:
         """Open the conversation, or find the one that exists, and return what is known of it.
@@ -242,17 +244,21 @@ class AsyncChatSession:
             as_of=as_of,
             **options,
         )
-        used = [memory for memory in compiled.memories if memory.relevance is not None]
-        if used and as_of is UNSET:
-            memory, user_id = self._memory, self.user_id
-            ids = [item.memory_id for item in used]
-            relevance = [float(item.relevance or 0) for item in used]
-
-            async def record() -> None:
-                await memory.record_access(user_id, ids, relevance)
-
-            memory._background.submit(record, "recording what a context used")
+        if as_of is UNSET:
+            self._record_use([(item.memory_id, item.relevance) for item in compiled.memories])
         return compiled.messages
+
+    def _record_use(self, used: Sequence[tuple[UUID, float | None]]) -> None:
+        """Record in the background that a model was shown these memories, each by relevance."""
+        memory, user_id = self._memory, self.user_id
+        known = [(memory_id, part) for memory_id, part in used if part is not None]
+        if not known:
+            return
+
+        async def record() -> None:
+            await memory.record_access(user_id, [i for i, _ in known], [part for _, part in known])
+
+        memory._background.submit(record, "recording what a context used")
 
     async def compile(
         self,
@@ -306,7 +312,8 @@ class AsyncChatSession:
         if current_message is not None:
             if not isinstance(current_message, Mapping):
                 current_message = {"role": "user", "content": current_message}
-            query = query or content_text(current_message) or None
+            self._last_asked = content_text(current_message)
+            query = query or self._last_asked or None
             options["current_message"] = with_tokens([dict(current_message)], opened.model_id)[0]
         if tools is not None:
             tokens = tool_tokens(tools, opened.model_id)
@@ -366,30 +373,103 @@ class AsyncChatSession:
         )
         return await self._database.rows(Appended, call, user_id=self.user_id, repeatable=True)
 
+    @overload
     async def send(
-        self, text: Any, *, tools: Sequence[Any] | None = None, **parameters: Any
-    ) -> ChatCompletion:
-        """Compile a context, call the model and append both messages; return the completion.
+        self,
+        text: Any,
+        *,
+        tools: Sequence[Any] | None = None,
+        functions: Functions | None = None,
+        memory_tools: bool | Collection[str] = False,
+        max_tool_rounds: int = 8,
+        max_result_tokens: int = 8000,
+        stream: Literal[False] = False,
+        **parameters: Any,
+    ) -> ChatCompletion: ...
+    @overload
+    async def send(
+        self,
+        text: Any,
+        *,
+        tools: Sequence[Any] | None = None,
+        functions: Functions | None = None,
+        memory_tools: bool | Collection[str] = False,
+        max_tool_rounds: int = 8,
+        max_result_tokens: int = 8000,
+        stream: Literal[True],
+        **parameters: Any,
+    ) -> AsyncReplyStream: ...
+    async def send(
+        self,
+        text: Any,
+        *,
+        tools: Sequence[Any] | None = None,
+        functions: Functions | None = None,
+        memory_tools: bool | Collection[str] = False,
+        max_tool_rounds: int = 8,
+        max_result_tokens: int = 8000,
+        stream: bool = False,
+        **parameters: Any,
+    ) -> ChatCompletion | AsyncReplyStream:
+        """Compile a context, call the model, run the tools it calls, and append all of it.
+
+        Returned is the last completion; with `stream=True` the text as it arrives::
+
+            with chat.send("Which editor?", stream=True) as reply:
+                for piece in reply:
+                    print(piece, end="", flush=True)
+
+        Stored is one model call at a time, in one transaction: the user's message with the first,
+        the assistant's message with its usage, latency and finish_reason, and the answers to all
+        of its calls. So the transcript is valid at any moment, and when a later call fails what
+        was paid for before it stands. When the first fails nothing is appended. A stream that
+        breaks, or that its reader closes, leaves what was said until then, with finish_reason
+        `interrupted`; before the first word that is nothing. A tool that is interrupted leaves the
+        answer `{"error": "interrupted"}`.
+
+        The turn stays within the window: results are cut, and when they need room the oldest
+        messages of the history are left out. An endpoint that reports no usage is counted for, and
+        `usage_estimated` in the message's metadata says so.
 
         Args:
-            text: the user's message: a text, or a list of parts.
-            tools: definitions for the model; calls it makes are returned, not executed.
+            text: the user's message: a text, a list of parts, or a message.
+            tools: definitions for the model, beside those of the memory tools.
+            functions: who executes calls of `tools`: functions by name, called with the model's
+                arguments by keyword, or one function of name and arguments (a plain function of
+                the asynchronous client runs in a thread). What they return, a text or anything
+                JSON can say, is the answer; what they raise is told to the model. Calls of tools
+                without a function are returned, not executed; those of the same message that have
+                one are answered already.
+            memory_tools: whether the model gets the tools of `pgrecall.tools`, or which of them.
+            max_tool_rounds: after so many rounds of calls the model is asked without tools.
+            max_result_tokens: of the answer to one call.
+            stream: return a stream of the text instead of the completion.
             parameters: others of `chat.completions.create`, before those of `params`.
 
         Raises:
-            openai.OpenAIError: the call failed; nothing was appended.
+            openai.OpenAIError: a call failed, or a stream broke.
+            InvalidInputError: two tools of one name.
+            ContextOverflowError: as `context`, as CostLimitError.
         """
-        messages = await self.context(current_message=text, tools=tools)
-        client: Any = self._memory._client_of_model()
-        if tools is not None:
-            parameters["tools"] = tools
-        started = time.monotonic()
-        reply: ChatCompletion = await client.chat.completions.create(
-            **{**self.params, **parameters}, messages=messages
+        await self.open()
+        chosen = None if isinstance(memory_tools, bool) else memory_tools
+        turn = AsyncTurn(
+            self,
+            text,
+            tools=tools,
+            functions=functions,
+            memory_tools=AsyncMemoryTools(self, only=chosen) if memory_tools else None,
+            max_tool_rounds=max_tool_rounds,
+            max_result_tokens=max_result_tokens,
+            is_streamed=stream,
+            parameters=parameters,
         )
-        latency = round((time.monotonic() - started) * 1000)
-        await self.append(user=text, reply=reply, usage={"latency_ms": latency})
-        return reply
+        if stream:
+            return AsyncReplyStream(turn)
+        async for _ in turn.pieces():
+            pass
+        assert turn.completion is not None  # noqa: S101
+        return turn.completion
 
     async def retract(self, from_turn: int) -> int:
         """Take the turns from there on back (regenerate, undo); return how many."""

@@ -17,6 +17,7 @@ from psycopg import Connection
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable, to_halfvec
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
+from pgrecall._loop import EndpointHabits
 from pgrecall._runtime import SyncBackground, SyncRuntime
 from pgrecall._sync.database import SyncDatabase, Target
 from pgrecall._sync.session import ChatSession
@@ -85,6 +86,7 @@ class AgentMemory:
         self._is_embedder_known = False
         self._llm = llm
         self._chat_client: OpenAI | None = None
+        self._habits = EndpointHabits()  # of the endpoint of `send`
         self._on_close = on_close
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}

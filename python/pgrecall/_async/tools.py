@@ -1,0 +1,253 @@
+"""The memory tools of one conversation."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from pydantic import ValidationError
+
+from pgrecall import _tools
+from pgrecall._tools import AskedCall, list_result, result, shown
+from pgrecall.embedding import EmbeddingError
+from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
+from pgrecall.rows import Message, Remembered
+
+if TYPE_CHECKING:
+    from pgrecall._async.session import AsyncChatSession
+
+__all__ = ["AsyncMemoryTools"]
+
+logger = logging.getLogger("pgrecall")
+
+_DEFAULT_LIMIT = 5
+_QUOTABLE_MESSAGES = 50  # of the conversation, in which the user's words are looked for
+_SPOKEN = ("user", "assistant")
+
+
+class AsyncMemoryTools:
+    """Tools that let a model use the memory of one user: search, remember, forget, look back.
+
+    Made by `pgrecall.tools.memory_tools`. Every call concerns the session's user: nothing that the
+    model writes can name another, and another user's ids are unknown ids.
+
+    What goes wrong is told to the model as `{"error": …}`: malformed arguments, an unknown tool or
+    id, what the database refuses. Only a lost server raises.
+
+    What `remember` stores is an extraction done by the chat model, and stands like one: with the
+    user's own words in proof, found in the conversation, it is what the user said; without them it
+    is an inference, which applies to this conversation, expires with it, and never supersedes what
+    the user said. So a web page or a tool's result that talks the model into remembering something
+    does not reach other conversations.
+
+    `forget_memory` ends a memory softly: `AgentMemory.restore` takes it back.
+    """
+
+    def __init__(self, chat: AsyncChatSession, *, only: Collection[str] | None = None) -> None:
+        names = [tool["function"]["name"] for tool in _tools.DEFINITIONS]
+        if only is not None and (unknown := sorted({*only} - {*names})):
+            raise InvalidInputError(
+                f"{unknown[0]!r} is no memory tool", hint=f"One of {', '.join(names)}."
+            )
+        self._chat = chat
+        self._names = tuple(name for name in names if only is None or name in only)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools."""
+        return self._names
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """The definitions, as `chat.completions.create(tools=…)` takes them."""
+        return [
+            copy.deepcopy(tool)
+            for tool in _tools.DEFINITIONS
+            if tool["function"]["name"] in self._names
+        ]
+
+    async def dispatch(
+        self, call: Any, *, max_chars: int = _tools.MAX_RESULT_CHARS
+    ) -> dict[str, Any]:
+        """Do what a tool call asks, and return the tool message that answers it.
+
+        Args:
+            call: an element of the `tool_calls` of the model's message.
+            max_chars: of the answer, about; what does not fit is left out, and said so.
+
+        Raises:
+            InvalidInputError: that is no tool call.
+            psycopg.OperationalError: the server is lost.
+        """
+        asked = AskedCall.of(call)
+        try:
+            content = await self._run(asked, max_chars)
+        except ValidationError as error:
+            content = self._error(asked, f"wrong arguments: {_tools.problem_of(error)}")
+        except ValueError as error:
+            content = self._error(asked, str(error))
+        except PgRecallError as error:
+            content = self._error(asked, error.message)
+        except EmbeddingError as error:
+            logger.warning("memory tool %s: %s", asked.name, error)
+            content = self._error(asked, "the memory cannot be searched right now")
+        except psycopg.Error as error:
+            if is_lost(error):
+                raise
+            logger.warning("memory tool %s: %s", asked.name, error)
+            content = self._error(asked, "the memory cannot do this right now")
+        return _tools.tool_message(asked, content)
+
+    @staticmethod
+    def _error(asked: AskedCall, problem: str) -> str:
+        return result(shown(asked.name)[:64], error=shown(problem))
+
+    async def _run(self, asked: AskedCall, max_chars: int) -> str:
+        if asked.name not in self._names:
+            raise ValueError(f"there is no memory tool {asked.name}; known: "
+                             f"{', '.join(self._names)}")  # fmt: skip
+        arguments: Any = _tools.ARGUMENTS[asked.name].model_validate(asked.parsed())
+        await self._chat.open()
+        match asked.name:
+            case "search_memories":
+                return await self._search_memories(arguments, max_chars)
+            case "remember":
+                return await self._remember(arguments)
+            case "forget_memory":
+                return await self._forget_memory(arguments)
+            case "search_messages":
+                return await self._search_messages(arguments, max_chars)
+            case _:
+                return await self._get_messages(arguments, max_chars)
+
+    async def _search_memories(self, asked: _tools.SearchMemories, max_chars: int) -> str:
+        chat = self._chat
+        hits = await chat.search(
+            asked.query,
+            limit=asked.limit or _DEFAULT_LIMIT,
+            filter={"session_id": chat.session_id},
+        )
+        chat._record_use([(hit.memory_id, hit.relevance) for hit in hits])
+        return list_result(
+            "search_memories",
+            "memories",
+            [
+                {
+                    "id": hit.memory_id,
+                    "content": shown(hit.content),
+                    "kind": hit.kind,
+                    "observed": f"{hit.observed_at or hit.created_at:%Y-%m-%d}",
+                }
+                for hit in hits
+            ],
+            max_chars,
+        )
+
+    async def _remember(self, asked: _tools.Remember) -> str:
+        chat = self._chat
+        candidate: dict[str, Any] = {
+            "content": asked.content,
+            "kind": asked.kind or "fact",
+            "metadata": {"tool": "remember"},
+        }
+        if asked.slot is not None:
+            candidate["slot"] = asked.slot
+        is_said, turn = await self._proof(asked)
+        if is_said:
+            candidate |= {"provenance": "user_stated", "source": "conversation"}
+            candidate["metadata"]["user_words"] = asked.user_words
+            if turn is not None:
+                candidate["source_turn_ids"] = [turn.message_id]
+        else:
+            candidate |= {"provenance": "system_inferred", "source": "inference"}
+        stored: Remembered
+        [stored] = await chat._memory.ingest(chat.user_id, [candidate], session_id=chat.session_id)
+        fields: dict[str, Any] = {"outcome": stored.outcome, "id": stored.memory_id}
+        if stored.outcome == "disputed":
+            fields["why"] = "the user said otherwise; it waits for a person's decision"
+        elif not is_said:
+            fields["why"] = "not the user's own words: kept for this conversation only"
+        return result("remember", **fields)
+
+    async def _proof(self, asked: _tools.Remember) -> tuple[bool, Message | None]:
+        """Return whether the user said it, and in which stored message."""
+        chat, quote = self._chat, asked.user_words
+        if quote is None:
+            return False, None
+        if _tools.is_said_by_user(quote, asked.content, chat._last_asked):
+            return True, None
+        for message in await chat.messages(limit=_QUOTABLE_MESSAGES):
+            if message.role == "user" and _tools.is_said_by_user(
+                quote, asked.content, _text(message)
+            ):
+                return True, message
+        return False, None
+
+    async def _forget_memory(self, asked: _tools.ForgetMemory) -> str:
+        chat = self._chat
+        was_active = await chat._memory.retract(
+            chat.user_id,
+            asked.memory_id,
+            reason=f"the assistant, in session {chat.session_id}: {shown(asked.reason) or '-'}",
+        )
+        return result("forget_memory", outcome="forgotten" if was_active else "was not active")
+
+    async def _search_messages(self, asked: _tools.SearchMessages, max_chars: int) -> str:
+        chat = self._chat
+        hits = await chat._memory.search_messages(
+            chat.user_id,
+            asked.query,
+            limit=asked.limit or _DEFAULT_LIMIT,
+            filter={"roles": list(_SPOKEN)},
+        )
+        return list_result(
+            "search_messages",
+            "messages",
+            [
+                {
+                    "session_id": hit.session_id,
+                    "turn": hit.turn_index,
+                    "role": hit.role,
+                    "said": f"{hit.created_at:%Y-%m-%d}",
+                    "content": shown(hit.content),
+                }
+                for hit in hits
+            ],
+            max_chars,
+        )
+
+    async def _get_messages(self, asked: _tools.GetMessages, max_chars: int) -> str:
+        chat = self._chat
+        session_id = asked.session_id or chat.session_id
+        arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}
+        if asked.before_turn is not None:
+            arguments["before_turn"] = asked.before_turn
+        messages = await chat._memory.messages(chat.user_id, session_id, **arguments)
+        # newest first, so that it is the oldest that does not fit
+        return list_result(
+            "get_messages",
+            "messages",
+            [
+                {
+                    "turn": message.turn_index,
+                    "role": message.role,
+                    "said": f"{message.created_at:%Y-%m-%d}",
+                    "content": shown(_text(message)),
+                }
+                for message in messages
+                if message.role in _SPOKEN and _text(message)
+            ],
+            max_chars,
+            session_id=session_id,
+            order="newest first",
+        )
+
+
+def _text(message: Message) -> str:
+    from pgrecall.messages import content_text
+
+    return content_text(message.content if message.content_parts is None
+                        else message.content_parts)  # fmt: skip

@@ -1,0 +1,373 @@
+# Made from _async/turn.py by `make generate`; change that file, not this.
+"""One turn of a conversation: context, model, tool calls, model again, and what is stored of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import psycopg
+
+from pgrecall import _tools
+from pgrecall._loop import (
+    INTERRUPTED,
+    bounded,
+    error_text,
+    repaired,
+    result_text,
+    trimmed,
+)
+from pgrecall._runtime import SyncRuntime
+from pgrecall._sync.tools import MemoryTools
+from pgrecall._tools import AskedCall, tool_message, tool_name
+from pgrecall.errors import InvalidInputError
+from pgrecall.messages import content_text, dump, merge_chunks
+from pgrecall.tokens import count_message_tokens
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
+
+    from pgrecall._sync.session import ChatSession
+
+__all__ = ["ReplyStream", "Turn"]
+
+Functions = Mapping[str, Callable[..., Any]] | Callable[[str, dict[str, Any]], Any]
+
+logger = logging.getLogger("pgrecall")
+
+_PER_MESSAGE = 4  # tokens of a message's frame, as settings.tokens_per_message has it
+_LEAST_ROOM = 64  # tokens; less is no room for an answer
+_OF_TOOLS = ("tool_choice", "parallel_tool_calls")  # parameters that want tools beside them
+
+
+class Turn:
+    """A turn in the making; `ChatSession.send` says what it does.
+
+    Attributes:
+        completion: the last one of a turn that is not streamed.
+        stored: the messages that were appended so far.
+    """
+
+    def __init__(
+        self,
+        chat: ChatSession,
+        text: Any,
+        *,
+        tools: Sequence[Any] | None,
+        functions: Functions | None,
+        memory_tools: MemoryTools | None,
+        max_tool_rounds: int,
+        max_result_tokens: int,
+        is_streamed: bool,
+        parameters: dict[str, Any],
+    ) -> None:
+        if max_tool_rounds < 0 or max_result_tokens < 1:
+            raise InvalidInputError(
+                "max_tool_rounds or max_result_tokens is too small", hint="At least 0, and 1."
+            )
+        own = [] if tools is None else [dump(tool) for tool in tools]
+        names = [tool_name(tool) for tool in own]
+        if memory_tools is not None:
+            own += memory_tools.definitions
+            names += memory_tools.names
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InvalidInputError(f"two tools are named {twice[0]}", hint="Rename one.")
+        self._chat = chat
+        self._text = text
+        self._tools = own
+        self._names = names
+        self._functions = functions
+        self._memory_tools = memory_tools
+        self._max_rounds = max_tool_rounds
+        self._max_result_tokens = max_result_tokens
+        self._is_streamed = is_streamed
+        self._parameters = parameters
+        self._messages: list[Mapping[str, Any]] = []
+        self._rounds: list[list[dict[str, Any]]] = []
+        self._budget: dict[str, Any] = {}
+        self._answered: dict[str, Any] = {}
+        self._latency = 0
+        self.completion: ChatCompletion | None = None
+        self.stored: list[dict[str, Any]] = []
+
+    def pieces(self) -> Generator[str, None]:
+        """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
+        chat = self._chat
+        self._messages = list(chat.context(current_message=self._text, tools=self._tools or None))
+        assert chat.last_context is not None  # noqa: S101
+        self._budget = chat.last_context.budget
+        is_going_on = True
+        while is_going_on:
+            with closing(self._ask()) as pieces:
+                for piece in pieces:
+                    yield piece
+            is_going_on = self._answer_calls()
+
+    # The model
+
+    def _ask(self) -> Generator[str, None]:
+        """Ask the model once, with all that was said and found so far."""
+        client: Any = self._chat._memory._client_of_model()
+        request = {**self._chat.params, **self._parameters, "messages": self._fitted()}
+        if self._tools and self._may_call():
+            request["tools"] = self._tools
+            if self._rounds and request.get("tool_choice") not in ("auto", "none"):
+                request.pop("tool_choice", None)  # a choice that forces a call would never end
+        else:
+            for name in _OF_TOOLS:
+                request.pop(name, None)
+        started = time.monotonic()
+        if not self._is_streamed:
+            completion = self._create(client, request)
+            self.completion = completion
+            self._take(dump(completion), started)
+            return
+        received: list[Any] = []
+        try:
+            with self._create(client, request) as chunks:
+                for chunk in chunks:
+                    received.append(chunk)
+                    if piece := _piece(chunk):
+                        yield piece
+        except BaseException:
+            self._keep(received, started)
+            raise
+        self._take(merge_chunks(received), started)
+
+    def _create(self, client: Any, request: dict[str, Any]) -> Any:
+        """Ask in the way that the endpoint takes, which is found out by trying."""
+        import openai
+
+        habits = self._chat._memory._habits
+        if self._is_streamed:
+            request["stream"] = True
+            request.setdefault("stream_options", {"include_usage": True})
+        while True:
+            asked = habits.adapted(request, self._parameters)
+            try:
+                return client.chat.completions.create(**asked)
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if not habits.learn(asked, self._parameters, str(error)):
+                    raise
+
+    def _take(self, completion: dict[str, Any], started: float) -> None:
+        """Take a reply: mended, with usage, and with how it ended."""
+        message = repaired(completion)
+        choice = completion["choices"][0]
+        self._latency = round((time.monotonic() - started) * 1000)
+        if self._is_streamed and choice.get("finish_reason") is None:
+            # the stream ended in the middle; what a call was going to be is not known
+            choice["finish_reason"] = INTERRUPTED
+            message.pop("tool_calls", None)
+            message["content"] = message.get("content") or ""
+        if not completion.get("usage"):
+            completion["usage"] = {
+                "prompt_tokens": self._prompt_tokens(),
+                "completion_tokens": count_message_tokens(message, self._chat.model),
+            }
+            message["metadata"] = {**(message.get("metadata") or {}), "usage_estimated": True}
+        self._answered = completion
+
+    def _keep(self, received: list[Any], started: float) -> None:
+        """Store what was heard of a reply that was broken off; nothing when nothing was said."""
+        completion = merge_chunks(received)
+        choice = completion["choices"][0]
+        choice["finish_reason"] = None
+        if not (choice["message"].get("content") or choice["message"].get("refusal")):
+            return
+        self._take(completion, started)
+        self._append_at_best(self._answered)
+
+    # The calls
+
+    def _may_call(self) -> bool:
+        return len(self._rounds) < self._max_rounds and self._room() >= _LEAST_ROOM
+
+    def _answer_calls(self) -> bool:
+        """Do what the reply asks, and append both; return whether the model shall go on."""
+        completion = self._answered
+        message = completion["choices"][0]["message"]
+        asked = [AskedCall.of(call) for call in message.get("tool_calls") or ()]
+        mine = [call for call in asked if self._is_mine(call)]
+        if not mine:
+            self._append(completion)
+            return False
+        may_call = self._may_call()
+        self._rounds.append([_for_model(message)])
+        answers: list[dict[str, Any]] = []
+        try:
+            limit = min(self._max_result_tokens, self._room() // 2 // len(mine))
+            for call in mine:
+                answers += [self._answer(call, limit, may_call)]
+        except BaseException:
+            # whole or not at all: a call without all its answers is nothing one may send
+            rest = mine[len(answers) :]
+            answers += [tool_message(call, error_text(INTERRUPTED)) for call in rest]
+            self._append_at_best(completion, *answers)
+            raise
+        self._rounds[-1] += answers
+        self._append(completion, *answers)
+        return may_call and len(mine) == len(asked)
+
+    def _is_mine(self, call: AskedCall) -> bool:
+        """Return whether a call is executed here, and not by the caller of `send`."""
+        if self._memory_tools is not None and call.name in self._memory_tools.names:
+            return True
+        if self._functions is None:
+            return self._memory_tools is not None and call.name not in self._names
+        return (
+            callable(self._functions)
+            or call.name in self._functions
+            or call.name not in self._names
+        )
+
+    def _answer(self, call: AskedCall, limit: int, may_call: bool) -> dict[str, Any]:
+        """Return the tool message that answers a call, of at most so many tokens."""
+        model = self._chat.model
+        if not may_call:
+            return tool_message(call, error_text("no more tool calls in this turn"))
+        if limit < _LEAST_ROOM // 2:
+            return tool_message(call, error_text("there is no room left for a result"))
+        if self._memory_tools is not None and call.name in self._memory_tools.names:
+            answer = self._memory_tools.dispatch(
+                {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}},
+                max_chars=min(_tools.MAX_RESULT_CHARS, limit),
+            )
+            return answer | {"content": bounded(answer["content"], limit, model)}
+        return tool_message(call, bounded(self._called(call), limit, model))
+
+    def _called(self, call: AskedCall) -> str:
+        """Call the function of the caller; what it raises is told to the model."""
+        functions = self._functions
+        if call.name not in self._names:
+            return error_text(f"there is no tool {call.name}; known: {', '.join(self._names)}")
+        try:
+            arguments = call.parsed()
+        except ValueError as error:
+            return error_text(str(error))
+        try:
+            if isinstance(functions, Mapping):
+                value = SyncRuntime.call(functions[call.name], **arguments)
+            else:
+                assert functions is not None  # noqa: S101
+                value = SyncRuntime.call(functions, call.name, arguments)
+        except Exception as error:
+            logger.warning("tool %s failed: %s: %s", call.name, type(error).__name__, error)
+            return error_text(f"{type(error).__name__}: {error}")
+        return result_text(value)
+
+    # The window
+
+    def _fitted(self) -> list[Mapping[str, Any]]:
+        """Return the messages of the next call, less what the window does not hold."""
+        excess = self._prompt_tokens() - self._limit()
+        return trimmed(self._messages, self._rounds, excess, self._cost)
+
+    def _limit(self) -> int:
+        return int(self._budget["window"]) - int(self._budget["response"])
+
+    def _prompt_tokens(self) -> int:
+        """Return the tokens of the context and of the rounds after it."""
+        said = sum(self._cost(message) for part in self._rounds for message in part)
+        return int(self._budget["total"]) + said
+
+    def _room(self) -> int:
+        """Return the tokens that rounds may still take; history yields to them."""
+        return self._limit() - self._prompt_tokens() + int(self._budget["history"])
+
+    def _cost(self, message: Mapping[str, Any]) -> int:
+        return count_message_tokens(message, self._chat.model) + _PER_MESSAGE
+
+    # The record
+
+    def _append(self, *messages: dict[str, Any]) -> None:
+        """Append a model's call, whole: its message, usage and answers, in one transaction."""
+        asked = [] if self.stored else [_user_message(self._text)]
+        self._chat.append([*asked, *messages], usage={"latency_ms": self._latency})
+        said = [{**m["choices"][0]["message"], "finish_reason": m["choices"][0]["finish_reason"]}
+                if "choices" in m else m for m in messages]  # fmt: skip
+        self.stored += [*asked, *said]
+
+    def _append_at_best(self, *messages: dict[str, Any]) -> None:
+        """Append while an error is on its way, which is the one to be raised."""
+        try:
+            self._append(*messages)
+        except psycopg.Error as error:
+            logger.warning("an interrupted turn could not be stored: %s", error)
+
+
+class ReplyStream(Iterator[str]):
+    """A reply as it arrives: pieces of text; made by `send(stream=True)`.
+
+    Nothing is sent before the first piece is asked for. Whoever stops early closes it, best by a
+    `with` block: what was said until then is stored, with finish_reason `interrupted`.
+    """
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._pieces = turn.pieces()
+
+    def __next__(self) -> str:
+        return self._pieces.__next__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening, and store what was said so far."""
+        self._pieces.close()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of the turn that are stored, in the chat format; it grows."""
+        return list(self._turn.stored)
+
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """The last of them that is the model's, with its finish_reason."""
+        spoken = [m for m in self._turn.stored if m["role"] == "assistant"]
+        return spoken[-1] if spoken else None
+
+    @property
+    def text(self) -> str:
+        """The text of that message."""
+        return content_text(self.message or {})
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """The calls that nobody answered: those of tools without a function."""
+        answered = {m["tool_call_id"] for m in self._turn.stored if m["role"] == "tool"}
+        calls = cast("list[dict[str, Any]]", (self.message or {}).get("tool_calls") or [])
+        return [call for call in calls if call["id"] not in answered]
+
+
+def _user_message(text: Any) -> dict[str, Any]:
+    if isinstance(text, Mapping):
+        return {**text, "role": "user"}
+    return {"role": "user", "content": text}
+
+
+def _for_model(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an assistant's message as the endpoint takes it back."""
+    said = {key: message[key] for key in ("role", "content", "tool_calls") if message.get(key)}
+    return {"content": None, **said}
+
+
+def _piece(chunk: Any) -> str:
+    """Return the text of a chunk's first choice."""
+    choice = next((c for c in chunk.choices if not c.index), None)
+    delta = choice and choice.delta
+    text = delta and (delta.content or getattr(delta, "refusal", None))
+    return text or ""
