@@ -117,6 +117,27 @@ $types$;
 comment on type recall.found_turn is
     'A turn that a search found, and the parts that add up to its score.';
 
+-- What the context room quotes of older turns.
+do $types$
+begin
+    if to_regtype('recall.recalled_turn') is null then
+        create type recall.recalled_turn as (
+            message_id         uuid,
+            session_id         uuid,
+            turn_index         integer,
+            line               text,
+            created_at         timestamptz,
+            session_created_at timestamptz,
+            token_count        integer,
+            score              double precision
+        );
+    end if;
+end;
+$types$;
+
+comment on type recall.recalled_turn is
+    'An older turn as a line of a context, with the tokens it takes.';
+
 -- What the retrieval room passes from finding to ranking, and the row that a search gives.
 do $types$
 begin

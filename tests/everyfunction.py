@@ -124,6 +124,8 @@ CALLS: list[Call] = [
     _call("search", "%(mark)s, %(vector)s, 10, %(filter)s, now()", "as of"),
     _call("compile_context", "%(session)s"),
     _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(options)s", "everything"),
+    _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(quoting)s", "split, recalled"),
+    _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(fixed)s", "all"),
     _call("explain_context", "%(session)s, %(mark)s, %(vector)s"),
     # jobs
     _call("enqueue_job", "'extract', %(session)s, 'some key'"),
@@ -292,6 +294,10 @@ def furnish(conn: Connection, mark: str) -> World:
         "filter": Jsonb({"tags_any": [mark], "include_ended": True}),
         "options": Jsonb(
             {"current_message": mark, "include_working": "task", "selection": "hybrid"}
+        ),
+        "quoting": Jsonb({"selection": "split", "recalled": True, "format": "bullets"}),
+        "fixed": Jsonb(
+            {"selection": "all", "memories_as_of": "session_start", "placement": "system_prompt"}
         ),
         "candidates": Jsonb(
             [{"content": f"{mark} candidate {n}", "kind": "fact"} for n in range(5)]

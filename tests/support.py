@@ -163,3 +163,16 @@ def login_role(
     finally:
         conn.execute(sql.SQL("drop owned by {} cascade").format(role))
         conn.execute(sql.SQL("drop role {}").format(role))
+
+
+def index_messages(db: Connection) -> None:
+    """Be the worker of the embed jobs, without a model: words alone."""
+    while job := db.execute(
+        "select user_id, job_id, lease_token from recall.claim_jobs('test', '{embed}')"
+    ).fetchone():
+        row = db.execute("select recall.job_input(%s, %s, %s)", job).fetchone()
+        assert row is not None
+        db.execute(
+            "select recall.finish_job(%s, %s, %s, %s)",
+            [*job, Jsonb({"through_turn": row[0]["through_turn"]})],
+        )

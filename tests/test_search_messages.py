@@ -9,23 +9,10 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from support import append, call, open_session
+from support import append, call, index_messages, open_session
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
-
-
-def index(db: Connection) -> None:
-    """Be the worker of the embed jobs, without a model: words alone."""
-    while job := db.execute(
-        "select user_id, job_id, lease_token from recall.claim_jobs('test', '{embed}')"
-    ).fetchone():
-        row = db.execute("select recall.job_input(%s, %s, %s)", job).fetchone()
-        assert row is not None
-        db.execute(
-            "select recall.finish_job(%s, %s, %s, %s)",
-            [*job, Jsonb({"through_turn": row[0]["through_turn"]})],
-        )
 
 
 def find(db: Connection, user: uuid.UUID, query: str, **filters: Any) -> list[Row]:
@@ -53,7 +40,7 @@ def session(db: Connection, user: uuid.UUID) -> uuid.UUID:
         said("Where shall we eat?", "The harbor has a good restaurant.", "Which one?", "The Gull.",
              "I bought a violin.", "How nice.", "It is from Cremona.", "Lovely."),
     )  # fmt: skip
-    index(db)
+    index_messages(db)
     return found
 
 
@@ -102,7 +89,7 @@ def test_filters(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
     other = open_session(db, user)
     append(db, user, other, [{"role": "user", "content": "My violin is out of tune.",
                               "created_at": "2025-03-01T10:00:00Z"}])  # fmt: skip
-    index(db)
+    index_messages(db)
     assert {r["session_id"] for r in find(db, user, "violin")} == {session, other}
     assert {r["session_id"] for r in find(db, user, "violin", session_id=str(other))} == {other}
     assert {r["role"] for r in find(db, user, "violin", roles=["assistant"])} == {"assistant"}
@@ -121,7 +108,7 @@ def test_nobody_finds_anothers_turns(db: Connection, user: uuid.UUID, session: u
     assert find(db, uuid.uuid4(), "violin") == []
     stranger = uuid.uuid4()
     append(db, stranger, open_session(db, stranger), said("I play the cello."))
-    index(db)
+    index_messages(db)
     assert [r["content"] for r in find(db, stranger, "violin")] == ["I play the cello."]
 
 

@@ -1,6 +1,6 @@
 -- recall._context_candidates(…) -> candidate memories, best first, with the tokens of their lines
--- A line costs the memory's count and its bullet, kind and date; a text that had to be defused is
--- counted anew.
+-- By the option selection; of the four sources below one gives rows. A line costs the memory's
+-- count and its bullet, kind and date; a text that had to be defused is counted anew.
 create or replace function recall._context_candidates(
     p_session         recall.sessions,
     p_query           text,
@@ -17,15 +17,19 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_limit   integer     := p_settings.semantic_candidates + p_settings.lexical_candidates
-                             + p_settings.frequent_candidates;
-    v_as_of   timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
-                                  then least(p_session.created_at, p_as_of) else p_as_of end;
-    v_results recall.context_memory[];
+    v_selection text        := coalesce(p_options ->> 'selection', 'hybrid');
+    v_limit     integer     := p_settings.semantic_candidates + p_settings.lexical_candidates
+                               + p_settings.frequent_candidates;
+    v_listed    integer     := coalesce(2 * (p_options ->> 'max_memories')::bigint,
+                                        p_settings.exact_search_limit);
+    v_is_plain  boolean     := p_options ->> 'format' = 'bullets';
+    v_as_of     timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
+                                    then least(p_session.created_at, p_as_of) else p_as_of end;
+    v_results   recall.context_memory[];
 begin
     select array_agg(row(
                m.memory_id, t.body, m.kind, m.tier, m.observed_at,
-               12 + ceil(0.7 * length(m.kind))
+               case when v_is_plain then 5 else 12 + ceil(0.7 * length(m.kind)) end
                   + case when t.body = m.content then m.token_count
                          else recall._estimate_tokens(t.body) end,
                m.score, m.relevance, m.similarity, m.lexical, m.freshness, m.frequency,
@@ -37,6 +41,19 @@ begin
                        p_session.user_id, p_query, p_query_embedding, v_limit,
                        coalesce(p_options -> 'filter', '{}'), v_as_of, p_session.session_id,
                        p_settings) as s
+             where v_selection = 'hybrid'
+             union all
+            select s.*, row_number() over ()
+              from recall._split_memories(p_session, p_query, p_query_embedding, p_options,
+                                          v_as_of, p_settings) as s
+             where v_selection = 'split'
+             union all
+            select s.*, row_number() over ()
+              from recall._listed_memories(
+                       p_session.user_id, v_selection, v_listed,
+                       coalesce(p_options -> 'filter', '{}'), v_as_of, p_session.session_id,
+                       p_settings) as s
+             where v_selection in ('all', 'top')
            ) as m
      cross join lateral (select recall._plain_text(m.content)) as t (body);
     return coalesce(v_results, '{}');

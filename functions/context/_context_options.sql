@@ -1,5 +1,7 @@
 -- recall._context_options(options) -> the options, checked
--- Raises  RC003 unknown key or value, RC007 one that this version does not offer yet.
+-- In layout cache_stable memories stand in the system prompt only when nothing changes them while
+-- the session runs, or they would spoil the prefix that the layout is for.
+-- Raises  RC003 unknown key or value.
 create or replace function recall._context_options(
     p_options jsonb
 )
@@ -28,33 +30,24 @@ begin
     for v_choice in
         select *
           from (values
-                   ('task', '{continuation,knowledge,new_session,tool_heavy}'::text[],
-                    '{}'::text[]),
-                   ('layout', '{standard,cache_stable}', '{}'),
-                   ('selection', '{hybrid}', '{all,top,split}'),
-                   ('format', '{typed}', '{bullets}'),
-                   ('placement', '{message}', '{system_prompt}'),
-                   ('recalled', '{false}', '{true}'),
-                   ('memories_as_of', '{now,session_start}', '{}'),
-                   ('pack', '{score,density}', '{}'),
-                   ('scoring', '{hybrid,classic}', '{}'),
-                   ('decay_mode', '{none,multiply}', '{}')
-               ) as c (key, known, later)
+                   ('task', '{continuation,knowledge,new_session,tool_heavy}'::text[]),
+                   ('layout', '{standard,cache_stable}'),
+                   ('selection', '{hybrid,all,top,split}'),
+                   ('format', '{typed,bullets}'),
+                   ('placement', '{message,system_prompt}'),
+                   ('recalled', '{false,true}'),
+                   ('memories_as_of', '{now,session_start}'),
+                   ('pack', '{score,density}'),
+                   ('scoring', '{hybrid,classic}'),
+                   ('decay_mode', '{none,multiply}')
+               ) as c (key, known)
          where v_options ? c.key
+           and v_options ->> c.key <> all (c.known)
     loop
-        if v_options ->> v_choice.key = any (v_choice.later) then
-            raise exception using
-                errcode = 'RC007',
-                message = format('option %s %s is not offered by version %s', v_choice.key,
-                                 v_options ->> v_choice.key, recall.version()),
-                hint    = 'Known here: ' || array_to_string(v_choice.known, ', ');
-        end if;
-        if v_options ->> v_choice.key <> all (v_choice.known) then
-            raise exception using
-                errcode = 'RC003',
-                message = format('option %s is %s', v_choice.key, v_options ->> v_choice.key),
-                hint    = 'One of ' || array_to_string(v_choice.known, ', ');
-        end if;
+        raise exception using
+            errcode = 'RC003',
+            message = format('option %s is %s', v_choice.key, v_options ->> v_choice.key),
+            hint    = 'One of ' || array_to_string(v_choice.known, ', ');
     end loop;
 
     foreach v_key in array array['max_memories', 'max_facts', 'max_episodes', 'max_memory_chars',
@@ -77,9 +70,18 @@ begin
             hint    = 'tools: list of definitions; heading, include_working (a task id): text; '
                       'filter: object.';
     end if;
+    if v_options ->> 'layout' = 'cache_stable' and v_options ->> 'placement' = 'system_prompt'
+       and not recall._has_fixed_memories(v_options) then
+        raise exception using
+            errcode = 'RC003',
+            message = 'memories that change from turn to turn in the system prompt of a '
+                      'cache_stable context',
+            hint    = 'Add memories_as_of session_start and selection all or top, or leave '
+                      'placement at message.';
+    end if;
     return v_options;
 end;
 $function$;
 
 comment on function recall._context_options(jsonb) is
-    'Options of compile_context, checked (RC003, RC007) and without nulls.';
+    'Options of compile_context, checked (RC003) and without nulls.';

@@ -1,7 +1,8 @@
 -- recall._context_shares(task, total, options, stable total, settings) -> shares of the budget
 -- By the kind of turn. Outside of tool-heavy work a working block may take half of the memories'
 -- share. In layout cache_stable history has a continuation's share of what does not depend on
--- query and current message, so that its window starts in the same place from turn to turn.
+-- query and current message, so that its window starts in the same place from turn to turn. So
+-- have memories that stay the same for a whole session, unless memory_budget says how much.
 create or replace function recall._context_shares(
     p_task        text,
     p_total       bigint,
@@ -17,6 +18,9 @@ immutable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_is_fixed constant boolean := recall._has_fixed_memories(p_options);
+    v_stable   constant bigint  := floor((1 - p_settings.continuation_memory_share) * p_stable);
 begin
     o_memory := floor(p_total * case p_task
         when 'knowledge' then p_settings.knowledge_memory_share
@@ -27,13 +31,18 @@ begin
     o_working := case when p_task = 'tool_heavy'
                       then floor(p_total * p_settings.tool_heavy_working_share)
                       else o_memory / 2 end;
+    if v_is_fixed then
+        o_memory := least(p_total, coalesce((p_options ->> 'memory_budget')::bigint,
+                                            p_stable - v_stable));
+    end if;
     o_history := least(
         case
-            when p_stable is not null
-                then least(p_total, floor((1 - p_settings.continuation_memory_share) * p_stable))
+            when p_options ->> 'layout' = 'cache_stable'
+                then least(p_total, v_stable - case when v_is_fixed then o_memory else 0 end)
             when p_task = 'tool_heavy' then p_total - o_memory - o_working
             else p_total - o_memory
         end::bigint,
+        case when v_is_fixed then p_total - o_memory end,
         (p_options ->> 'history_budget')::bigint);
 end;
 $function$;

@@ -1,16 +1,21 @@
--- recall._memory_line(kind, text, observed_at) -> "- [KIND] text (2026-03-01)"
--- The date at day resolution (UTC), so that the same memory always gives the same bytes.
+-- recall._memory_line(kind, text, observed_at, format) -> "- [KIND] text (2026-03-01)"
+-- The date at day resolution (UTC), so that the same memory always gives the same bytes. In format
+-- bullets "• text", of an episode "– text".
 create or replace function recall._memory_line(
     p_kind        text,
     p_text        text,
-    p_observed_at timestamptz
+    p_observed_at timestamptz,
+    p_format      text default 'typed'
 )
 returns text
 language sql
 immutable
 parallel safe
-return '- [' || upper(p_kind) || '] ' || p_text
-       || to_char(p_observed_at at time zone 'UTC', ' "("YYYY-MM-DD")"');
+return case
+    when p_format = 'bullets' then case when p_kind = 'episode' then '– ' else '• ' end || p_text
+    else '- [' || upper(p_kind) || '] ' || p_text
+         || to_char(p_observed_at at time zone 'UTC', ' "("YYYY-MM-DD")"')
+end;
 
-comment on function recall._memory_line(text, text, timestamptz) is
-    'A memory as a line of format typed.';
+comment on function recall._memory_line(text, text, timestamptz, text) is
+    'A memory as a line of the memory block.';

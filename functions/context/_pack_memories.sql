@@ -1,6 +1,7 @@
 -- recall._pack_memories(candidates, budget, options) -> the candidates, taken or left and why
 -- Greedy by score (or by score per token): what does not fit is skipped, not a stop. Texts that
--- differ in punctuation or case only are shown once.
+-- differ in punctuation or case only are shown once. max_memory_chars limits the texts; in format
+-- bullets, which is for short hints, the whole block: heading, delimiters and lines.
 create or replace function recall._pack_memories(
     p_candidates recall.context_memory[],
     p_budget     bigint,
@@ -21,10 +22,14 @@ declare
     v_count    integer := 0;
     v_facts    integer := 0;
     v_episodes integer := 0;
+    v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
 begin
     o_memories := '{}'::recall.context_memory[];
     o_tokens   := 0;
+    if v_bullet > 0 then
+        v_chars := length(recall._memory_heading(p_options)) + length('<memories></memories>') + 2;
+    end if;
 
     for v_place in
         select c.ordinality::integer
@@ -42,7 +47,8 @@ begin
                 then 'max_episodes is reached'
             when v_memory.kind <> 'episode' and v_facts >= (p_options ->> 'max_facts')::integer
                 then 'max_facts is reached'
-            when v_chars + length(v_memory.content) > (p_options ->> 'max_memory_chars')::integer
+            when v_chars + v_bullet + length(v_memory.content)
+                 > (p_options ->> 'max_memory_chars')::integer
                 then 'max_memory_chars is reached'
             when o_tokens + v_memory.token_count > p_budget
                 then format('%s tokens, %s left', v_memory.token_count, p_budget - o_tokens)
@@ -55,7 +61,7 @@ begin
             v_count    := v_count + 1;
             v_facts    := v_facts + (v_memory.kind <> 'episode')::integer;
             v_episodes := v_episodes + (v_memory.kind = 'episode')::integer;
-            v_chars    := v_chars + length(v_memory.content);
+            v_chars    := v_chars + v_bullet + length(v_memory.content);
             o_tokens   := o_tokens + v_memory.token_count;
         end if;
         o_memories := o_memories || v_memory;

@@ -1,8 +1,8 @@
 -- recall._select_context(user, session, query, embedding, options, as_of) -> what goes in, and why
 -- The budget B is what the window leaves after system prompt, response, tools, current message and
 -- the messages' overhead. Memories, working memory and history have shares of it by the kind of
--- turn; what one leaves unused the others may use. In layout cache_stable the history's start moves
--- in steps that do not depend on the query.
+-- turn; what one leaves unused the others may use (recall._fill_context). In layout cache_stable
+-- the history's start moves in steps that do not depend on the query.
 -- Raises  RC001, RC003, RC004, RC005 cost limit, RC009 with the numbers.
 create or replace function recall._select_context(
     p_user_id         uuid,
@@ -14,6 +14,7 @@ create or replace function recall._select_context(
     out o_session     recall.sessions,
     out o_options     jsonb,
     out o_memories    recall.context_memory[],
+    out o_recalled    recall.recalled_turn[],
     out o_history     recall.conversation_history[],
     out o_summary     recall.session_summaries,
     out o_working     text,
@@ -32,21 +33,23 @@ declare
     v_current  record;
     v_window   record;
     v_working  record;
-    v_packed   record;
+    v_filled   record;
     v_room     record;
     v_share    record;
     v_fit      record;
     v_query    text;
-    v_kept     integer;
+    v_history  bigint;
+    v_other    bigint;
     v_used     bigint;
-    v_heading  bigint;
     v_stable   bigint;
     v_step     real;
+    v_is_fixed boolean;
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
     o_session  := recall._read_session(p_user_id, p_session_id);
     v_settings := recall._context_settings(p_user_id, o_options);
+    o_options  := recall._context_limits(o_options, v_settings);
     perform recall._check_cost(o_session);
 
     v_current := recall._current_message(o_options -> 'current_message',
@@ -57,9 +60,11 @@ begin
         o_session, o_options, v_current.o_tokens,
         1 + (o_session.system_prompt_tokens > 0)::integer + (o_current is not null)::integer,
         v_settings);
+    v_stable   := v_room.o_total + v_current.o_tokens
+                  + case when o_current is null then 0 else v_settings.tokens_per_message end;
+    v_is_fixed := recall._has_fixed_memories(o_options);
     if o_options ->> 'layout' = 'cache_stable' then
-        v_stable := v_room.o_total + v_current.o_tokens;
-        v_step   := v_settings.cache_stable_step;
+        v_step := v_settings.cache_stable_step;
     end if;
 
     o_summary := recall._live_summary(o_session, p_as_of);
@@ -78,7 +83,10 @@ begin
     v_working := recall._working_block(o_session, o_options ->> 'include_working',
                                        v_share.o_working, p_as_of, v_settings);
     o_working := v_working.o_text;
-    v_share.o_history := least(v_share.o_history, v_room.o_total - v_working.o_tokens);
+    v_share.o_history := least(
+        v_share.o_history,
+        v_room.o_total - v_working.o_tokens
+        - case when v_is_fixed then v_share.o_memory else 0 end);
 
     v_fit := recall._fit_history(v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
                                  o_summary, v_share.o_history, v_step,
@@ -86,41 +94,32 @@ begin
     if v_fit.o_summary = 0 then
         o_summary := null;
     end if;
-    v_kept := v_fit.o_kept;
-    v_used := coalesce(v_window.o_cumulative[v_kept], 0) + v_fit.o_summary + v_working.o_tokens;
+    v_other  := v_fit.o_summary + v_working.o_tokens;
+    v_filled := recall._fill_context(
+        o_session, v_query, p_query_embedding, o_options, p_as_of, v_settings,
+        v_room.o_total - v_other,
+        case when v_fit.o_is_short or v_is_fixed then v_share.o_memory end,
+        case when v_step is null
+             then coalesce((o_options ->> 'history_budget')::bigint - v_fit.o_summary,
+                           v_room.o_total) end,
+        v_window.o_rows, v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
+        v_fit.o_kept);
+    o_memories := v_filled.o_memories;
+    o_recalled := v_filled.o_recalled;
+    v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);
+    v_used     := v_other + v_filled.o_memory + v_filled.o_quoted + v_history;
 
-    -- Memories take their share and what history left; then history takes what they left.
-    v_heading := recall._memory_heading_tokens(o_options) + v_settings.tokens_per_message;
-    v_packed  := recall._pack_memories(
-        recall._context_candidates(o_session, v_query, p_query_embedding, o_options, p_as_of,
-                                   v_settings),
-        least(v_room.o_total - v_used,
-              case when v_fit.o_is_short then v_share.o_memory end,
-              (o_options ->> 'memory_budget')::bigint) - v_heading,
-        o_options);
-    o_memories := v_packed.o_memories;
-    v_heading  := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
-    v_used     := v_used + v_heading;
-    if v_stable is null then
-        v_used := v_used - coalesce(v_window.o_cumulative[v_kept], 0);
-        v_kept := recall._rows_that_fit(
-            v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-            least(v_room.o_total - v_used,
-                  (o_options ->> 'history_budget')::bigint - v_fit.o_summary), null);
-        v_used := v_used + coalesce(v_window.o_cumulative[v_kept], 0);
-    end if;
-
-    o_history   := v_window.o_rows[1:v_kept];
-    o_truncated := v_window.o_is_cut or v_kept < cardinality(v_window.o_rows);
+    o_history   := v_window.o_rows[1:v_filled.o_kept];
+    o_truncated := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_rows);
     o_budget    := jsonb_build_object(
         'window', o_session.context_window_size,
         'system', o_session.system_prompt_tokens,
         'tools', v_room.o_tools, 'response', o_session.max_response_tokens,
         'current', v_current.o_tokens, 'overhead', v_room.o_overhead,
-        'memory', v_heading,
+        'memory', v_filled.o_memory, 'recalled', v_filled.o_quoted,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
         'summary', v_fit.o_summary,
-        'history', coalesce(v_window.o_cumulative[v_kept], 0),
+        'history', v_history,
         'available', v_room.o_total, 'used', v_used,
         'total', o_session.system_prompt_tokens + v_room.o_tools + v_current.o_tokens
                  + v_room.o_overhead + v_used);
@@ -128,4 +127,4 @@ end;
 $function$;
 
 comment on function recall._select_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
-    'Budget, task, memories, history, summary and working memory of a context.';
+    'Budget, task, memories, recalled turns, history, summary and working memory of a context.';

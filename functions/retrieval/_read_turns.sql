@@ -18,7 +18,8 @@ returns table (
     own_part      double precision,
     neighbor_part double precision,
     session_part  double precision,
-    memory_part   double precision
+    memory_part   double precision,
+    token_count   integer
 )
 language plpgsql
 stable
@@ -42,7 +43,8 @@ begin
     return query
     select h.message_id, t.session_id, t.turn_index, h.role::text,
            recall._content_text(h.content, h.content_parts), t.created_at, t.score, t.similarity,
-           t.lexical, h.name, t.own_part, t.neighbor_part, t.session_part, t.memory_part
+           t.lexical, h.name, t.own_part, t.neighbor_part, t.session_part, t.memory_part,
+           h.token_count
       from unnest(p_turns) with ordinality as t
       join recall.conversation_history as h
         on h.user_id    = p_user_id

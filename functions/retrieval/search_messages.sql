@@ -25,7 +25,8 @@ returns table (
     own_part       double precision,
     neighbor_part  double precision,
     session_part   double precision,
-    memory_part    double precision
+    memory_part    double precision,
+    token_count    integer
 )
 language plpgsql
 stable

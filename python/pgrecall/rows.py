@@ -28,6 +28,7 @@ __all__ = [
     "MemoryEvent",
     "Message",
     "MessageHit",
+    "RecalledTurn",
     "Remembered",
     "SearchHit",
     "Session",
@@ -136,6 +137,7 @@ class MessageHit:
     neighbor_part: float | None = None
     session_part: float | None = None
     memory_part: float | None = None
+    token_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,13 +319,25 @@ class UsedMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledTurn:
+    """An older turn that a context quotes."""
+
+    message_id: UUID
+    session_id: UUID
+    turn_index: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledContext:
     """A compiled context.
 
     Attributes:
         messages: ready for `chat.completions.create`.
-        budget: tokens: window, system, tools, response, memory, working, summary, history, total.
+        budget: tokens: window, system, tools, response, memory, recalled, working, summary,
+            history, total.
         memories: the memories shown, best first.
+        recalled: the older turns quoted, best first.
         history: first and last turn shown.
         task: continuation, knowledge, new_session or tool_heavy.
         truncated: whether history was cut.
@@ -334,6 +348,7 @@ class CompiledContext:
     messages: list[ChatCompletionMessageParam]
     budget: JSON
     memories: tuple[UsedMemory, ...]
+    recalled: tuple[RecalledTurn, ...]
     history: JSON | None
     task: str | None
     truncated: bool
@@ -353,6 +368,15 @@ class CompiledContext:
                     relevance=memory.get("relevance"),
                 )
                 for memory in raw.get("memories") or ()
+            ),
+            recalled=tuple(
+                RecalledTurn(
+                    message_id=UUID(turn["message_id"]),
+                    session_id=UUID(turn["session_id"]),
+                    turn_index=turn["turn_index"],
+                    score=turn["score"],
+                )
+                for turn in raw.get("recalled") or ()
             ),
             history=raw.get("history"),
             task=raw.get("task"),

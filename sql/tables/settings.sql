@@ -65,12 +65,15 @@ create table if not exists recall.settings (
     query_words                     integer     not null default 64,
     trigram_threshold               real        not null default 0.3,
     trigram_rows                    integer     not null default 500,
-    message_candidates              integer     not null default 100,
     message_length_penalty          real        not null default 0.4,
     message_neighbor_weight         real        not null default 0.4,
     message_second_neighbor_weight  real        not null default 0.2,
     message_session_weight          real        not null default 0.3,
     message_memory_weight           real        not null default 0.3,
+    session_turn_weight             real        not null default 0.5,
+    recalled_turns                  integer     not null default 10,
+    recalled_similarity             real        not null default 0.3,
+    recalled_max_characters         integer     not null default 600,
 
     continuation_memory_share       real        not null default 0.15,
     knowledge_memory_share          real        not null default 0.40,
@@ -150,12 +153,16 @@ create table if not exists recall.settings (
     constraint settings_lexical_length_penalty_check check (lexical_length_penalty between 0 and 1),
     constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
     constraint settings_trigram_rows_check check (trigram_rows between 0 and 100000),
-    constraint settings_message_candidates_check check (message_candidates between 1 and 100000),
     constraint settings_message_length_penalty_check
         check (message_length_penalty between 0 and 1),
     constraint settings_message_weights_check check (
         message_neighbor_weight between 0 and 1 and message_second_neighbor_weight between 0 and 1
         and message_session_weight between 0 and 1 and message_memory_weight between 0 and 1),
+    constraint settings_session_turn_weight_check check (session_turn_weight between 0 and 1),
+    constraint settings_recalled_turns_check check (recalled_turns between 0 and 1000),
+    constraint settings_recalled_similarity_check check (recalled_similarity between -1 and 1),
+    constraint settings_recalled_max_characters_check
+        check (recalled_max_characters between 20 and 100000),
     constraint settings_shares_check check (
         continuation_memory_share between 0 and 1 and knowledge_memory_share between 0 and 1
         and new_session_memory_share between 0 and 1
@@ -279,8 +286,6 @@ comment on column recall.settings.trigram_threshold is
     'Trigram similarity from which a word stands for one that no text has (0 to 1).';
 comment on column recall.settings.trigram_rows is
     'Memories whose words the trigram comparison looks at, at most.';
-comment on column recall.settings.message_candidates is
-    'Messages by vector and by words that a message search scores.';
 comment on column recall.settings.message_length_penalty is
     'b of BM25 for messages: how much a long turn''s words count less (0 to 1).';
 comment on column recall.settings.message_neighbor_weight is
@@ -291,6 +296,15 @@ comment on column recall.settings.message_session_weight is
     'Share of its session''s best score that a turn takes over.';
 comment on column recall.settings.message_memory_weight is
     'Share of the score of a memory that cites a turn.';
+comment on column recall.settings.session_turn_weight is
+    'What a session''s best turn counts in a search of sessions, beside its title and summary '
+    '(0 to 1).';
+comment on column recall.settings.recalled_turns is
+    'Older turns that a context quotes at most (0 to 1000).';
+comment on column recall.settings.recalled_similarity is
+    'Cosine from which a turn without the query''s words answers it (-1 to 1).';
+comment on column recall.settings.recalled_max_characters is
+    'Characters of a quoted turn; the rest is left out (20 to 100000).';
 comment on column recall.settings.continuation_memory_share is
     'Memories'' share of the budget in a continuation; history takes the rest.';
 comment on column recall.settings.knowledge_memory_share is 'The same for a knowledge question.';

@@ -1,0 +1,26 @@
+-- recall._context_limits(options, settings) -> the options, with the limits that go with them
+-- top and split have a number of memories, bullets a number of characters, unless an option says
+-- another.
+create or replace function recall._context_limits(
+    p_options  jsonb,
+    p_settings recall.settings
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return case p_options ->> 'selection'
+           when 'top' then jsonb_build_object('max_memories', p_settings.top_memories)
+           when 'split' then jsonb_build_object('max_facts', p_settings.split_facts,
+                                                'max_episodes', p_settings.split_episodes)
+           else '{}'
+       end
+       || case p_options ->> 'format'
+              when 'bullets'
+                  then jsonb_build_object('max_memory_chars', p_settings.bullets_max_characters)
+              else '{}'
+          end
+       || p_options;
+
+comment on function recall._context_limits(jsonb, recall.settings) is
+    'Options of a context with the limits of its selection and format from the settings.';

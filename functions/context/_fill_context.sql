@@ -1,0 +1,84 @@
+-- recall._fill_context(…) -> memories, recalled turns, and how much history
+-- Memories take their share and what history left, recalled turns up to half of it and what
+-- memories leave; then history takes what both left (p_regrow: its own limit; NULL: its window
+-- stays). A turn that history reaches that way is no longer quoted. Memories that stay the same
+-- for a whole session come first, whatever there is to quote.
+create or replace function recall._fill_context(
+    p_session         recall.sessions,
+    p_query           text,
+    p_query_embedding halfvec,
+    p_options         jsonb,
+    p_as_of           timestamptz,
+    p_settings        recall.settings,
+    p_total           bigint,
+    p_share           bigint,
+    p_regrow          bigint,
+    p_rows            recall.conversation_history[],
+    p_cumulative      bigint[],
+    p_position        bigint[],
+    p_is_cut          boolean,
+    p_kept            integer,
+    out o_memories    recall.context_memory[],
+    out o_memory      bigint,
+    out o_recalled    recall.recalled_turn[],
+    out o_quoted      bigint,
+    out o_kept        integer
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_heading bigint := recall._memory_heading_tokens(p_options) + p_settings.tokens_per_message;
+    v_room    bigint := least(p_total - coalesce(p_cumulative[p_kept], 0), p_share,
+                              (p_options ->> 'memory_budget')::bigint);
+    v_packed  record;
+    v_quotes  record;
+    v_before  bigint;
+begin
+    o_recalled := '{}'::recall.recalled_turn[];
+    o_quoted   := 0;
+    o_kept     := p_kept;
+    if p_options -> 'recalled' = 'true' then
+        o_recalled := recall._recalled_turns(
+            p_session, p_query, p_query_embedding, p_rows[p_kept].turn_index, p_as_of, p_settings);
+        v_quotes := recall._pack_turns(
+            o_recalled, p_session.session_id, null,
+            case when recall._has_fixed_memories(p_options) then 0 else v_room / 2 end,
+            p_settings);
+        o_quoted := v_quotes.o_tokens;
+    end if;
+
+    v_packed   := recall._pack_memories(
+        recall._context_candidates(p_session, p_query, p_query_embedding, p_options, p_as_of,
+                                   p_settings),
+        v_room - o_quoted - v_heading, p_options);
+    o_memories := v_packed.o_memories;
+    o_memory   := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
+
+    if o_recalled <> '{}' then
+        v_quotes   := recall._pack_turns(o_recalled, p_session.session_id, null, v_room - o_memory,
+                                         p_settings);
+        o_recalled := v_quotes.o_turns;
+        o_quoted   := v_quotes.o_tokens;
+    end if;
+    while p_regrow is not null loop
+        o_kept := recall._rows_that_fit(
+            p_cumulative, p_position, p_is_cut,
+            least(p_total - o_memory - o_quoted, p_regrow), null);
+        exit when o_recalled = '{}';
+        v_before   := o_quoted;
+        v_quotes   := recall._pack_turns(o_recalled, p_session.session_id,
+                                         p_rows[o_kept].turn_index, v_before, p_settings);
+        o_recalled := v_quotes.o_turns;
+        o_quoted   := v_quotes.o_tokens;
+        exit when o_quoted = v_before;
+    end loop;
+end;
+$function$;
+
+comment on function recall._fill_context(recall.sessions, text, halfvec, jsonb, timestamptz,
+    recall.settings, bigint, bigint, bigint, recall.conversation_history[], bigint[], bigint[],
+    boolean, integer) is
+    'Memories, recalled turns and history of a context, each lending what it leaves.';

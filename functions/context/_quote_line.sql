@@ -1,0 +1,34 @@
+-- recall._quote_line(…) -> (line, quoted): "- 2026-03-01, Ada, in "Trip": "text""
+-- Who said it (name or role), the day (UTC), the session's title if it has one. NULL when nothing
+-- was said.
+create or replace function recall._quote_line(
+    p_created_at timestamptz,
+    p_role       text,
+    p_name       text,
+    p_title      text,
+    p_content    text,
+    p_settings   recall.settings,
+    out o_line   text,
+    out o_quoted text
+)
+language sql
+stable
+parallel safe
+as $function$
+    select to_char(p_created_at at time zone 'UTC', '"- "YYYY-MM-DD", "')
+           || recall._plain_text(coalesce(nullif(btrim(p_name), ''), p_role))
+           || coalesce(', in "' || recall._plain_text(nullif(btrim(p_title), '')) || '"', '')
+           || ': "' || q.quoted || '"',
+           q.quoted
+      from (
+            select recall._plain_text(
+                       case when length(t.content) > p_settings.recalled_max_characters
+                            then left(t.content, p_settings.recalled_max_characters) || '…'
+                            else t.content end)
+              from (select btrim(p_content)) as t (content)
+             where t.content ~ '\S'
+           ) as q (quoted)
+$function$;
+
+comment on function recall._quote_line(timestamptz, text, text, text, text, recall.settings) is
+    'A turn as a line of the recalled block, and its text as it stands there.';

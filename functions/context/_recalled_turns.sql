@@ -1,0 +1,82 @@
+-- recall._recalled_turns(session, query, embedding, before_turn, as_of, settings) -> turns to quote
+-- Older turns of any session of the user that answer the query, best first: those that have its
+-- words or are near enough, and the turns right beside them, since a question and its answer seldom
+-- stand in one. The turns of this session from before_turn on stand in its history. A long turn is
+-- cut. A line costs the turn's count where that is known, else a safe estimate, and its frame.
+-- Plans for the one leaf: generic ones would add the leaves of two tables to the locks of a context.
+create or replace function recall._recalled_turns(
+    p_session         recall.sessions,
+    p_query           text,
+    p_query_embedding halfvec,
+    p_before_turn     integer,
+    p_as_of           timestamptz,
+    p_settings        recall.settings
+)
+returns recall.recalled_turn[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $function$
+declare
+    v_words constant text[] := recall._query_words(coalesce(p_query, ''), p_settings);
+    v_found recall.found_turn[];
+    v_turns recall.recalled_turn[];
+begin
+    if v_words = '{}' and p_query_embedding is null or p_settings.recalled_turns = 0 then
+        return '{}'::recall.recalled_turn[];
+    end if;
+
+    v_found := recall._rank_turns(
+        p_session.user_id, v_words, p_query_embedding,
+        4 * p_settings.recalled_turns
+        + greatest(0, p_session.turn_count - p_before_turn + 1),
+        null, null, p_as_of, null,
+        recall._cited_messages(p_session.user_id, p_query, p_query_embedding, p_settings),
+        p_settings);
+
+    with found as materialized (
+        select f.*, f.lexical > 0 or coalesce(f.similarity >= p_settings.recalled_similarity, false)
+                    as answers
+          from unnest(v_found) with ordinality as f
+    )
+    select array_agg(row(
+               q.session_id, q.turn_index, q.created_at, q.score, q.similarity, q.lexical,
+               q.own_part, q.neighbor_part, q.session_part, q.memory_part)::recall.found_turn
+               order by q.ordinality)
+      into v_found
+      from (
+            select f.*
+              from found as f
+             where (f.session_id <> p_session.session_id or p_before_turn is null
+                    or f.turn_index < p_before_turn)
+               and exists (
+                       select from found as n
+                        where n.answers
+                          and n.session_id = f.session_id
+                          and n.turn_index between f.turn_index - 1 and f.turn_index + 1)
+             order by f.ordinality
+             limit p_settings.recalled_turns
+           ) as q;
+
+    select array_agg(row(
+               r.message_id, r.session_id, r.turn_index, l.line, r.created_at, s.created_at,
+               recall._quote_tokens(l.line, l.quoted, r.content, r.token_count),
+               r.score)::recall.recalled_turn order by r.ordinality)
+      into v_turns
+      from recall._read_turns(p_session.user_id, v_found) with ordinality as r
+      join recall.sessions as s
+        on s.user_id    = p_session.user_id
+       and s.session_id = r.session_id
+     cross join lateral recall._quote_line(r.created_at, r.role, r.name, s.title, r.content,
+                                           p_settings) as l (line, quoted)
+     where l.line is not null;
+    return coalesce(v_turns, '{}');
+end;
+$function$;
+
+comment on function recall._recalled_turns(recall.sessions, text, halfvec, integer, timestamptz,
+    recall.settings) is
+    'Older turns that answer a query, as lines of a context with their tokens, best first.';
