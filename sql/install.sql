@@ -207,6 +207,7 @@ begin;
 \ir ../functions/retrieval/_score_weights.sql
 \ir ../functions/retrieval/_search_memories.sql
 \ir ../functions/retrieval/_session_chain.sql
+\ir ../functions/retrieval/_session_titles.sql
 \ir ../functions/retrieval/_similar_words.sql
 \ir ../functions/retrieval/_similarities.sql
 \ir ../functions/retrieval/_term_query.sql

@@ -28,6 +28,7 @@ begin
         create type recall.memory_filter as (
             is_empty          boolean,
             kinds             text[],
+            kinds_none        text[],
             tiers             recall.memory_tier[],
             scopes            recall.memory_scope[],
             slots             text[],

@@ -1,9 +1,10 @@
--- recall._recalled_turns(session, query, embedding, before_turn, as_of, settings) -> turns to quote
+-- recall._recalled_turns(session, query, embedding, before_turn, as_of, settings) -> quotations
 -- Older turns of any session of the user that answer the query, best first: those that have its
 -- words or are near enough, and the turns right beside them, since a question and its answer seldom
 -- stand in one. The turns of this session from before_turn on stand in its history. A long turn is
 -- cut. A line costs the turn's count where that is known, else a safe estimate, and its frame.
--- Plans for the one leaf: generic ones would add the leaves of two tables to the locks of a context.
+-- Plans for the one leaf: a generic one would add the leaves of another table to the locks of a
+-- context.
 create or replace function recall._recalled_turns(
     p_session         recall.sessions,
     p_query           text,
@@ -67,9 +68,9 @@ begin
                r.score)::recall.recalled_turn order by r.ordinality)
       into v_turns
       from recall._read_turns(p_session.user_id, v_found) with ordinality as r
-      join recall.sessions as s
-        on s.user_id    = p_session.user_id
-       and s.session_id = r.session_id
+      join recall._session_titles(
+               p_session.user_id, array(select f.session_id from unnest(v_found) as f)) as s
+        on s.session_id = r.session_id
      cross join lateral recall._quote_line(r.created_at, r.role, r.name, s.title, r.content,
                                            p_settings) as l (line, quoted)
      where l.line is not null;

@@ -17,34 +17,30 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_filter constant jsonb := coalesce(p_options -> 'filter', '{}');
-    v_group  record;
+    v_filter    constant jsonb := coalesce(p_options -> 'filter', '{}');
+    v_is_split  constant boolean := p_options ->> 'selection' = 'split';
+    v_facts     constant integer := 2 * (p_options ->> 'max_facts')::integer;
+    v_episodes  constant integer := 2 * (p_options ->> 'max_episodes')::integer;
 begin
-    if coalesce(p_options ->> 'selection', 'hybrid') <> 'split' then
+    if v_is_split is distinct from true then
         return;
     end if;
-    perform recall._read_filter(v_filter, true);
 
-    for v_group in
-        select g.is_episode, to_jsonb(array_agg(g.kind order by g.kind)) as kinds
-          from (
-                select k.kind, k.kind = 'episode' as is_episode
-                  from recall.memory_kinds as k
-                 where jsonb_typeof(v_filter -> 'kinds') is distinct from 'array'
-                    or v_filter -> 'kinds' ? k.kind
-               ) as g
-         group by g.is_episode
-         order by g.is_episode
-    loop
-        return query
-        select s.*
-          from recall._search_memories(
-                   p_session.user_id, p_query, p_query_embedding,
-                   2 * (p_options ->> case when v_group.is_episode then 'max_episodes'
-                                           else 'max_facts' end)::integer,
-                   v_filter || jsonb_build_object('kinds', v_group.kinds), p_as_of,
-                   p_session.session_id, p_settings) as s;
-    end loop;
+    return query
+    select s.*
+      from recall._search_memories(
+               p_session.user_id, p_query, p_query_embedding, v_facts,
+               v_filter || jsonb_build_object(
+                   'kinds_none',
+                   coalesce(nullif(v_filter -> 'kinds_none', 'null'), '[]') || '["episode"]'),
+               p_as_of, p_session.session_id, p_settings) as s;
+    return query
+    select s.*
+      from recall._search_memories(
+               p_session.user_id, p_query, p_query_embedding, v_episodes,
+               v_filter || '{"kinds": ["episode"]}', p_as_of, p_session.session_id,
+               p_settings) as s
+     where nullif(v_filter -> 'kinds', 'null') is null or v_filter -> 'kinds' ? 'episode';
 end;
 $function$;
 

@@ -12,6 +12,7 @@ immutable
 parallel safe
 return (p_filter).is_empty or (
     ((p_filter).kinds is null or (p_memory).kind = any((p_filter).kinds))
+    and ((p_filter).kinds_none is null or (p_memory).kind <> all((p_filter).kinds_none))
     and ((p_filter).tiers is null or (p_memory).tier = any((p_filter).tiers))
     and ((p_filter).scopes is null or (p_memory).scope = any((p_filter).scopes))
     and ((p_filter).slots is null or (p_memory).slot = any((p_filter).slots))

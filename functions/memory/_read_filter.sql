@@ -14,8 +14,8 @@ set search_path from current
 as $function$
 declare
     v_keys   constant text[] :=
-        '{kinds,tiers,scopes,slots,tags_any,tags_all,provenance,source,source_session_id,'
-        'agent_id,session_id,metadata,observed_after,observed_before,valid_at,'
+        '{kinds,kinds_none,tiers,scopes,slots,tags_any,tags_all,provenance,source,'
+        'source_session_id,agent_id,session_id,metadata,observed_after,observed_before,valid_at,'
         'include_ended}'::text[];
     v_filter recall.memory_filter;
 begin
@@ -29,6 +29,7 @@ begin
         'filter');
 
     v_filter.kinds    := recall._filter_texts(p_filter, 'kinds');
+    v_filter.kinds_none := recall._filter_texts(p_filter, 'kinds_none');
     v_filter.slots    := recall._filter_texts(p_filter, 'slots');
     v_filter.tags_any := recall._filter_texts(p_filter, 'tags_any');
     v_filter.tags_all := recall._filter_texts(p_filter, 'tags_all');

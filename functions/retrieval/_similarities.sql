@@ -1,6 +1,6 @@
 -- recall._similarities(user, embedding, memories, settings) -> cosines
--- Of chosen memories, ended ones too. In a function of its own, so that an ordinary search neither
--- reads nor locks the vectors of what has ended.
+-- Of chosen memories, ended ones too. In a function of its own, and looking at what has ended only
+-- when it must, so that a search of active memories neither reads nor locks those vectors.
 create or replace function recall._similarities(
     p_user_id    uuid,
     p_embedding  halfvec,
@@ -16,14 +16,27 @@ stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_found integer;
 begin
     return query
     select e.memory_id, 1 - (e.embedding <=> p_embedding)
       from recall.memory_embedding as e
      where e.user_id         = p_user_id
        and e.memory_id       = any (p_memory_ids)
-       and e.embedding_model = p_settings.embedding_model
-     union all
+       and e.embedding_model = p_settings.embedding_model;
+    get diagnostics v_found = row_count;
+    if v_found = cardinality(p_memory_ids) or not exists (
+        select
+          from recall.memory_store as m
+         where m.user_id   = p_user_id
+           and m.memory_id = any (p_memory_ids)
+           and m.end_reason is not null
+    ) then
+        return;
+    end if;
+
+    return query
     select e.memory_id, 1 - (e.embedding <=> p_embedding)
       from recall.memory_embedding_ended as e
      where e.user_id         = p_user_id

@@ -582,7 +582,7 @@ class AgentMemory:
             query: words, or a question; None gives the most important and recent.
             embedding: the query's vector; None searches by words, left out it is made here.
             limit: how many at most.
-            filter: kinds, tiers, scopes, slots, tags_any, tags_all, provenance, source,
+            filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source,
                 source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
                 valid_at, min_similarity, include_ended.
             as_of: search what was known then.
