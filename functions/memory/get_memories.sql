@@ -1,8 +1,9 @@
 -- recall.get_memories(user, filter, as_of, limit, after) -> oldest first
 -- The list a person can read and correct: local rows of all sessions too. as_of gives what was
--- believed then. Filter keys: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source,
--- source_session_id, agent_id, session_id, metadata, observed_after, observed_before, valid_at,
--- include_ended. A page goes on after the last memory of the one before (p_after_id).
+-- believed then. Filter keys: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all,
+-- provenance, source, source_session_id, agent_id, session_id, metadata, observed_after,
+-- observed_before, valid_at, include_ended. A page goes on after the last memory of the one
+-- before (p_after_id).
 -- Raises  RC001 unknown p_after_id, RC003.
 create or replace function recall.get_memories(
     p_user_id  uuid,

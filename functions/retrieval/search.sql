@@ -62,8 +62,8 @@ end;
 $function$;
 
 comment on function recall.search(uuid, text, halfvec, integer, jsonb, timestamptz) is
-    'Memories of the user for a text, a vector or both, best first. Filter: kinds, kinds_none, tiers, scopes, '
-    'slots, tags_any, tags_all, provenance, source, source_session_id, agent_id, session_id, '
-    'metadata, observed_after, observed_before, valid_at, min_similarity, include_ended. as_of '
-    'replays what was known. score = decay × the sum of the parts; relevance is the classic score '
-    '(0 to 1).';
+    'Memories of the user for a text, a vector or both, best first. Filter: kinds, kinds_none, '
+    'tiers, scopes, slots, tags_any, tags_all, provenance, source, source_session_id, agent_id, '
+    'session_id, metadata, observed_after, observed_before, valid_at, min_similarity, '
+    'include_ended. as_of replays what was known. score = decay × the sum of the parts; relevance '
+    'is the classic score (0 to 1).';
