@@ -141,11 +141,14 @@ def function_files() -> Iterator[str]:
             yield f"{name}: says create, not create or replace"
         if [part.sval for part in comments[0].object.objname] != identity:
             yield f"{name}: the comment is on another function"
-        if not text.startswith(f"-- recall.{identity[-1]}"):
+        called = "call " if function.is_procedure else ""
+        if not text.startswith(f"-- {called}recall.{identity[-1]}"):
             yield f"{name}: the first line does not say what recall.{identity[-1]} is"
         wanted = ["language", "volatility", "parallel"]
         language = option(function, "language")
-        if language is not None and language.sval == "plpgsql":
+        if function.is_procedure:
+            wanted = ["language"]  # it has no volatility; one that commits may not SET
+        elif language is not None and language.sval == "plpgsql":
             wanted.append("set")
         for marker in wanted:
             if option(function, marker) is None:
@@ -154,7 +157,7 @@ def function_files() -> Iterator[str]:
             is_input = parameter.mode.name not in ("FUNC_PARAM_TABLE", "FUNC_PARAM_OUT")
             if is_input and not (parameter.name or "").startswith("p_"):
                 yield f"{name}: parameter {parameter.name} lacks its p_"
-        body = re.search(r"(?s)\$function\$(.*)\$function\$", text)
+        body = re.search(r"(?s)\$(?:function|procedure)\$(.*)\$(?:function|procedure)\$", text)
         lines = body[1].count("\n") if body else 0
         if lines > MAX_BODY_LINES:
             yield f"{name}: {lines} lines of body, more than {MAX_BODY_LINES}"

@@ -18,7 +18,7 @@ BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
 SIGNATURES = """
 select p.proname,
        pg_get_function_arguments(p.oid),
-       pg_get_function_result(p.oid),
+       coalesce(pg_get_function_result(p.oid), 'procedure'),
        obj_description(p.oid, 'pg_proc')
   from pg_proc as p
  where p.pronamespace = 'recall'::regnamespace

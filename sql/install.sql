@@ -296,6 +296,7 @@ begin;
 \ir ../functions/jobs/_result_items.sql
 \ir ../functions/jobs/_retracted_turns.sql
 \ir ../functions/jobs/_return_job.sql
+\ir ../functions/jobs/_run_task.sql
 \ir ../functions/jobs/_searchable_messages.sql
 \ir ../functions/jobs/_summarize_input.sql
 \ir ../functions/jobs/_summary_text.sql
@@ -313,6 +314,8 @@ begin;
 \ir ../functions/jobs/fail_job.sql
 \ir ../functions/jobs/finish_job.sql
 \ir ../functions/jobs/job_input.sql
+\ir ../functions/jobs/list_maintenance.sql
+\ir ../functions/jobs/maintain.sql
 \ir ../functions/jobs/release_expired_leases.sql
 \ir ../functions/jobs/retry_dead_jobs.sql
 \ir ../functions/jobs/run_due_maintenance.sql

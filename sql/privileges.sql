@@ -27,7 +27,7 @@ declare
         'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job',
         'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
         'flush_access_log', 'release_expired_leases', 'expire_working', 'run_maintenance',
-        'run_due_maintenance'];
+        'run_due_maintenance', 'maintain', 'list_maintenance'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs'];
 begin
@@ -48,7 +48,7 @@ begin
          where p.pronamespace = 'recall'::regnamespace
          order by p.proname
     loop
-        execute format('revoke all on function %s from public', v_function.signature);
+        execute format('revoke all on routine %s from public', v_function.signature);
 
         if v_function.proname !~ '^_'
            and v_function.proname <> all (v_reader || v_writer || v_worker || v_admin) then
@@ -59,14 +59,14 @@ begin
         end if;
 
         foreach v_role in array v_roles loop
-            execute format('revoke all on function %s from %I', v_function.signature, v_role);
+            execute format('revoke all on routine %s from %I', v_function.signature, v_role);
             if v_function.proname = any (case v_role
                 when 'recall_reader' then v_reader
                 when 'recall_writer' then v_reader || v_writer
                 when 'recall_worker' then v_reader || v_writer || v_worker
                 else v_reader || v_writer || v_worker || v_admin
             end) then
-                execute format('grant execute on function %s to %I', v_function.signature, v_role);
+                execute format('grant execute on routine %s to %I', v_function.signature, v_role);
             end if;
         end loop;
     end loop;

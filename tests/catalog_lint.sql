@@ -89,6 +89,7 @@ select format('%s: %s for %s', c.oid::regclass, a.privilege_type,
             and a.privilege_type = 'SELECT');
 
 -- rule: PL/pgSQL and definer functions pin a search_path that begins in pg_catalog, ends in pg_temp
+-- Exception: a procedure that commits, which pins it in each of its transactions.
 select format('%s: %s', p.oid::regprocedure, coalesce(c.setting, 'none'))
   from pg_proc as p
   join pg_language as l on l.oid = p.prolang
@@ -97,6 +98,8 @@ select format('%s: %s', p.oid::regprocedure, coalesce(c.setting, 'none'))
        ) as c on true
  where p.pronamespace = 'recall'::regnamespace
    and (l.lanname = 'plpgsql' or p.prosecdef)
+   and not (p.prokind = 'p' and not p.prosecdef
+            and p.prosrc like '%set_config(''search\_path'', ''pg\_catalog, pg\_temp'', true)%')
    and coalesce(c.setting, '') !~ '^search_path="?pg_catalog"?, .*"?pg_temp"?$';
 
 -- rule: parameters are named p_…
@@ -133,8 +136,8 @@ select p.oid::regprocedure::text
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',
         'enqueue_patterns', 'enqueue_missing_embeddings', 'release_expired_leases',
         'ensure_partitions', 'drop_expired_partitions', 'purge_expired',
-        'run_maintenance', 'run_due_maintenance', 'schedule_maintenance',
-        'unschedule_maintenance', 'replay_erasures',
+        'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
+        'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands', 'replay_erasures',
         'health', 'metrics', 'get_settings', 'list_models');
 
 -- rule: constraints are named <table>_<columns>_<kind>

@@ -151,11 +151,15 @@ CALLS: list[Call] = [
     _global("flush_access_log"),
     _global("run_maintenance", "'expire_working'"),
     _global("run_due_maintenance"),
+    _global("list_maintenance"),
     _global("configure", '\'{"extraction": "verbatim"}\''),
     _call("configure_user", '\'{"extraction": "verbatim"}\''),
     _global("register_model", "'mine', 1000"),
     _global("register_kind", "'mine', 'My own kind'"),
 ]
+
+NOT_HERE = {"maintain", "schedule_maintenance", "unschedule_maintenance"}
+"""Those commit, or need pg_cron: tests/test_maintenance.py and test_scheduling.py call them."""
 
 
 def public_functions(conn: Connection) -> set[str]:

@@ -590,3 +590,25 @@ def test_install_embedded(home: Path, capsys: pytest.CaptureFixture[str]) -> Non
     installed = json.loads(capsys.readouterr().out)
     assert installed["embedding_model"] == "local"
     assert installed["extraction"] == "verbatim"
+
+
+def test_tick(cli: Cli, local: str) -> None:
+    with psycopg.connect(local, autocommit=True) as conn:
+        conn.execute("update recall.maintenance_tasks set last_run_at = null")
+        done = cli("tick", "--json")
+        assert done.code == 0
+        tasks = {task["task"]: task for task in done.json["tasks"]}
+        assert {"flush_access_log", "ensure_partitions"} <= set(tasks)
+        assert tasks["flush_access_log"] | {"ms": 0} == {
+            "task": "flush_access_log", "done": 0, "ms": 0, "more": False,
+        }  # fmt: skip
+        again = cli("tick")
+        assert (again.code, again.out, again.err.strip()) == (0, "", "nothing is due")
+        conn.execute(
+            "insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget)"
+            " values ('nonsense', '* * * * *', '1 minute', 1, '1 s')"
+        )
+        failed = cli("tick")
+        assert failed.code == 1
+        assert "failed: function recall.nonsense(p_limit => integer) does not exist" in failed.out
+        conn.execute("delete from recall.maintenance_tasks where task = 'nonsense'")

@@ -41,6 +41,7 @@ WORKER = {
     "fail_job",
     "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log",
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
+    "maintain", "list_maintenance",
 }  # fmt: skip
 ADMIN = {"configure", "configure_user", "register_model", "register_kind", "retry_dead_jobs"}
 

@@ -1,5 +1,8 @@
 -- recall.run_due_maintenance() -> one row a task that was due
--- For workers where there is no pg_cron: each enabled task whose period has passed, once.
+-- For workers where there is no pg_cron. Due is a task whose period has passed, and one that left
+-- work the last time. What a batch has changed stays locked until the transaction ends, so a call
+-- ends with the batch that takes it past settings.maintenance_lock_time: call again while rows
+-- come. Who waited longest comes first: a long backlog keeps no other task waiting.
 create or replace function recall.run_due_maintenance()
 returns table (
     task   text,
@@ -12,20 +15,36 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now   timestamptz := clock_timestamp();
+    v_until timestamptz;
+    v_task  recall.maintenance_tasks;
+    v_seen  text[]      := '{}'::text[];
 begin
-    for task in
-        select t.task
+    select v_now + s.maintenance_lock_time into v_until from recall.settings as s;
+
+    loop
+        select t.*
+          into v_task
           from recall.maintenance_tasks as t
          where t.enabled
-           and (t.last_run_at is null or t.last_run_at + t.period <= v_now)
+           and t.task <> all (v_seen)
+           and (t.last_run_at is null
+                or t.last_run_at + t.period <= v_now
+                or t.last_run_at < v_now and t.last_result @> '{"more": true}')
          order by t.last_run_at nulls first, t.task
-    loop
-        result := recall.run_maintenance(task);
+         limit 1;
+        exit when not found;
+
+        task   := v_task.task;
+        result := recall._run_task(v_task, v_now, 'worker');
+        v_seen := v_seen || task;
         return next;
+        -- after a statement_timeout nothing guards the next statement any more
+        exit when clock_timestamp() >= v_until or result ->> 'sqlstate' = '57014';
     end loop;
 end;
 $function$;
 
 comment on function recall.run_due_maintenance() is
-    'Run every maintenance task whose period has passed; for workers where there is no pg_cron.';
+    'Run a batch of each maintenance task that is due, within a short transaction; call again '
+    'while rows come. For workers where there is no pg_cron.';

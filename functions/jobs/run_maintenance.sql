@@ -1,7 +1,9 @@
--- recall.run_maintenance(task) -> {"done": n, "more": …, "ms": n}, or with "skipped" or "error"
--- Batch after batch of one task until nothing is due or its budget is spent. It never runs beside
--- itself. A failure is noted in maintenance_tasks and returned, not raised: raising would undo
--- the note.
+-- recall.run_maintenance(task) -> {"done": n, "more": …, "ms": n}, with "error" when it failed, or
+-- {"skipped": …} while it runs elsewhere
+-- What a batch has changed stays locked until the transaction ends, and a function cannot commit:
+-- so a call ends with the batch that takes it past settings.maintenance_lock_time, or past the
+-- task's budget. While it says `more`, call again; `call recall.maintain(task)` does, and so does a
+-- worker.
 -- Raises  RC003 unknown task.
 create or replace function recall.run_maintenance(
     p_task text
@@ -14,12 +16,9 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_start  timestamptz := clock_timestamp();
-    v_task   recall.maintenance_tasks;
-    v_batch  integer;
-    v_more   boolean;
-    v_done   integer     := 0;
-    v_result jsonb;
+    v_now       timestamptz := clock_timestamp();
+    v_task      recall.maintenance_tasks;
+    v_lock_time interval;
 begin
     select t.* into v_task from recall.maintenance_tasks as t where t.task = p_task;
     if not found then
@@ -30,32 +29,14 @@ begin
             hint    = 'Known: ' || (select string_agg(t.task, ', ' order by t.task)
                                       from recall.maintenance_tasks as t);
     end if;
-    if not pg_try_advisory_xact_lock(hashtextextended('pgrecall.' || v_task.task, 0)) then
-        return jsonb_build_object('skipped', 'it runs elsewhere');
-    end if;
+    select s.maintenance_lock_time into v_lock_time from recall.settings as s;
 
-    begin
-        loop
-            execute format('select done, more from recall.%I(p_limit => $1)', v_task.task)
-               into v_batch, v_more
-              using v_task.batch_size;
-            v_done := v_done + v_batch;
-            exit when not v_more or clock_timestamp() > v_start + v_task.budget;
-        end loop;
-        v_result := jsonb_build_object('done', v_done, 'more', v_more);
-    exception when others then
-        v_result := jsonb_build_object('error', sqlerrm, 'sqlstate', sqlstate);
-    end;
-    v_result := v_result || jsonb_build_object(
-        'ms', round(1000 * extract(epoch from clock_timestamp() - v_start)));
-
-    update recall.maintenance_tasks as t
-       set last_run_at = v_start,
-           last_result = v_result
-     where t.task = v_task.task;
-    return v_result;
+    return recall._run_task(
+        v_task, v_now + least(v_lock_time, v_task.budget),
+        coalesce(nullif(current_setting('recall.maintenance_by', true), ''), 'call'));
 end;
 $function$;
 
 comment on function recall.run_maintenance(text) is
-    'Run one maintenance task within its budget; the result says done, more and ms, or the error.';
+    'Run one maintenance task in short: the result says done, more (call again) and ms, or the '
+    'error.';

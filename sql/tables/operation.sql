@@ -25,11 +25,17 @@ create table if not exists recall.maintenance_tasks (
     budget      interval    not null,
     enabled     boolean     not null default true,
     last_run_at timestamptz,
+    last_run_by text,
     last_result jsonb,
+    failures    integer     not null default 0,
     constraint maintenance_tasks_pkey primary key (task),
     constraint maintenance_tasks_period_check check (period > interval '0'),
     constraint maintenance_tasks_batch_size_check check (batch_size > 0),
-    constraint maintenance_tasks_budget_check check (budget > interval '0')
+    constraint maintenance_tasks_budget_check
+        check (budget > interval '0' and budget <= interval '1 day'),
+    constraint maintenance_tasks_last_run_by_check
+        check (last_run_by in ('pg_cron', 'worker', 'call')),
+    constraint maintenance_tasks_failures_check check (failures >= 0)
 );
 
 comment on table recall.maintenance_tasks is
@@ -39,10 +45,15 @@ comment on column recall.maintenance_tasks.schedule is 'Cron expression, UTC.';
 comment on column recall.maintenance_tasks.period is
     'How often a worker runs it where there is no pg_cron.';
 comment on column recall.maintenance_tasks.batch_size is 'Rows in a call.';
-comment on column recall.maintenance_tasks.budget is 'Time that one run may take.';
+comment on column recall.maintenance_tasks.budget is
+    'Time that the runs of one appointment may take; one that takes twice as long is ended.';
 comment on column recall.maintenance_tasks.enabled is 'Whether it runs.';
 comment on column recall.maintenance_tasks.last_run_at is 'Last run.';
-comment on column recall.maintenance_tasks.last_result is 'What it said.';
+comment on column recall.maintenance_tasks.last_run_by is
+    'Who ran it then: pg_cron, worker, or call (run_maintenance by hand).';
+comment on column recall.maintenance_tasks.last_result is
+    'What it said: done, more and ms; error and sqlstate when it failed.';
+comment on column recall.maintenance_tasks.failures is 'Failures since it last went well.';
 
 create table if not exists recall.migrations (
     version    text        not null,

@@ -95,6 +95,8 @@ create table if not exists recall.settings (
     daily_cost_limit_microcents     bigint,
     daily_user_cost_limit_microcents bigint,
 
+    maintenance_lock_time           interval    not null default '0.1 seconds',
+
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
     constraint settings_embedding_dimensions_check check (embedding_dimensions between 1 and 16000),
@@ -181,7 +183,9 @@ create table if not exists recall.settings (
     constraint settings_daily_cost_limit_microcents_check
         check (daily_cost_limit_microcents >= 0),
     constraint settings_daily_user_cost_limit_microcents_check
-        check (daily_user_cost_limit_microcents >= 0)
+        check (daily_user_cost_limit_microcents >= 0),
+    constraint settings_maintenance_lock_time_check
+        check (maintenance_lock_time between interval '0' and interval '1 minute')
 );
 
 comment on table recall.settings is
@@ -330,3 +334,6 @@ comment on column recall.settings.daily_cost_limit_microcents is
     'NULL: no limit). Looked at before a call: a day may end above it by the calls in flight.';
 comment on column recall.settings.daily_user_cost_limit_microcents is
     'The same for the jobs of one user (0 or more; NULL: no limit); per user.';
+comment on column recall.settings.maintenance_lock_time is
+    'Time after which a transaction of maintenance ends with the batch at hand (up to a minute): '
+    'so long may a writer wait for it.';

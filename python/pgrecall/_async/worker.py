@@ -40,7 +40,8 @@ logger = logging.getLogger("pgrecall")
 
 _MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
 _MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
-_MAINTENANCE_TIMEOUT = 600.0  # its tasks bound themselves
+_MAINTENANCE_TIMEOUT = 60.0  # of one call, whose tasks bound themselves; the database notes it
+_MAINTENANCE_TURN = 5.0  # seconds of a backlog, before jobs have their turn
 
 
 class AsyncWorker:
@@ -250,23 +251,43 @@ class AsyncWorker:
             self._prices = {**self._prices, **self._llm.settings.prices}
 
     async def _maintain(self) -> None:
-        """Run the maintenance that is due; where pg_cron does it in time, nothing is."""
+        """Run the maintenance that is due; where pg_cron does it in time, nothing is.
+
+        A backlog is worked on in turns with jobs.
+        """
         now = time.monotonic()
         if self._maintained is not None and now < self._maintained + _MAINTENANCE_SECONDS:
             return
         self._maintained = now
         try:
-            runs = await self._database.rows(
-                MaintenanceRun, Call.of("run_due_maintenance"), timeout=_MAINTENANCE_TIMEOUT
-            )
+            runs = await self.maintain(seconds=_MAINTENANCE_TURN)
         except psycopg.Error as error:
             if is_lost(error):
                 raise
             logger.warning("maintenance failed: %s", error)
             return
+        if time.monotonic() > now + _MAINTENANCE_TURN:
+            self._maintained = None
         for run in runs:
             if "error" in run.result:
                 logger.warning("maintenance %s failed: %s", run.task, run.result["error"])
+
+    async def maintain(self, *, seconds: float = 600.0) -> list[MaintenanceRun]:
+        """Run the maintenance tasks that are due, in short transactions, and return how each went.
+
+        Args:
+            seconds: after which what is still due is left for the next time.
+        """
+        until = time.monotonic() + seconds
+        runs: list[MaintenanceRun] = []
+        while found := await self._database.rows(
+            MaintenanceRun, Call.of("run_due_maintenance"), timeout=_MAINTENANCE_TIMEOUT
+        ):
+            runs += found
+            done = all("skipped" in run.result for run in found)  # they run elsewhere
+            if done or self._stop.is_set() or time.monotonic() > until:
+                break
+        return runs
 
     async def _do(self, job: Job) -> Outcome:
         try:

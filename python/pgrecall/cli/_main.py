@@ -24,6 +24,7 @@ _COMMANDS = {
     "memories": "memories",
     "context": "context",
     "worker": "worker",
+    "tick": "tick",
 }
 
 

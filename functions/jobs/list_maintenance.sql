@@ -1,0 +1,32 @@
+-- recall.list_maintenance() -> every maintenance task: when it runs, and how it went
+create or replace function recall.list_maintenance()
+returns table (
+    task        text,
+    schedule    text,
+    period      interval,
+    batch_size  integer,
+    budget      interval,
+    enabled     boolean,
+    last_run_at timestamptz,
+    last_run_by text,
+    last_result jsonb,
+    failures    integer
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+as $function$
+begin
+    return query
+    select t.task, t.schedule, t.period, t.batch_size, t.budget, t.enabled, t.last_run_at,
+           t.last_run_by, t.last_result, t.failures
+      from recall.maintenance_tasks as t
+     order by t.task;
+end;
+$function$;
+
+comment on function recall.list_maintenance() is
+    'Every maintenance task: when it runs, whether it is enabled, when it ran last, by whom, and '
+    'how it went.';
