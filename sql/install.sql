@@ -111,6 +111,7 @@ begin;
 
 -- functions/memory
 \ir ../functions/memory/_apply_decision.sql
+\ir ../functions/memory/_apply_decisions.sql
 \ir ../functions/memory/_candidate_embeddings.sql
 \ir ../functions/memory/_candidate_origin.sql
 \ir ../functions/memory/_candidate_rows.sql
@@ -289,6 +290,7 @@ begin;
 \ir ../functions/jobs/_neighbors_json.sql
 \ir ../functions/jobs/_no_step.sql
 \ir ../functions/jobs/_persist_phase.sql
+\ir ../functions/jobs/_phase_cost.sql
 \ir ../functions/jobs/_phase_rows.sql
 \ir ../functions/jobs/_put_off_costly.sql
 \ir ../functions/jobs/_put_off_extraction.sql
@@ -299,6 +301,7 @@ begin;
 \ir ../functions/jobs/_run_task.sql
 \ir ../functions/jobs/_searchable_messages.sql
 \ir ../functions/jobs/_summarize_input.sql
+\ir ../functions/jobs/_summarized_through.sql
 \ir ../functions/jobs/_summary_text.sql
 \ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_through_turn.sql

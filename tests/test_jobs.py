@@ -955,6 +955,51 @@ def test_compaction(db: Connection, user: uuid.UUID) -> None:
     assert row["active_tokens"] == 1200 - 50 * through
 
 
+def summaries(db: Connection, user: uuid.UUID) -> list[tuple[int, str]]:
+    return [
+        (row["to_turn"], row["content"])
+        for row in rows(
+            db,
+            "select * from recall.session_summaries where user_id = %s and ended_at is null",
+            [user],
+        )
+    ]
+
+
+@pytest.mark.parametrize("result", [{}, {"content": None}, {"content": ""}, {"content": " "}])
+def test_nothing_to_summarize(db: Connection, user: uuid.UUID, result: dict[str, Any]) -> None:
+    """Done without effect; an empty summary of what was said is refused."""
+    session = open_session(db, user)
+
+    def summarize(**more: Any) -> bool:
+        db.execute("delete from recall.jobs")
+        enqueue(db, user, "summarize", p_session_id=session)
+        job = claim_one(db, "summarize")
+        return finish(db, job, {"through_turn": job_input(db, job)["through_turn"]} | more)
+
+    assert summarize(**result), "not a word yet"
+    assert summarize(content="Nothing was said.")
+    assert summaries(db, user) == []
+
+    append(db, user, session, [{"role": "system", "content": "Be brief."}, *said("hello", "you")])
+    with refused("RC003", "the summary has no content"):
+        summarize(**result)
+    call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=2)
+    assert summarize(**result), "what was said was taken back"
+    assert summaries(db, user) == []
+
+    append(db, user, session, said("hello again"))
+    assert summarize(content="A greeting.")
+    assert summarize(**result), "nothing since then"
+    assert summaries(db, user) == [(4, "A greeting.")]
+    append(db, user, session, said("Are you there?"))
+    with refused("RC003", "the summary has no content"):
+        summarize(**result)
+    assert not summarize(content="x", through_turn=6), "a turn that is not there"
+    assert job_rows(db, user)[0]["last_error"] == "the session moved on"
+    assert summaries(db, user) == [(4, "A greeting.")]
+
+
 @pytest.mark.concurrent
 def test_compaction_races_appends_and_another_compaction(
     db: Connection, connect: Connect, user: uuid.UUID

@@ -22,11 +22,6 @@ PLANNING = 250
 WARM = 64
 """Every later one, from the seventh on, so many."""
 
-OVER = {
-    "finish_job llm": "an extraction with decisions: 370 when the plans are built, then 97",
-}
-"""Calls that still take more; each stands here until it does not."""
-
 MONTHS = 16
 
 
@@ -58,16 +53,7 @@ def relation_locks(db: Connection, conn: Connection, asked: Call, world: World) 
         )
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        pytest.param(asked, marks=pytest.mark.xfail(reason=OVER[str(asked)]))
-        if str(asked) in OVER
-        else asked
-        for asked in CALLS
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("asked", CALLS, ids=str)
 def test_locks_of_a_call(
     db: Connection, dsn: str, world: World, asked: Call, record_property: Any
 ) -> None:

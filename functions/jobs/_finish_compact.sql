@@ -25,7 +25,7 @@ begin
         '{content,token_count,embedding,embedding_model,from_turn,through_turn,retracted}',
         'p_result');
     v_through := recall._integer(p_result, 'through_turn');
-    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
+    v_session := recall._take_session(p_job.user_id, p_job.session_id);
 
     if v_through = v_session.compacted_through_turn then
         return true;

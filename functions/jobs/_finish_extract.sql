@@ -1,6 +1,7 @@
 -- recall._finish_extract(job, result) -> done? (false: the world moved)
 -- Candidates with a decision take it, the others are added, which settles duplicates and slots;
--- episodes come out of the same call. One transaction with the cursor; once per job.
+-- episodes come out of the same call. One transaction with the cursor, which says that it happens
+-- once. What came without a vector gets it later.
 -- Locks   the user, the session, the memories.
 -- Raises  RC001 a target that is not this user's, RC003, RC004.
 create or replace function recall._finish_extract(
@@ -14,7 +15,7 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings   recall.settings := recall._settings(p_job.user_id);
+    v_settings   recall.settings := recall._job_settings(p_job.user_id);
     v_candidates jsonb           := coalesce(nullif(p_result -> 'candidates', 'null'), '[]');
     v_episodes   jsonb           := coalesce(nullif(p_result -> 'episodes', 'null'), '[]');
     v_from       integer;
@@ -46,12 +47,14 @@ begin
           from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal));
     v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
                     || recall._decisions_of(v_episodes, null);
-    v_embeddings := recall._embeddings_from_json(p_result -> 'embeddings');
+    perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);
+    v_embeddings := recall._candidate_embeddings(
+        v_decisions, recall._embeddings_from_json(p_result -> 'embeddings'));
 
     if v_decisions <> '[]' then
-        perform from recall.apply_decisions(
-            p_job.user_id, p_job.session_id, v_decisions, p_job.job_id, v_embeddings);
-        if recall._has_unembedded(p_job.user_id, v_settings.embedding_model) then
+        perform recall._apply_decisions(p_job.user_id, v_session, v_decisions, v_embeddings,
+                                        v_settings, p_job.job_id);
+        if array_position(v_embeddings, null) is not null then
             perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id,
                                        p_job.session_id::text);
         end if;

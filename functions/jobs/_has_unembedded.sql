@@ -1,4 +1,6 @@
 -- recall._has_unembedded(user, model) -> does an active memory lack a vector of the model?
+-- Only active memories have one in memory_embedding, so that two numbers tell. A plan for the one
+-- leaf: a job reads many partitioned tables.
 create or replace function recall._has_unembedded(
     p_user_id uuid,
     p_model   text
@@ -8,17 +10,18 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_custom_plan
 as $function$
 begin
-    return exists (
-        select from recall.memory_store as m
-         where m.user_id = p_user_id
-           and m.ended_at is null
-           and not exists (
-                   select from recall.memory_embedding as e
-                    where e.user_id         = p_user_id
-                      and e.memory_id       = m.memory_id
-                      and e.embedding_model = p_model));
+    return (
+        select u.active_memory_count
+          from recall.users as u
+         where u.user_id = p_user_id
+    ) > (
+        select count(*)
+          from recall.memory_embedding as e
+         where e.user_id         = p_user_id
+           and e.embedding_model = p_model);
 end;
 $function$;
 

@@ -1,6 +1,4 @@
 -- recall._phase_rows(job, phases) -> the spans of a job, as rows
--- A span that brings tokens and no cost is priced by `models`. A cost of zero for a model that is
--- not known there says nothing: it becomes NULL, which health() names, and costs nothing.
 -- Raises  RC003.
 create or replace function recall._phase_rows(
     p_job    recall.jobs,
@@ -40,11 +38,7 @@ begin
                p_job.user_id, p_job.job_id, v_ids[e.ordinal], p_job.kind, p_job.session_id,
                e.phase ->> 'phase', v_now, (e.phase ->> 'duration_ms')::double precision,
                coalesce((e.phase ->> 'items')::integer, 0), t.prompt, t.completion,
-               case when t.prompt + t.completion = 0 then coalesce(t.cost, 0)
-                    when t.cost > 0 or m.model_id is not null then coalesce(t.cost, ceil((
-                        m.input_price::numeric * t.prompt
-                        + m.output_price::numeric * t.completion) / 1000000))
-               end,
+               recall._phase_cost(e.phase ->> 'model_id', t.prompt, t.completion, t.cost),
                e.phase ->> 'model_id', e.phase ->> 'error')::recall.job_phases order by e.ordinal)
       into v_rows
       from jsonb_array_elements(p_phases) with ordinality as e (phase, ordinal)
@@ -52,9 +46,7 @@ begin
             select coalesce((e.phase ->> 'prompt_tokens')::integer, 0),
                    coalesce((e.phase ->> 'completion_tokens')::integer, 0),
                    (e.phase ->> 'cost_microcents')::bigint
-           ) as t (prompt, completion, cost)
-      left join recall.models as m
-        on m.model_id = regexp_replace(e.phase ->> 'model_id', '^openai:', '');
+           ) as t (prompt, completion, cost);
     return coalesce(v_rows, '{}');
 end;
 $function$;

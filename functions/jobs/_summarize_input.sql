@@ -11,15 +11,8 @@ set search_path from current
 as $function$
 declare
     v_session recall.sessions := recall._read_session(p_user_id, p_session_id);
-    v_from    integer;
+    v_from    integer         := recall._summarized_through(v_session) + 1;
 begin
-    select coalesce(max(s.to_turn), 0) + 1
-      into v_from
-      from recall.session_summaries as s
-     where s.user_id    = p_user_id
-       and s.session_id = p_session_id
-       and s.ended_at is null;
-
     return jsonb_build_object(
         'summary', coalesce(recall._summary_text(v_session, 'rolling'),
                             recall._summary_text(v_session, 'compaction')),

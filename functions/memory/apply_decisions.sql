@@ -3,7 +3,7 @@
 --   ADD insert · UPDATE insert and supersede the target · DELETE retract the target · NONE nothing.
 -- A decision is an object with decision, target_id and the keys of a candidate; a target that was
 -- superseded meanwhile is followed to its active end. A job's decisions are applied once: called
--- again it changes nothing and answers the same. The answer is kept in the audit, under the job.
+-- again it changes nothing and answers the same.
 -- Locks   the user.
 -- Raises  RC001 unknown session or target, RC003, RC004.
 create or replace function recall.apply_decisions(
@@ -31,7 +31,6 @@ declare
     v_session    recall.sessions;
     v_embeddings halfvec[];
     v_answer     jsonb;
-    v_one        record;
 begin
     perform recall._check_user(p_user_id);
     v_settings := recall._settings(p_user_id);
@@ -44,22 +43,9 @@ begin
 
     v_answer := recall._decided(p_user_id, p_job_id);
     if v_answer is null then
-        v_answer := '[]';
-        for v_place in 1 .. jsonb_array_length(p_decisions) loop
-            select a.memory_id, a.outcome
-              into v_one
-              from recall._apply_decision(p_user_id, v_session, p_decisions -> (v_place - 1),
-                                          v_embeddings[v_place], v_settings, p_job_id) as a;
-            v_answer := v_answer || jsonb_build_object(
-                'ordinal', v_place, 'decision', p_decisions -> (v_place - 1) -> 'decision',
-                'memory_id', v_one.memory_id, 'outcome', v_one.outcome);
-        end loop;
-        if p_job_id is not null then
-            perform recall._log_event(p_user_id, p_job_id, 'decided',
-                                      jsonb_build_object('answer', v_answer), p_job_id);
-        end if;
+        v_answer := recall._apply_decisions(p_user_id, v_session, p_decisions, v_embeddings,
+                                            v_settings, p_job_id);
     end if;
-
     return query
     select a.ordinal, a.decision, a.memory_id, a.outcome
       from jsonb_to_recordset(v_answer)
