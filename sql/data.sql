@@ -35,5 +35,9 @@ insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget
 values ('ensure_partitions', '17 3 * * *', '1 day', 1000, '30 seconds'),
        ('flush_access_log', '* * * * *', '1 minute', 5000, '20 seconds'),
        ('release_expired_leases', '* * * * *', '1 minute', 1000, '20 seconds'),
-       ('expire_working', '*/5 * * * *', '5 minutes', 5000, '20 seconds')
+       ('expire_working', '*/5 * * * *', '5 minutes', 5000, '20 seconds'),
+       ('promote_memories', '3-59/15 * * * *', '15 minutes', 1000, '1 minute'),
+       ('expire_memories', '11 * * * *', '1 hour', 1000, '5 minutes'),
+       ('expire_sessions', '23 * * * *', '1 hour', 1000, '5 minutes'),
+       ('decay_memories', '31 3 * * *', '1 day', 1000, '5 minutes')
 on conflict (task) do nothing;

@@ -60,17 +60,17 @@ create index if not exists memory_store_disputes_idx
     where disputes is not null;
 comment on index recall.memory_store_disputes_idx is 'list_disputes.';
 
-create index if not exists memory_store_expires_at_due_idx
-    on recall.memory_store (expires_at)
-    where ended_at is null and expires_at is not null;
-comment on index recall.memory_store_expires_at_due_idx is
-    'expire_memories: what is due, across users.';
+create index if not exists memory_store_check_at_due_idx
+    on recall.memory_store (has_expiry, check_at)
+    where ended_at is null and check_at is not null;
+comment on index recall.memory_store_check_at_due_idx is
+    'expire_memories (with an expiry) and decay_memories (without): what is due, across users.';
 
 create index if not exists memory_store_promotion_due_idx
     on recall.memory_store (user_id, memory_id)
     where promotion_due and ended_at is null;
 comment on index recall.memory_store_promotion_due_idx is
-    'promote_memories: rows whose accesses crossed a border, across users.';
+    'promote_memories: rows that an access took over a border, across users.';
 
 create unique index if not exists jobs_dedupe_key_idx
     on recall.jobs (user_id, kind, dedupe_key)

@@ -56,6 +56,7 @@ begin;
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_refuse_update.sql
 \ir ../functions/common/_settings.sql
+\ir ../functions/common/_try_lock_user.sql
 \ir ../functions/common/_unknown_memory.sql
 \ir ../functions/common/_unknown_session.sql
 \ir ../functions/common/_uuids.sql
@@ -65,6 +66,8 @@ begin;
 -- functions/session
 \ir ../functions/session/_check_session_values.sql
 \ir ../functions/session/_check_settings_keys.sql
+\ir ../functions/session/_end_session_memories.sql
+\ir ../functions/session/_enqueue_last_work.sql
 \ir ../functions/session/_inherit_summary.sql
 \ir ../functions/session/_session_expiry.sql
 \ir ../functions/session/_set_session_status.sql
@@ -123,8 +126,10 @@ begin;
 \ir ../functions/memory/_confirmed_memory.sql
 \ir ../functions/memory/_count_memories.sql
 \ir ../functions/memory/_decided.sql
+\ir ../functions/memory/_demotion_at.sql
 \ir ../functions/memory/_edited_memory.sql
 \ir ../functions/memory/_embed_memory.sql
+\ir ../functions/memory/_end_memories.sql
 \ir ../functions/memory/_end_memory.sql
 \ir ../functions/memory/_end_of_chain.sql
 \ir ../functions/memory/_filter_texts.sql
@@ -136,7 +141,6 @@ begin;
 \ir ../functions/memory/_insert_plain_memories.sql
 \ir ../functions/memory/_negating_words.sql
 \ir ../functions/memory/_is_denied_or_general.sql
-\ir ../functions/memory/_is_promotion_due.sql
 \ir ../functions/memory/_is_protected.sql
 \ir ../functions/memory/_judge_candidate_fields.sql
 \ir ../functions/memory/_judge_candidates.sql
@@ -148,8 +152,11 @@ begin;
 \ir ../functions/memory/_move_vectors.sql
 \ir ../functions/memory/_near_duplicate_guard.sql
 \ir ../functions/memory/_near_places.sql
+\ir ../functions/memory/_next_check.sql
+\ir ../functions/memory/_note_due_memory.sql
 \ir ../functions/memory/_place_memories.sql
 \ir ../functions/memory/_place_memory.sql
+\ir ../functions/memory/_promotion_target.sql
 \ir ../functions/memory/_read_filter.sql
 \ir ../functions/memory/_read_memory.sql
 \ir ../functions/memory/_repeat_memory.sql
@@ -162,6 +169,7 @@ begin;
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_update_memory.sql
+\ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
 \ir ../functions/memory/_without_nulls.sql
 \ir ../functions/memory/achieve_goal.sql
@@ -256,10 +264,23 @@ begin;
 
 -- functions/lifecycle
 \ir ../functions/lifecycle/_count_accesses.sql
+\ir ../functions/lifecycle/_decay_idle.sql
+\ir ../functions/lifecycle/_due_memories.sql
+\ir ../functions/lifecycle/_due_promotions.sql
+\ir ../functions/lifecycle/_due_sessions.sql
+\ir ../functions/lifecycle/_expire_session.sql
+\ir ../functions/lifecycle/_follow_sessions.sql
+\ir ../functions/lifecycle/_promote_due.sql
 \ir ../functions/lifecycle/_record_month_range.sql
+\ir ../functions/lifecycle/_settle_memories.sql
+\ir ../functions/lifecycle/_sweep_memories.sql
+\ir ../functions/lifecycle/decay_memories.sql
 \ir ../functions/lifecycle/ensure_partitions.sql
+\ir ../functions/lifecycle/expire_memories.sql
+\ir ../functions/lifecycle/expire_sessions.sql
 \ir ../functions/lifecycle/expire_working.sql
 \ir ../functions/lifecycle/flush_access_log.sql
+\ir ../functions/lifecycle/promote_memories.sql
 
 -- functions/jobs
 \ir ../functions/jobs/_add_spending.sql

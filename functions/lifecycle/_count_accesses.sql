@@ -36,9 +36,7 @@ begin
         update recall.memory_store as m
            set access_count          = m.access_count + a.accesses,
                relevance_accumulator = m.relevance_accumulator + a.relevance,
-               last_accessed_at      = greatest(m.last_accessed_at, a.last_at),
-               promotion_due         = m.promotion_due or recall._is_promotion_due(
-                                           m.tier, m.access_count, m.access_count + a.accesses)
+               last_accessed_at      = greatest(m.last_accessed_at, a.last_at)
           from (
                 select t.memory_id, count(*)::integer as accesses,
                        sum(t.relevance)::real as relevance, max(t.accessed_at) as last_at

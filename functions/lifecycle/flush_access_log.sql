@@ -1,6 +1,6 @@
 -- recall.flush_access_log(limit, as_of) -> (done, more)
--- Counts the noted accesses, user by user: each memory gets one HOT update, and a flag when its
--- count crosses a border of promotion. A user whose row somebody holds is left for the next run.
+-- Counts the noted accesses, user by user: each memory gets one HOT update, and a trigger flags
+-- what crosses a border of promotion. A user whose row somebody holds is left for the next run.
 -- Locks   a user's row, if it is free; then the memories.
 create or replace function recall.flush_access_log(
     p_limit integer     default 5000,

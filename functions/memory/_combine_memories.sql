@@ -40,8 +40,6 @@ begin
     v_kept.relevance_accumulator := p_kept.relevance_accumulator
                                     + p_other.relevance_accumulator + 1.0;
     v_kept.last_accessed_at      := greatest(p_now, p_kept.last_accessed_at);
-    v_kept.promotion_due         := v_kept.promotion_due or recall._is_promotion_due(
-        v_kept.tier, p_kept.access_count, v_kept.access_count);
     v_kept.updated_at            := p_now;
     return v_kept;
 end;

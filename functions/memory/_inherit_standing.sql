@@ -23,6 +23,9 @@ begin
         p_memory.session_id := null;
         p_memory.scope      := 'global';
     end if;
+    p_memory.follows_session := (p_memory.follows_session or p_other.follows_session)
+                                and p_memory.session_id is not null
+                                and p_memory.expires_at is not null;
     return p_memory;
 end;
 $function$;

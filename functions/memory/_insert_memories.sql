@@ -1,13 +1,15 @@
--- recall._insert_memories(memories, embeddings, models, event, detail, job)
+-- recall._insert_memories(memories, embeddings, models, event, detail, job, settings)
 -- Writes active rows of one user as they stand, with their vectors, the user's count and a line of
--- audit each. The caller holds the user's row and knows that texts and slots are free.
+-- audit each. The caller holds the user's row and knows that texts and slots are free. Without the
+-- user's settings a trigger reads them for each row.
 create or replace function recall._insert_memories(
     p_memories   recall.memory_store[],
-    p_embeddings halfvec[] default null,
-    p_models     text[]    default null,
-    p_event      text      default 'added',
-    p_detail     jsonb     default '{}',
-    p_job_id     uuid      default null
+    p_embeddings halfvec[]       default null,
+    p_models     text[]          default null,
+    p_event      text            default 'added',
+    p_detail     jsonb           default '{}',
+    p_job_id     uuid            default null,
+    p_settings   recall.settings default null
 )
 returns void
 language plpgsql
@@ -26,15 +28,17 @@ begin
         token_count, search_vector, provenance, source, source_session_id, provenance_turn_id,
         source_turn_ids, confidence, importance, relevance_accumulator, access_count,
         last_accessed_at, observed_at, valid_from, valid_to, review_at, created_at, updated_at,
-        expires_at, ended_at, end_reason, is_validated, promotion_due, superseded_by, disputes,
-        tags, metadata)
+        expires_at, ended_at, end_reason, is_validated, superseded_by, disputes, tags, metadata,
+        follows_session, check_at)
     select m.user_id, m.memory_id, m.session_id, m.agent_id, m.tier, m.scope, m.kind, m.slot,
            m.content, m.content_hash, m.token_count, m.search_vector, m.provenance, m.source,
            m.source_session_id, m.provenance_turn_id, m.source_turn_ids, m.confidence,
            m.importance, m.relevance_accumulator, m.access_count, m.last_accessed_at,
            m.observed_at, m.valid_from, m.valid_to, m.review_at, m.created_at, m.updated_at,
-           m.expires_at, m.ended_at, m.end_reason, m.is_validated, m.promotion_due,
-           m.superseded_by, m.disputes, m.tags, m.metadata
+           m.expires_at, m.ended_at, m.end_reason, m.is_validated, m.superseded_by, m.disputes,
+           m.tags, m.metadata, m.follows_session,
+           case when p_settings.singleton
+                then recall._next_check(m, '-infinity', p_settings) end
       from unnest(p_memories) as m;
 
     if p_embeddings is not null then
@@ -54,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._insert_memories(recall.memory_store[], halfvec[], text[], text, jsonb,
-    uuid) is 'Insert active memories of one user with vectors, count and audit.';
+    uuid, recall.settings) is 'Insert active memories of one user with vectors, count and audit.';

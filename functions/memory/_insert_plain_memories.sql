@@ -67,7 +67,7 @@ begin
             case when p_embeddings is not null
                  then array(select p_embeddings[p.place] from unnest(v_plain) as p (place)) end,
             array(select p_models[p.place] from unnest(v_plain) as p (place)),
-            p_job_id => p_job_id);
+            p_job_id => p_job_id, p_settings => p_settings);
     end if;
     return v_plain;
 end;

@@ -41,7 +41,7 @@ begin
             array[p_model], 'added',
             jsonb_build_object('replaces',
                                (select jsonb_agg(e.memory_id) from unnest(p_ends) as e)),
-            p_job_id);
+            p_job_id, p_settings);
         return;
     end if;
 

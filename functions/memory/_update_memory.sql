@@ -30,9 +30,9 @@ begin
            updated_at            = p_memory.updated_at,
            expires_at            = p_memory.expires_at,
            is_validated          = p_memory.is_validated,
-           promotion_due         = p_memory.promotion_due,
            tags                  = p_memory.tags,
-           metadata              = p_memory.metadata
+           metadata              = p_memory.metadata,
+           follows_session       = p_memory.follows_session
      where m.user_id   = p_memory.user_id
        and m.memory_id = p_memory.memory_id
        and m.end_reason is null;

@@ -39,8 +39,6 @@ begin
         v_memory.access_count          := v_memory.access_count + 1;
         v_memory.relevance_accumulator := v_memory.relevance_accumulator + 1.0;
         v_memory.last_accessed_at      := greatest(v_now, v_memory.last_accessed_at);
-        v_memory.promotion_due         := v_memory.promotion_due or recall._is_promotion_due(
-            v_memory.tier, v_memory.access_count - 1, v_memory.access_count);
     else
         v_memory.importance := 0.8 * v_memory.importance;
         v_memory.confidence := 0.8 * v_memory.confidence;

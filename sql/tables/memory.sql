@@ -41,6 +41,10 @@ create table if not exists recall.memory_store (
     disputes              uuid,
     tags                  text[]              not null default '{}',
     metadata              jsonb               not null default '{}',
+    follows_session       boolean             not null default false,
+    has_expiry            boolean             not null
+                                              generated always as (expires_at is not null) stored,
+    check_at              timestamptz,
     constraint memory_store_pkey primary key (user_id, memory_id),
     constraint memory_store_content_check check (content <> ''),
     constraint memory_store_token_count_check check (token_count >= 0),
@@ -64,7 +68,9 @@ create table if not exists recall.memory_store (
         check ((disputes is null) = (end_reason is distinct from 'disputed')),
     constraint memory_store_validated_check
         check (tier < 'episodic' or is_validated or ended_at is not null),
-    constraint memory_store_metadata_check check (jsonb_typeof(metadata) = 'object')
+    constraint memory_store_metadata_check check (jsonb_typeof(metadata) = 'object'),
+    constraint memory_store_follows_session_check
+        check (not follows_session or session_id is not null and expires_at is not null)
 ) partition by hash (user_id);
 
 comment on table recall.memory_store is
@@ -108,12 +114,18 @@ comment on column recall.memory_store.end_reason is
 comment on column recall.memory_store.is_active is 'Whether it is current.';
 comment on column recall.memory_store.is_validated is 'A person''s or the system''s confirmation.';
 comment on column recall.memory_store.promotion_due is
-    'Set when its accesses cross a border; the promotion sweep finds it by its index.';
+    'Set when an access takes it over a border; the promotion sweep finds it by its index.';
 comment on column recall.memory_store.superseded_by is 'The memory that took its place.';
 comment on column recall.memory_store.disputes is
     'The protected memory that a disputed one contradicts.';
 comment on column recall.memory_store.tags is 'Labels for filters and merging.';
 comment on column recall.memory_store.metadata is 'The application''s.';
+comment on column recall.memory_store.follows_session is
+    'Whether expires_at moves with the end of its session.';
+comment on column recall.memory_store.has_expiry is 'Whether expires_at is set.';
+comment on column recall.memory_store.check_at is
+    'When expire_memories or (without an expiry) decay_memories must look at it; an access may '
+    'make that too early, never too late. Kept by a trigger; NULL: never.';
 
 create table if not exists recall.memory_embedding (
     user_id         uuid    not null,

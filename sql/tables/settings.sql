@@ -97,6 +97,18 @@ create table if not exists recall.settings (
 
     maintenance_lock_time           interval    not null default '0.1 seconds',
 
+    episodic_promotion_accesses     integer     not null default 3,
+    episodic_promotion_utility      float8      not null default 0.3,
+    episodic_promotion_decay        float8      not null default 0.01,
+    durable_promotion_accesses      integer     not null default 10,
+    durable_promotion_utility       float8      not null default 0.5,
+    durable_promotion_decay         float8      not null default 0.001,
+    demotion_age                    interval    not null default '14 days',
+    demotion_accesses_per_hour      float8      not null default 0.005,
+    decay_importance                real        not null default 0.3,
+    decay_idle                      interval    not null default '30 days',
+    decay_lifetime                  interval    not null default '90 days',
+
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
     constraint settings_embedding_dimensions_check check (embedding_dimensions between 1 and 16000),
@@ -185,7 +197,20 @@ create table if not exists recall.settings (
     constraint settings_daily_user_cost_limit_microcents_check
         check (daily_user_cost_limit_microcents >= 0),
     constraint settings_maintenance_lock_time_check
-        check (maintenance_lock_time between interval '0' and interval '1 minute')
+        check (maintenance_lock_time between interval '0' and interval '1 minute'),
+    constraint settings_promotion_accesses_check check (
+        episodic_promotion_accesses between 1 and 1000000
+        and durable_promotion_accesses between 1 and 1000000),
+    constraint settings_promotion_utility_check check (
+        episodic_promotion_utility between 0 and 100
+        and durable_promotion_utility between 0 and 100),
+    constraint settings_promotion_decay_check check (
+        episodic_promotion_decay between 0 and 10 and durable_promotion_decay between 0 and 10),
+    constraint settings_demotion_check check (
+        demotion_age >= interval '0' and demotion_accesses_per_hour between 0 and 1000),
+    constraint settings_decay_importance_check check (decay_importance between 0 and 0.5),
+    constraint settings_decay_times_check check (
+        decay_idle >= interval '1 hour' and decay_lifetime >= interval '0')
 );
 
 comment on table recall.settings is
@@ -337,3 +362,24 @@ comment on column recall.settings.daily_user_cost_limit_microcents is
 comment on column recall.settings.maintenance_lock_time is
     'Time after which a transaction of maintenance ends with the batch at hand (up to a minute): '
     'so long may a writer wait for it.';
+comment on column recall.settings.episodic_promotion_accesses is
+    'Accesses from which a memory of session tier may become episodic.';
+comment on column recall.settings.episodic_promotion_utility is
+    'Its utility must exceed this: mean relevance · log2(1 + accesses) / (1 + λ · age in hours).';
+comment on column recall.settings.episodic_promotion_decay is 'λ of that utility, per hour.';
+comment on column recall.settings.durable_promotion_accesses is
+    'The same from episodic to semantic or, for behavioral kinds, procedural.';
+comment on column recall.settings.durable_promotion_utility is
+    'Utility that an episodic memory must exceed.';
+comment on column recall.settings.durable_promotion_decay is 'λ of that utility, per hour.';
+comment on column recall.settings.demotion_age is
+    'Age from which an episodic memory may be too weak for its tier.';
+comment on column recall.settings.demotion_accesses_per_hour is
+    'It is, and expires, when accesses ÷ hours since the last one are below this; 0: never. What '
+    'was never accessed just lives its life.';
+comment on column recall.settings.decay_importance is
+    'Memories without an expiry that are less important than this decay (0 to 0.5). A change '
+    'holds for memories that are written or change their importance from then on.';
+comment on column recall.settings.decay_idle is
+    'Time without an access after which they do (at least an hour).';
+comment on column recall.settings.decay_lifetime is 'What is left of their life then.';

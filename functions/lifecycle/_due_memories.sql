@@ -1,0 +1,38 @@
+-- recall._due_memories(has_expiry, until, limit) -> users with their memories to look at
+-- Only the index can be right here, whatever the statistics say and however the plan was made: a
+-- generic plan knows neither the limit nor how few are due.
+create or replace function recall._due_memories(
+    p_has_expiry boolean,
+    p_until      timestamptz,
+    p_limit      bigint
+)
+returns table (
+    user_id    uuid,
+    memory_ids uuid[]
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $function$
+begin
+    return query
+    select d.user_id, array_agg(d.memory_id order by d.memory_id)
+      from (
+            select m.user_id, m.memory_id
+              from recall.memory_store as m
+             where m.ended_at is null
+               and m.has_expiry = p_has_expiry
+               and m.check_at <= p_until
+             order by m.has_expiry, m.check_at
+             limit p_limit
+           ) as d
+     group by d.user_id;
+end;
+$function$;
+
+comment on function recall._due_memories(boolean, timestamptz, bigint) is
+    'The memories that expire_memories or decay_memories must look at, by user.';

@@ -1,0 +1,34 @@
+-- recall._due_promotions(limit) -> users with the memories that may be promoted
+-- By the index alone, as in recall._due_memories.
+create or replace function recall._due_promotions(
+    p_limit bigint
+)
+returns table (
+    user_id    uuid,
+    memory_ids uuid[]
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $function$
+begin
+    return query
+    select d.user_id, array_agg(d.memory_id order by d.memory_id)
+      from (
+            select m.user_id, m.memory_id
+              from recall.memory_store as m
+             where m.promotion_due
+               and m.ended_at is null
+             order by m.user_id, m.memory_id
+             limit p_limit
+           ) as d
+     group by d.user_id;
+end;
+$function$;
+
+comment on function recall._due_promotions(bigint) is
+    'The memories that an access took over a border of promotion, by user.';

@@ -1,0 +1,44 @@
+-- recall._follow_sessions(user, memories, now, settings)
+-- What was learnt in a session lives some time longer than the session does, and a session's end
+-- slides with its use. It is looked at half that time before, so that readers never miss it.
+-- Closing settles it at once: see recall._end_session_memories.
+create or replace function recall._follow_sessions(
+    p_user_id    uuid,
+    p_memory_ids uuid[],
+    p_now        timestamptz,
+    p_settings   recall.settings
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_at timestamptz := clock_timestamp();
+begin
+    with moved as (
+        update recall.memory_store as m
+           set expires_at = s.expires_at + p_settings.session_memory_grace,
+               updated_at = p_now
+          from recall.sessions as s
+         where m.user_id    = p_user_id
+           and m.memory_id  = any (p_memory_ids)
+           and m.end_reason is null
+           and m.follows_session
+           and s.user_id    = p_user_id
+           and s.session_id = m.session_id
+           and s.status     <> 'closed'
+           and s.expires_at + p_settings.session_memory_grace > m.expires_at
+        returning m.memory_id, m.expires_at
+    )
+    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
+    select p_user_id, v.memory_id, v_at, 'extended', session_user,
+           jsonb_build_object('expires_at', v.expires_at)
+      from moved as v;
+end;
+$function$;
+
+comment on function recall._follow_sessions(uuid, uuid[], timestamptz, recall.settings) is
+    'Move the expiry of memories on with that of their session.';

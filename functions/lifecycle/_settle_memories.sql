@@ -1,0 +1,58 @@
+-- recall._settle_memories(user, memories, now) -> (looked at, ended or decayed)
+-- Whatever time has done to memories of one user: one that lives as long as its session moves on
+-- with it; past its expiry it ends; so does an episodic one that was used too little for its tier;
+-- an unimportant one that nobody touched gets an expiry. The rest is looked at again later.
+-- Locks   the user's row, if it is free (0 when it is not); then the memories.
+create or replace function recall._settle_memories(
+    p_user_id    uuid,
+    p_memory_ids uuid[],
+    p_now        timestamptz,
+    out o_looked integer,
+    out o_done   integer
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_settings recall.settings;
+    v_expired  uuid[];
+    v_idle     uuid[];
+    v_decayed  integer;
+begin
+    o_looked := 0;
+    o_done   := 0;
+    if not recall._try_lock_user(p_user_id) then
+        return;
+    end if;
+    v_settings := recall._settings(p_user_id);
+    o_looked   := cardinality(p_memory_ids);
+
+    perform recall._follow_sessions(p_user_id, p_memory_ids, p_now, v_settings);
+
+    select coalesce(array_agg(m.memory_id) filter (where m.expires_at <= p_now), '{}'),
+           coalesce(array_agg(m.memory_id) filter (where (m.expires_at <= p_now) is not true), '{}')
+      into v_expired, v_idle
+      from recall.memory_store as m
+     where m.user_id   = p_user_id
+       and m.memory_id = any (p_memory_ids)
+       and m.end_reason is null
+       and (m.expires_at <= p_now or recall._demotion_at(m, v_settings) <= p_now);
+    perform recall._end_memories(p_user_id, v_expired, 'expired', p_now);
+    perform recall._end_memories(p_user_id, v_idle, 'expired', p_now, '{"because": "idle"}');
+
+    v_decayed := recall._decay_idle(p_user_id, p_memory_ids, p_now, v_settings);
+    update recall.memory_store as m
+       set check_at = recall._next_check(m, p_now, v_settings)
+     where m.user_id   = p_user_id
+       and m.memory_id = any (p_memory_ids)
+       and m.end_reason is null
+       and m.check_at <= p_now;
+    o_done := cardinality(v_expired) + cardinality(v_idle) + v_decayed;
+end;
+$function$;
+
+comment on function recall._settle_memories(uuid, uuid[], timestamptz) is
+    'Expire, demote, decay or extend memories of one user, as time has it.';

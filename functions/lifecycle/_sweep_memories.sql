@@ -1,0 +1,55 @@
+-- recall._sweep_memories(has_expiry, limit, as_of) -> (done, more)
+-- One batch of recall._settle_memories over the users who have something due; memories with or
+-- without an expiry. What was looked at and is not due yet does not count. A user whose row
+-- somebody holds is left for the next run; a hundred more than asked for are found, so that he
+-- stops nobody.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
+--         their memories.
+create or replace function recall._sweep_memories(
+    p_has_expiry boolean,
+    p_limit      integer,
+    p_as_of      timestamptz,
+    out done     integer,
+    out more     boolean
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_start  timestamptz := clock_timestamp();
+    v_now    timestamptz := coalesce(p_as_of, v_start);
+    v_until  timestamptz;
+    v_looked integer;
+    v_due    record;
+    v_batch  record;
+begin
+    perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
+    done := 0;
+    more := false;
+
+    <<batch>>
+    loop
+        v_looked := 0;
+        for v_due in
+            select d.user_id, d.memory_ids
+              from recall._due_memories(p_has_expiry, v_now, p_limit::bigint - done + 100) as d
+        loop
+            exit batch when done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
+            v_batch  := recall._settle_memories(
+                v_due.user_id, v_due.memory_ids[1 : p_limit - done], v_now);
+            v_looked := v_looked + v_batch.o_looked;
+            done     := done + v_batch.o_done;
+        end loop;
+        exit when v_looked = 0;
+    end loop;
+
+    more := v_looked > 0
+            and exists (select from recall._due_memories(p_has_expiry, v_now, 1) as d);
+end;
+$function$;
+
+comment on function recall._sweep_memories(boolean, integer, timestamptz) is
+    'One batch of what time does to memories, over all users who have something due.';

@@ -1,0 +1,41 @@
+-- recall.expire_sessions(limit, as_of) -> (done, more)
+-- Sessions that nobody used for their life are expired: they take no messages until they are
+-- resumed. One that somebody uses at this moment is left alone.
+-- Locks   sessions, as far as they are free, until settings.maintenance_lock_time has passed.
+create or replace function recall.expire_sessions(
+    p_limit integer     default 1000,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_start timestamptz := clock_timestamp();
+    v_now   timestamptz := coalesce(p_as_of, v_start);
+    v_until timestamptz;
+    v_due   record;
+begin
+    perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
+    done := 0;
+
+    for v_due in
+        select d.user_id, d.session_id from recall._due_sessions(v_now, p_limit::bigint + 100) as d
+    loop
+        exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
+        if recall._expire_session(v_due.user_id, v_due.session_id, v_now) then
+            done := done + 1;
+        end if;
+    end loop;
+
+    more := done > 0 and exists (select from recall._due_sessions(v_now, 1) as d);
+    return next;
+end;
+$function$;
+
+comment on function recall.expire_sessions(integer, timestamptz) is
+    'Expire sessions that nobody used for their life, one batch a call.';

@@ -1,0 +1,50 @@
+-- recall.promote_memories(limit, as_of) -> (done, more)
+-- Memories that their use has made important rise one tier: from session to episodic, from episodic
+-- to semantic, or to procedural if their kind is behavioral. See recall._promotion_target. One step
+-- a call: what has earned the next one too takes it the next time. A user whose row somebody holds
+-- is left for the next run.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
+--         their memories.
+create or replace function recall.promote_memories(
+    p_limit integer     default 1000,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_start  timestamptz := clock_timestamp();
+    v_now    timestamptz := coalesce(p_as_of, v_start);
+    v_until  timestamptz;
+    v_looked integer     := 0;
+    v_due    record;
+    v_batch  record;
+begin
+    perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
+    done := 0;
+    more := false;
+
+    for v_due in
+        select d.user_id, d.memory_ids from recall._due_promotions(p_limit::bigint + 100) as d
+    loop
+        if v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0 then
+            more := v_looked > 0;
+            exit;
+        end if;
+        v_batch  := recall._promote_due(
+            v_due.user_id, v_due.memory_ids[1 : p_limit - v_looked], v_now);
+        v_looked := v_looked + v_batch.o_looked;
+        done     := done + v_batch.o_done;
+        more     := more or v_batch.o_looked between 1 and cardinality(v_due.memory_ids) - 1;
+    end loop;
+    return next;
+end;
+$function$;
+
+comment on function recall.promote_memories(integer, timestamptz) is
+    'Raise memories that have earned it by use one tier, one batch a call.';

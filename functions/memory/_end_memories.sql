@@ -1,0 +1,54 @@
+-- recall._end_memories(user, memories, reason, now, detail)
+-- Ends many memories of one user at once, without successors: for sweeps. As _end_memory does it:
+-- rows, vectors, count, audit. The caller holds the user's row and knows that they are active.
+create or replace function recall._end_memories(
+    p_user_id    uuid,
+    p_memory_ids uuid[],
+    p_reason     text,
+    p_now        timestamptz,
+    p_detail     jsonb default '{}'
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_at timestamptz := clock_timestamp();
+begin
+    if p_memory_ids = '{}' then
+        return;
+    end if;
+
+    update recall.memory_store as m
+       set ended_at      = p_now,
+           end_reason    = p_reason,
+           promotion_due = false,
+           updated_at    = p_now
+     where m.user_id   = p_user_id
+       and m.memory_id = any (p_memory_ids)
+       and m.end_reason is null;
+
+    with moved as (
+        delete from recall.memory_embedding as e
+         where e.user_id   = p_user_id
+           and e.memory_id = any (p_memory_ids)
+        returning e.memory_id, e.embedding_model, e.embedding
+    )
+    insert into recall.memory_embedding_ended (user_id, memory_id, embedding_model, embedding,
+                                               ended_at)
+    select p_user_id, v.memory_id, v.embedding_model, v.embedding, p_now
+      from moved as v;
+
+    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
+    select p_user_id, i.memory_id, v_at, p_reason, session_user, p_detail
+      from unnest(p_memory_ids) as i (memory_id);
+
+    perform recall._count_memories(p_user_id, -cardinality(p_memory_ids));
+end;
+$function$;
+
+comment on function recall._end_memories(uuid, uuid[], text, timestamptz, jsonb) is
+    'End active memories of one user: rows, vectors, count and audit.';

@@ -1,0 +1,35 @@
+-- recall._next_check(memory, after, settings) -> when a sweep must look at it; NULL: never
+-- Its expiry; half the grace before it, when its session may have moved on by then; when an
+-- episodic row will have been idle too long for its accesses; when an unimportant one without an
+-- expiry will have been idle too long at all. Every access moves the last two on: so it may be too
+-- early, never too late, and the sweep asks again.
+create or replace function recall._next_check(
+    p_memory   recall.memory_store,
+    p_after    timestamptz,
+    p_settings recall.settings
+)
+returns timestamptz
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_ahead constant interval := p_settings.session_memory_grace / 2;
+    v_check timestamptz       := p_memory.expires_at;
+begin
+    if p_memory.follows_session and v_check - v_ahead > p_after then
+        v_check := v_check - v_ahead;
+    end if;
+    v_check := least(v_check, recall._demotion_at(p_memory, p_settings));
+    if p_memory.expires_at is null and p_memory.importance < p_settings.decay_importance then
+        v_check := least(v_check,
+                         coalesce(p_memory.last_accessed_at, p_memory.created_at)
+                         + p_settings.decay_idle);
+    end if;
+    return v_check;
+end;
+$function$;
+
+comment on function recall._next_check(recall.memory_store, timestamptz, recall.settings) is
+    'When expire_memories or decay_memories must look at a memory.';

@@ -1,0 +1,29 @@
+-- recall._note_due_memory() -> trigger
+-- Sets the columns by which the sweeps find a memory: promotion_due, when its last access took it
+-- over a border (U falls until the next one, so no other moment matters), and check_at. An earlier
+-- check_at stays, so that accesses stay HOT; the sweep that finds nothing due then asks anew. Plans
+-- for the user's leaf: a cached plan would lock all of them.
+create or replace function recall._note_due_memory()
+returns trigger
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_memory   recall.memory_store := new;
+    v_settings recall.settings     := recall._settings(new.user_id);
+    v_check    timestamptz         := recall._next_check(v_memory, '-infinity', v_settings);
+begin
+    new.promotion_due := recall._promotion_target(v_memory, new.last_accessed_at, v_settings)
+                         is not null;
+    if tg_op = 'INSERT' or (old.check_at <= v_check) is not true then
+        new.check_at := v_check;
+    end if;
+    return new;
+end;
+$function$;
+
+comment on function recall._note_due_memory() is
+    'Trigger: note when a sweep must look at a memory, and whether it may be promoted.';

@@ -1,0 +1,29 @@
+-- recall._end_session_memories(user, session, until)
+-- What lives as long as its session has that much longer to live, now that the session is closed.
+-- The caller holds the user's row.
+create or replace function recall._end_session_memories(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_until      timestamptz
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    update recall.memory_store as m
+       set expires_at = p_until
+     where m.user_id           = p_user_id
+       and m.source_session_id = p_session_id
+       and m.ended_at is null
+       and m.session_id        = p_session_id
+       and m.follows_session
+       and m.expires_at        > p_until;
+end;
+$function$;
+
+comment on function recall._end_session_memories(uuid, uuid, timestamptz) is
+    'Shorten the life of memories that follow a session which was closed.';

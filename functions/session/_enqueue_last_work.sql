@@ -1,0 +1,28 @@
+-- recall._enqueue_last_work(session, settings, now, summarize)
+-- A session that ends leaves what was not extracted yet, and its summary, to a worker.
+create or replace function recall._enqueue_last_work(
+    p_session   recall.sessions,
+    p_settings  recall.settings,
+    p_now       timestamptz,
+    p_summarize boolean
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+begin
+    if p_session.turn_count > p_session.extracted_through_turn then
+        perform recall._enqueue_extraction(p_session, p_now);
+    end if;
+    if p_summarize and p_session.turn_count > 0
+       and recall._extraction_mode(p_session, p_settings) = 'llm' then
+        perform recall.enqueue_job(p_session.user_id, 'summarize', p_session.session_id,
+                                   p_session.session_id::text);
+    end if;
+end;
+$function$;
+
+comment on function recall._enqueue_last_work(recall.sessions, recall.settings, timestamptz,
+    boolean) is 'Leave the last extraction and summary of a session that ends to a worker.';
