@@ -159,7 +159,7 @@ def test_a_session_taken_up_again(db: Connection, user: uuid.UUID) -> None:
 
 
 def test_demotion(db: Connection, user: uuid.UUID) -> None:
-    """3 accesses keep an episodic memory for 600 idle hours, 25 days; ten for 83; none: its life."""
+    """3 accesses keep an episodic memory for 600 idle hours, 25 days; none: its life."""
     session = open_session(db, user)
     learn(db, user, session, kind="episode", provenance="system_inferred")
     assert sweep(db, now() + 89 * DAY) == 0, "never accessed: it lives its life"
