@@ -381,7 +381,8 @@ def test_spans_carry_tokens_and_cost(
         ("extract", "persist", 1, 0, 0, 0, None), ("summarize", "persist", 1, 0, 0, 0, None),
     }  # fmt: skip
     (session,) = memory.sessions(user)
-    assert (session.total_prompt_tokens, session.total_completion_tokens) == (2000, 200)
+    # four tokens of embeddings among them
+    assert (session.total_prompt_tokens, session.total_completion_tokens) == (2004, 200)
     assert session.total_cost_microcents == 36000
 
 
