@@ -117,6 +117,7 @@ class ScriptedOpenAI:
         window: tokens of prompt and answer together, beyond which it answers 400; None is no end.
         refused_parameters: those that are answered by 400.
         usage: tokens in every answer.
+        watch: called with every request before it is answered; it may wait.
         chats: the bodies of all requests for a chat completion, refused ones included.
         embeddings: the same for embeddings.
     """
@@ -134,6 +135,7 @@ class ScriptedOpenAI:
             "prompt_tokens_details": {"cached_tokens": 400},
         }
     )
+    watch: Callable[[Request], object] | None = None
     chats: list[Request] = field(default_factory=list)
     embeddings: list[Request] = field(default_factory=list)
     scripted: deque[Scripted | Responder] = field(default_factory=deque)
@@ -163,6 +165,8 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if openai.watch is not None:
+                openai.watch(body)
             try:
                 if self.path.endswith("/embeddings"):
                     with lock:

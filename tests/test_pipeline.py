@@ -13,6 +13,7 @@ import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall.rows import Job
+from pgrecall.tokens import count_text_tokens
 from scripted_model import (
     MODEL,
     TURN,
@@ -497,6 +498,40 @@ def test_two_workers_on_the_same_sessions(
     assert value(db, "select count(*) from recall.jobs") == 0
 
 
+def test_at_chat_pace(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    """One extraction per ten turns of the user, one at the idle pause, and one at the close."""
+    chat = memory.session(user=user, model=MODEL)
+    worker = memory.worker(kinds=["extract"])
+
+    def done() -> int:
+        before = worker.report.jobs
+        worker.run_until_idle()
+        return worker.report.jobs - before
+
+    at_turn = []
+    for turn in range(1, 26):
+        chat.append(user=f"Hm {turn}", reply="I see.")
+        assert len(extractions(db, user)) == 1
+        at_turn += [turn] * done()
+    assert at_turn == [10, 20]
+
+    # ten minutes later
+    memory.configure_user(user, extract_after_idle="0 seconds")
+    make_due(db)
+    assert [done(), done()] == [1, 0]
+    memory.configure_user(user, extract_after_idle="10 minutes")
+
+    for turn in range(3):
+        chat.append(user=f"Hm {turn}", reply="I see.")
+        assert done() == 0
+    chat.close()
+    assert [done(), done()] == [1, 0]
+    assert asked(openai) == ["extract"] * 4
+    assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 56
+
+
 @pytest.mark.parametrize("dies_at", ["job_input", "consolidation_input", "finish_job"])
 def test_a_worker_that_dies(
     memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection,
@@ -583,7 +618,10 @@ def test_compaction_of_a_long_session_with_tools(
     assert check()["summary"] > 0
     summary = live_compaction(db, user)
     assert summary["to_turn"] == row["compacted_through_turn"]
-    assert tokens >= 5 * summary["token_count"]
+    assert summary["token_count"] == count_text_tokens(summary["content"], MODEL)
+    # what it saves: the window's tokens to the summary's
+    assert summary["source_tokens"] == summary["turn_tokens"]
+    assert summary["source_tokens"] >= 5 * summary["token_count"]
 
     # the next one swallows the first
     for number in range(31, 60):
@@ -592,6 +630,7 @@ def test_compaction_of_a_long_session_with_tools(
     check()
     later = live_compaction(db, user)
     assert later["to_turn"] > summary["to_turn"]
+    assert later["source_tokens"] == later["turn_tokens"] - summary["turn_tokens"]
     assert later["content"].startswith(summary["content"])
     assert set(asked(openai)) == {"compact"}
     work(memory)
@@ -601,8 +640,12 @@ def test_compaction_of_a_long_session_with_tools(
 def live_compaction(db: psycopg.Connection, user: uuid.UUID) -> dict[str, Any]:
     (found,) = rows(
         db,
-        "select to_turn, token_count, content from recall.session_summaries"
-        " where user_id = %s and kind = 'compaction' and ended_at is null",
+        "select s.to_turn, s.token_count, s.source_tokens, s.content,"
+        "       (select sum(h.token_count) from recall.conversation_history as h"
+        "         where h.user_id = s.user_id and h.session_id = s.session_id"
+        "           and h.turn_index <= s.to_turn) as turn_tokens"
+        "  from recall.session_summaries as s"
+        " where s.user_id = %s and s.kind = 'compaction' and s.ended_at is null",
         [user],
     )
     return found

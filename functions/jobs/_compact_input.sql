@@ -25,6 +25,7 @@ begin
 
     return jsonb_build_object(
         'summary', recall._summary_text(v_session, 'compaction'),
+        'chat_model', v_session.model_id,
         'from_turn', v_session.compacted_through_turn + 1,
         'through_turn', coalesce(v_window.o_turn, v_session.compacted_through_turn),
         'retracted', recall._retracted_turns(v_session, v_session.compacted_through_turn + 1,
@@ -36,5 +37,5 @@ end;
 $function$;
 
 comment on function recall._compact_input(uuid, uuid) is
-    'Input of a compaction: summary so far, from_turn, through_turn, retracted (to be given back), '
-    'target_tokens, messages.';
+    'Input of a compaction: summary so far, chat_model (whose tokens count), from_turn, '
+    'through_turn, retracted (to be given back), target_tokens, messages.';

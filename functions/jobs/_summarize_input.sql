@@ -16,6 +16,7 @@ begin
     return jsonb_build_object(
         'summary', coalesce(recall._summary_text(v_session, 'rolling'),
                             recall._summary_text(v_session, 'compaction')),
+        'chat_model', v_session.model_id,
         'from_turn', v_from,
         'through_turn', v_session.turn_count,
         'messages', recall._turns_json(v_session, v_from, v_session.turn_count));
@@ -23,4 +24,5 @@ end;
 $function$;
 
 comment on function recall._summarize_input(uuid, uuid) is
-    'Input of a rolling summary: summary so far, from_turn, through_turn, messages.';
+    'Input of a rolling summary: summary so far, chat_model (whose tokens count), from_turn, '
+    'through_turn, messages.';

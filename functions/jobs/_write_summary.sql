@@ -1,12 +1,13 @@
--- recall._write_summary(session, kind, from_turn, to_turn, result)
+-- recall._write_summary(session, kind, from_turn, to_turn, result, source_tokens)
 -- The new summary takes the place of the live one of its kind.
 -- Raises  RC003 no text.
 create or replace function recall._write_summary(
-    p_session   recall.sessions,
-    p_kind      text,
-    p_from_turn integer,
-    p_to_turn   integer,
-    p_result    jsonb
+    p_session       recall.sessions,
+    p_kind          text,
+    p_from_turn     integer,
+    p_to_turn       integer,
+    p_result        jsonb,
+    p_source_tokens bigint default null
 )
 returns void
 language plpgsql
@@ -38,13 +39,14 @@ begin
 
     insert into recall.session_summaries (
         user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
-        embedding, embedding_model, created_at)
+        embedding, embedding_model, created_at, source_tokens)
     values (
         p_session.user_id, p_session.session_id, v_id, p_kind, p_from_turn, p_to_turn, v_content,
         coalesce(recall._integer(p_result, 'token_count'), recall._estimate_tokens(v_content)),
-        v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now);
+        v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
+        p_source_tokens);
 end;
 $function$;
 
-comment on function recall._write_summary(recall.sessions, text, integer, integer, jsonb) is
+comment on function recall._write_summary(recall.sessions, text, integer, integer, jsonb, bigint) is
     'Store a session''s new summary of a kind and end the one before.';

@@ -3,8 +3,8 @@
 -- extract (llm): mode, messages, summary, observation_date, kinds, profile, max_facts, from_turn,
 --   through_turn
 -- embed: model, messages, memories, through_turn
--- summarize: summary, messages, from_turn, through_turn
--- compact: summary, messages, from_turn, through_turn, retracted, target_tokens
+-- summarize: summary, messages, chat_model, from_turn, through_turn
+-- compact: summary, messages, chat_model, from_turn, through_turn, retracted, target_tokens
 -- Raises  RC001 no such job under this lease, RC007 a kind that this version has no input for.
 create or replace function recall.job_input(
     p_user_id     uuid,

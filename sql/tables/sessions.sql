@@ -119,10 +119,12 @@ create table if not exists recall.session_summaries (
     embedding_model text,
     created_at      timestamptz not null,
     ended_at        timestamptz,
+    source_tokens   bigint,
     constraint session_summaries_pkey primary key (user_id, session_id, summary_id),
     constraint session_summaries_kind_check check (kind in ('rolling', 'compaction')),
     constraint session_summaries_turns_check check (from_turn >= 0 and to_turn >= from_turn),
     constraint session_summaries_token_count_check check (token_count >= 0),
+    constraint session_summaries_source_tokens_check check (source_tokens >= 0),
     constraint session_summaries_embedding_check
         check ((embedding is null) = (embedding_model is null))
 ) partition by hash (user_id);
@@ -144,3 +146,6 @@ comment on column recall.session_summaries.embedding is 'Vector of the content, 
 comment on column recall.session_summaries.embedding_model is 'Model of the vector.';
 comment on column recall.session_summaries.created_at is 'When it was written.';
 comment on column recall.session_summaries.ended_at is 'When a newer one took its place.';
+comment on column recall.session_summaries.source_tokens is
+    'Tokens of the turns that a compaction took out of the context; what it saves is this divided '
+    'by token_count. NULL: a rolling summary.';

@@ -1,0 +1,235 @@
+"""Workers that are killed between any two steps, and several at once: each effect happens once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgrecall import AgentMemory
+from scripted_model import MODEL, TURN, Script, asked, fact, step_of, talk, work
+from scripted_openai import Request, ScriptedOpenAI
+from support import rows, session_row, value
+
+POSTGRES, SQLITE = "User uses Postgres.", "User switched from Postgres to SQLite."
+
+
+@pytest.fixture(autouse=True)
+def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
+    yield
+    db.execute("delete from recall.jobs")
+
+
+@contextmanager
+def worker_process(dsn: str, openai: ScriptedOpenAI, kinds: str) -> Iterator[subprocess.Popen[str]]:
+    """A `pgrecall worker`, which is killed in the end."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "pgrecall", "worker", "--dsn", dsn, "--poll", "0.05",
+         "--base-url", openai.base_url, "--model", MODEL, "--kinds", kinds],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(condition: Callable[[], Any], process: subprocess.Popen[str] | None = None) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert process is None or process.poll() is None, "the worker has ended"
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def waits_in(db: psycopg.Connection, function: str) -> bool:
+    """Whether a connection of the driver waits for a lock within a function."""
+    return bool(
+        value(
+            db,
+            "select count(*) from pg_stat_activity where datname = current_database()"
+            " and application_name = 'pgrecall' and wait_event_type = 'Lock' and query like %s",
+            [f"%{function}%"],
+        )
+    )
+
+
+def kind_of(request: Request) -> str:
+    return "embed" if "input" in request else step_of(request)
+
+
+# Where the worker is killed: the request to the model at which it stands still, or the function of
+# the database, held up by a lock that is taken at that request.
+POINTS = {
+    "claimed, before its input is read": (None, "job_input"),
+    "the first question": ("extract", None),
+    "the embedding": ("embed", None),
+    "the candidates are looked up": ("embed", "consolidation_input"),
+    "the second question": ("consolidate", None),
+    "the result is handed in": ("consolidate", "finish_job"),
+    "the result is committed": ("summarize", None),
+}
+LOCKS = {
+    "job_input": "lock table recall.memory_kinds in access exclusive mode",
+    "consolidation_input": "lock table recall.memory_kinds in access exclusive mode",
+    "finish_job": "select from recall.users where user_id = '{}' for update",
+}
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_kill_9(
+    model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection, connect: Callable[..., psycopg.Connection], point: str,
+) -> None:  # fmt: skip
+    request_at, function = POINTS[point]
+    script.facts = {"I switched to SQLite": [fact(SQLITE)]}
+    script.episodes = {"I switched to SQLite": "User told of the switch to SQLite."}
+    script.decisions = {SQLITE: ("UPDATE", POSTGRES)}
+    memory.remember(user, POSTGRES)
+    session = talk(memory, user, ["I switched to SQLite"]).session_id
+    openai.forget()
+
+    holder = connect(autocommit=False)
+    reached, killed = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        assert function is not None
+        holder.execute(LOCKS[function].format(user).encode())
+
+    def stand_still(request: Request) -> None:
+        if killed.is_set() or kind_of(request) != request_at:
+            return
+        if function is not None:
+            hold()
+            reached.set()
+        else:
+            reached.set()
+            killed.wait(30)
+
+    openai.watch = stand_still
+    if request_at is None:
+        hold()
+    kinds = "extract,summarize" if request_at == "summarize" else "extract"
+    with worker_process(model_dsn, openai, kinds) as process:
+        if request_at is not None:
+            wait_for(reached.is_set, process)
+        if function is not None:
+            wait_for(lambda: waits_in(db, function), process)
+        process.kill()
+        process.wait()
+    killed.set()
+    holder.rollback()
+    wait_for(lambda: not waits_in(db, "recall."))
+
+    # the server may need a moment to notice; what was not committed is undone
+    is_committed = request_at == "summarize"
+    row = session_row(db, user, session)
+    assert row["extracted_through_turn"] == (2 if is_committed else 0)
+    assert contents(memory, user) == (
+        {SQLITE, "User told of the switch to SQLite."} if is_committed else {POSTGRES}
+    )
+    running = value(db, "select count(*) from recall.jobs where state = 'running'")
+    assert running == 1
+    assert work(memory).done.get("summarize" if is_committed else "extract") is None
+
+    # its lease ends, and another does the job
+    db.execute("select recall.release_expired_leases(p_as_of => now() + interval '6 minutes')")
+    db.execute("update recall.jobs set run_at = now()")
+    work(memory)
+    assert value(db, "select count(*) from recall.jobs") == 0
+    stored = rows(
+        db,
+        "select content, end_reason::text from recall.memory_store where user_id = %s",
+        [user],
+    )
+    assert {tuple(item.values()) for item in stored} == {
+        (POSTGRES, "superseded"), (SQLITE, None), ("User told of the switch to SQLite.", None)
+    }  # fmt: skip
+    assert len(stored) == 3
+    summaries = rows(
+        db, "select kind, to_turn, ended_at from recall.session_summaries where user_id = %s",
+        [user],
+    )  # fmt: skip
+    assert [tuple(item.values()) for item in summaries] == [("rolling", 2, None)]
+    row = session_row(db, user, session)
+    assert (row["extracted_through_turn"], row["extracted_user_turns"]) == (2, 1)
+    assert asked(openai).count("consolidate") <= 2
+
+
+def contents(memory: AgentMemory, user: uuid.UUID) -> set[str]:
+    return {item.content for item in memory.memories(user)}
+
+
+@pytest.mark.concurrent
+def test_two_workers_on_one_session_that_goes_on(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Never two extractions of it at a time; every turn is read once, none is forgotten."""
+    said = [f"I speak language {number}" for number in range(30)]
+    script.facts = {
+        text: [fact(f"User speaks language {number}.", slot=f"language_{number}")]
+        for number, text in enumerate(said)
+    }
+    memory.configure_user(user, extract_after_turns=1)
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def slowly(request: Request) -> Any:
+        nonlocal running, most
+        if step_of(request) != "extract":
+            return script(request)
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.03)
+        with lock:
+            running -= 1
+        return script(request)
+
+    openai.respond = slowly
+    workers = [
+        memory.worker(name=f"w{number}", concurrency=2, poll_seconds=0.01) for number in range(2)
+    ]
+    threads = [
+        threading.Thread(target=worker.run, kwargs={"handle_signals": False}) for worker in workers
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        chat = memory.session(user=user, model=MODEL)
+        for text in said:
+            chat.append(user=text, reply="I see.")
+        chat.close()
+        wait_for(lambda: value(db, "select count(*) from recall.jobs") == 0)
+    finally:
+        for worker in workers:
+            worker.stop()
+        for thread in threads:
+            thread.join(20)
+    assert [worker.report.failed for worker in workers] == [{}, {}]
+    assert most == 1
+    read = [
+        int(turn[1])
+        for request in openai.chats
+        if step_of(request) == "extract"
+        for text in request["messages"][1]["content"].splitlines()
+        if (turn := TURN.match(text))
+    ]
+    assert read == [*range(1, 61)]
+    assert contents(memory, user) == {f"User speaks language {number}." for number in range(30)}
+    assert value(
+        db, "select count(*) from recall.memory_store where user_id = %s", [user]
+    ) == len(said)  # fmt: skip
