@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import openai
@@ -245,6 +246,22 @@ def test_a_hanging_endpoint(endpoint: ScriptedOpenAI) -> None:
     with pytest.raises(openai.APITimeoutError):
         ask(chat_model(endpoint, timeout=0.2, max_retries=1))
     assert len(endpoint.chats) == 2
+
+
+def test_a_slow_model_has_time_for_its_answer() -> None:
+    times: list[Any] = []
+
+    class Completions:
+        def create(self, **arguments: Any) -> Any:
+            times.append(arguments.get("timeout"))
+            raise openai.OpenAIError("enough")
+
+    for timeout in (None, 5.0):
+        client = SimpleNamespace(chat=SimpleNamespace(completions=Completions()))
+        model = ChatModel(ModelSettings(model=MODEL, timeout=timeout), client)  # type: ignore[arg-type]
+        with pytest.raises(openai.OpenAIError):
+            ask(model)
+    assert times == [65, None]  # a minute and 50 tokens; as the client has it
 
 
 def test_errors_that_stay(endpoint: ScriptedOpenAI) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pgrecall import steps
 from pgrecall.errors import ConfigurationError
 from pgrecall.llm import ChatModel, ContextWindowError, ModelSettings
-from scripted_openai import Request, Scripted, ScriptedOpenAI, Status, scripted_openai
+from scripted_openai import Cut, Request, Scripted, ScriptedOpenAI, Status, scripted_openai
 
 MODEL = "gpt-4o-mini"
 WINDOW = 3000
@@ -171,6 +171,31 @@ def test_a_window_too_small_for_the_instructions(endpoint: ScriptedOpenAI) -> No
     with pytest.raises(ConfigurationError, match="1000 tokens, is too small for the step extract"):
         steps.run(extract_input(conversation(1)), None, llm(endpoint, 1000))
     assert endpoint.chats == []
+
+
+def test_what_fails_again_and_again_is_tried_with_fewer_turns(endpoint: ScriptedOpenAI) -> None:
+    messages = conversation(9, 1)
+    reached = [
+        steps.run(
+            extract_input(messages, attempts=attempt), None, llm(endpoint), lambda _: {"open": []}
+        ).result["through_turn"]
+        for attempt in range(1, 8)
+    ]
+    assert reached == [18, 18, 8, 4, 2, 2, 2]
+    alone = extract_input(conversation(1), attempts=5)
+    done = steps.run(alone, None, llm(endpoint), lambda _: {"open": []})
+    assert done.result["through_turn"] == 2
+
+
+def test_no_more_facts_than_the_answer_has_room_for(endpoint: ScriptedOpenAI) -> None:
+    endpoint.then(Cut('{"facts": ['), answer)
+    steps.run(extract_input(conversation(6, 1)), None, llm(endpoint), lambda _: {"open": []})
+    most = [
+        request["response_format"]["json_schema"]["schema"]["properties"]["facts"]["maxItems"]
+        for request in endpoint.chats
+    ]
+    assert 0 < most[0] < 18
+    assert most[1] == (most[0] + 1) // 2
 
 
 @pytest.mark.parametrize(("candidates", "words", "questions"), [(3, 1, 1), (8, 3, 1), (24, 8, 3)])

@@ -37,6 +37,7 @@ _RAW_CHARS = 1000  # of an answer, kept in an error
 _MAX_ASKED = 2  # answers per question: the first, and one more when it was none
 _PER_MILLION = 1_000_000
 _ASSUMED_WINDOW = 8192  # of a model that nobody knows, as settings.default_context_window
+_SECONDS, _TOKENS_PER_SECOND = 60.0, 10.0  # of a request, and of a slow model's answer
 _MARGIN = 160  # tokens: the frame of the messages, and what is said after an answer that was none
 _REFUSED = (400, 413, 422)
 _LEAST_WINDOW = 512
@@ -91,7 +92,8 @@ class ModelSettings:
         base_url: the endpoint; None is `OPENAI_BASE_URL`, or OpenAI.
         api_key: the key; None is `OPENAI_API_KEY`; a local server wants any.
         models: other models for single steps: extract, consolidate, summarize, compact.
-        timeout: seconds of one request.
+        timeout: seconds of one request; None is a minute, and in the worker's steps another second
+            for every ten tokens that the answer may have: a model on a CPU is no faster.
         max_retries: of a request that met 408, 409, 429, 5xx, a timeout or no connection.
         prices: by model; None is what the database knows of it.
         reasoning_effort: sent when it is not None, such as `low`.
@@ -103,7 +105,7 @@ class ModelSettings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     models: Mapping[str, str] = field(default_factory=dict)
-    timeout: float = 60.0
+    timeout: float | None = None
     max_retries: int = 2
     prices: Mapping[str, Price] | None = None
     reasoning_effort: str | None = None
@@ -117,7 +119,7 @@ class ModelSettings:
         return {
             "base_url": self.base_url,
             "api_key": key,
-            "timeout": self.timeout,
+            "timeout": _SECONDS if self.timeout is None else self.timeout,
             "max_retries": self.max_retries,
         }
 
@@ -283,6 +285,7 @@ class ChatModel:
         *,
         schema: Mapping[str, Any],
         max_tokens: int,
+        shorter: Mapping[str, Any] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Answer[Shape]:
         """Return the model's answer, validated; one that is none is asked for once more.
@@ -292,7 +295,8 @@ class ChatModel:
             messages: the prompt.
             shape: what the answer is validated by.
             schema: the JSON schema that the endpoint is given, strict.
-            max_tokens: of the answer; doubled when it was cut off.
+            max_tokens: of the answer; doubled when it was cut off, as far as the window allows.
+            shorter: the schema instead, when an answer was cut off.
             context: for the validators of `shape`.
 
         Raises:
@@ -335,6 +339,7 @@ class ChatModel:
                 if attempt == _MAX_ASKED:
                     raise failure(problem, raw, ModelAnswerError) from error
                 if is_cut:
+                    schema = schema if shorter is None else shorter
                     max_tokens = self._longer(step, messages, schema, max_tokens)
                 asked = self._asked_again(step, messages, raw, problem, schema, max_tokens, is_cut)
                 continue
@@ -430,6 +435,8 @@ class ChatModel:
         max_tokens: int,
     ) -> dict[str, Any]:
         arguments: dict[str, Any] = {"messages": list(messages), dialect.limit_key: max_tokens}
+        if self.settings.timeout is None:
+            arguments["timeout"] = _SECONDS + max_tokens / _TOKENS_PER_SECOND
         if dialect.has_temperature:
             arguments["temperature"] = 0
         if self.settings.reasoning_effort is not None:

@@ -36,6 +36,8 @@ __all__ = ["worker_command"]
 @click.option("--model", metavar="M", help="The chat model of extraction and summaries.")
 @click.option("--context-window", metavar="N", type=click.IntRange(512),
               help="Tokens of the model's prompt and answer together.")  # fmt: skip
+@click.option("--timeout", metavar="S", type=click.FloatRange(1, 3600),
+              help="Seconds of one request to the model.")  # fmt: skip
 @click.option("--kinds", metavar="K,K", help="Only these kinds of job, such as extract,embed.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 256), default=1,
               show_default=True, help="How many jobs at the same time.")  # fmt: skip
@@ -49,6 +51,7 @@ def worker_command(
     api_key_env: str | None,
     model: str | None,
     context_window: int | None,
+    timeout: float | None,
     kinds: str | None,
     concurrency: int,
     no_embedding: bool,
@@ -63,7 +66,7 @@ def worker_command(
         api_key = os.environ.get(api_key_env)
         if not api_key:
             raise click.UsageError(f"the variable {api_key_env} is not set")
-    llm = None if model is None else _model(model, base_url, api_key, context_window)
+    llm = None if model is None else _model(model, base_url, api_key, context_window, timeout)
     options: dict[str, Any] = {
         "llm": llm,
         "kinds": None if kinds is None else _kinds(kinds),
@@ -107,7 +110,11 @@ def _kinds(text: str) -> list[str]:
 
 
 def _model(
-    name: str, base_url: str | None, api_key: str | None, context_window: int | None
+    name: str,
+    base_url: str | None,
+    api_key: str | None,
+    context_window: int | None,
+    timeout: float | None,
 ) -> ModelSettings:
     """Return the chat model, whose endpoint may stand in the variables that openai reads."""
     named = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
@@ -118,6 +125,7 @@ def _model(
         base_url=base_url or os.environ.get("OPENAI_BASE_URL"),
         api_key=api_key,
         context_window=context_window,
+        timeout=timeout,
     )
 
 

@@ -25,6 +25,7 @@ _MAX_CONTENT = 500  # characters of a fact or an episode
 _MAX_TAGS = 5
 _TOKENS_OF_FACT = 90  # of the answer, JSON included
 _TOKENS_OF_EPISODE = 50
+_SPARE = 1.4  # what an answer may take beyond that, white space and long sentences
 _TOKENS_OF_DECISION = 25
 _MIN_TOKENS, _MAX_TOKENS = 400, 4096
 _FRAME_TOKENS = 16  # of the tags around the conversation
@@ -87,8 +88,13 @@ def _cursor(job_input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _readable(job_input: Mapping[str, Any], model: ChatModel) -> tuple[dict[str, Any], str]:
-    """Return the input with the turns that the model can read at once, and these as lines."""
+    """Return the input with the turns that the model can read at once, and these as lines.
+
+    What has failed twice is tried with fewer turns each time, so that one bad turn does not hold up
+    those before it.
+    """
     messages = job_input["messages"]
+    share = _beginning(messages, job_input.get("attempts") or 1)
     most = model.window("extract") // _KNOWN_SHARE
     profile = shortened_to(_profile(job_input), most, model, "extract")
     summary = shortened_to(job_input.get("summary") or "", most, model, "extract")
@@ -100,7 +106,7 @@ def _readable(job_input: Mapping[str, Any], model: ChatModel) -> tuple[dict[str,
         prompts.schema("extract"),
         answer_tokens(model, "extract", _MAX_TOKENS) + _FRAME_TOKENS,
     )
-    text, taken = leading_turns(messages, room, model, "extract", LONGEST)
+    text, taken = leading_turns(share, room, model, "extract", LONGEST)
     if taken < len(messages):
         left = messages[:taken]
         per_turn = int(job_input["max_facts"]) // len(said_by_user(messages))
@@ -110,6 +116,13 @@ def _readable(job_input: Mapping[str, Any], model: ChatModel) -> tuple[dict[str,
             "through_turn": messages[taken]["turn_index"] - 1,
         }
     return readable, text
+
+
+def _beginning(messages: Sequence[Mapping[str, Any]], attempt: int) -> Sequence[Mapping[str, Any]]:
+    """Return all exchanges; half of them at the third attempt, a quarter at the fourth, …."""
+    starts = [place for place, item in enumerate(messages) if item["role"] == "user"]
+    kept = max(1, len(starts) >> max(0, attempt - 2))
+    return messages if kept == len(starts) else messages[: starts[kept]]
 
 
 def _profile(job_input: Mapping[str, Any]) -> str:
@@ -128,18 +141,17 @@ def _extracted(
     messages = job_input["messages"]
     max_facts = int(job_input["max_facts"])
     user_turns = said_by_user(messages)
-    schema = prompts.schema("extract")
-    schema["properties"]["facts"]["items"]["properties"]["kind"]["enum"] = list(kinds)
-    schema["properties"]["facts"]["maxItems"] = max_facts
-    schema["properties"]["episodes"]["maxItems"] = len(user_turns)
+    max_tokens = _answer_room(
+        model, "extract", _TOKENS_OF_FACT * max_facts + _TOKENS_OF_EPISODE * len(user_turns)
+    )
+    most = max_facts if max_tokens >= _MAX_TOKENS else _facts_within(max_tokens, user_turns)
     answer = model.ask(
         "extract",
         extraction_prompt(job_input, text),
         prompts.Extraction,
-        schema=schema,
-        max_tokens=_answer_room(
-            model, "extract", _TOKENS_OF_FACT * max_facts + _TOKENS_OF_EPISODE * len(user_turns)
-        ),
+        schema=_schema(kinds, min(max_facts, most), len(user_turns)),
+        max_tokens=max_tokens,
+        shorter=_schema(kinds, (min(max_facts, most) + 1) // 2, (len(user_turns) + 1) // 2),
     )
     known = {message["turn_index"] for message in messages}
     candidates = [
@@ -167,6 +179,20 @@ def extraction_prompt(job_input: Mapping[str, Any], conversation: str) -> list[d
         block("summary", job_input["summary"]),
         block("conversation", conversation),
     )
+
+
+def _schema(kinds: Mapping[str, str], max_facts: int, max_episodes: int) -> dict[str, Any]:
+    schema = prompts.schema("extract")
+    schema["properties"]["facts"]["items"]["properties"]["kind"]["enum"] = list(kinds)
+    schema["properties"]["facts"]["maxItems"] = max_facts
+    schema["properties"]["episodes"]["maxItems"] = max_episodes
+    return schema
+
+
+def _facts_within(max_tokens: int, user_turns: set[int]) -> int:
+    """Return how many facts fit: small models fill whatever list they may fill."""
+    left = max_tokens / _SPARE - _TOKENS_OF_EPISODE * len(user_turns)
+    return max(1, int(left / _TOKENS_OF_FACT))
 
 
 def _candidate(
