@@ -201,6 +201,7 @@ begin;
 
 -- functions/retrieval
 \ir ../functions/retrieval/_authority.sql
+\ir ../functions/retrieval/_best_turns.sql
 \ir ../functions/retrieval/_check_message_filter.sql
 \ir ../functions/retrieval/_cited_messages.sql
 \ir ../functions/retrieval/_find_memories.sql
@@ -211,17 +212,20 @@ begin;
 \ir ../functions/retrieval/_nearest_memories.sql
 \ir ../functions/retrieval/_query_words.sql
 \ir ../functions/retrieval/_rank_memories.sql
+\ir ../functions/retrieval/_rank_sessions.sql
 \ir ../functions/retrieval/_rank_turns.sql
 \ir ../functions/retrieval/_read_turns.sql
 \ir ../functions/retrieval/_score_weights.sql
 \ir ../functions/retrieval/_search_memories.sql
 \ir ../functions/retrieval/_session_chain.sql
 \ir ../functions/retrieval/_session_titles.sql
+\ir ../functions/retrieval/_session_topics.sql
 \ir ../functions/retrieval/_similar_words.sql
 \ir ../functions/retrieval/_similarities.sql
 \ir ../functions/retrieval/_term_query.sql
 \ir ../functions/retrieval/search.sql
 \ir ../functions/retrieval/search_messages.sql
+\ir ../functions/retrieval/search_sessions.sql
 
 -- functions/context
 \ir ../functions/context/_check_cost.sql

@@ -13,7 +13,7 @@ declare
     v_reader   constant text[] := array[
         'user_id', 'uuidv7', 'version', 'health', 'get_settings', 'list_models',
         'message_hash', 'new_messages_since',
-        'get_session', 'list_sessions', 'get_messages', 'search_messages',
+        'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
         'search', 'compile_context', 'explain_context'];

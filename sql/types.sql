@@ -118,6 +118,28 @@ $types$;
 comment on type recall.found_turn is
     'A turn that a search found, and the parts that add up to its score.';
 
+-- What the retrieval room passes from ranking sessions to reading their best turns.
+do $types$
+begin
+    if to_regtype('recall.found_session') is null then
+        create type recall.found_session as (
+            session_id uuid,
+            title      text,
+            summary    text,
+            similarity double precision,
+            lexical    double precision,
+            topic_part double precision,
+            turn_part  double precision,
+            active_at  timestamptz,
+            turn       recall.found_turn
+        );
+    end if;
+end;
+$types$;
+
+comment on type recall.found_session is
+    'A session that a search found, the parts that add up to its score, and its best turn.';
+
 -- What the context room quotes of older turns.
 do $types$
 begin

@@ -87,6 +87,8 @@ CALLS: list[Call] = [
     _call("annotate_message", "%(session)s, 3, %(changes)s"),
     _call("search_messages", "%(mark)s, %(vector)s"),
     _call("search_messages", "%(mark)s", "lexical"),
+    _call("search_sessions"),
+    _call("search_sessions", "%(mark)s, %(vector)s", "hybrid"),
     # memory
     _call("remember", "%(new_text)s"),
     _call("remember", "%(new_text)s, p_embedding => %(vector)s, p_slot => 'city'", "slot"),

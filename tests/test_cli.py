@@ -250,6 +250,11 @@ def test_import(cli: Cli, who: str, tmp_path: Path) -> None:
     assert found[0]["content"] == "My name is Ada and I live in Lyon"
     hit = cli("search", "Lyon", "--user", who, "--messages", "--json").json[0]
     assert (hit["content"], hit["turn_index"]) == ("My name is Ada and I live in Lyon", 1)
+    where = cli("search", "Lyon", "--user", who, "--sessions", "--json").json[0]
+    assert where["session_id"] == hit["session_id"]
+    shown = cli("search", "Lyon", "--user", who, "--sessions", "--explain")
+    assert "turn_part" in shown.out
+    assert cli("search", "x", "--user", who, "--sessions", "--messages").code == 2
 
 
 def test_import_again(cli: Cli, who: str, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "Remembered",
     "SearchHit",
     "Session",
+    "SessionHit",
     "UsedMemory",
 ]
 
@@ -224,6 +225,29 @@ class SearchHit:
     authority_part: float | None = None
     importance_part: float | None = None
     decay: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHit:
+    """A session that a search found, with its best turn.
+
+    The score is the sum of what the session is about (`topic_part`: title and summary) and of its
+    best turn (`turn_part`); both are 0 when there was nothing to compare with. `similarity` and
+    `lexical` are those of title and summary.
+    """
+
+    session_id: UUID
+    title: str | None = None
+    summary: str | None = None
+    score: float
+    similarity: float | None = None
+    lexical: float | None = None
+    topic_part: float | None = None
+    turn_part: float | None = None
+    turn_index: int | None = None
+    role: str | None = None
+    content: str | None = None
+    active_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from pgrecall.rows import (
     Remembered,
     SearchHit,
     Session,
+    SessionHit,
 )
 
 if TYPE_CHECKING:
@@ -431,6 +432,31 @@ class AsyncAgentMemory:
             query_embedding=await self._vector(query, embedding),
             limit=limit,
             filter=filter,
+        )
+
+    async def search_sessions(
+        self,
+        user: User,
+        query: str | None = None,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+    ) -> list[SessionHit]:
+        """Return the user's sessions by title, summary and best turn, best first.
+
+        Args:
+            user: whose.
+            query: words, or a question; None gives the last active first.
+            embedding: the query's vector; None searches by words, left out it is made here.
+            limit: how many at most.
+        """
+        return await self._read_history(
+            SessionHit,
+            user,
+            "search_sessions",
+            query=query,
+            query_embedding=await self._vector(query, embedding),
+            limit=limit,
         )
 
     # Memories

@@ -35,6 +35,7 @@ from pgrecall.rows import (
     Remembered,
     SearchHit,
     Session,
+    SessionHit,
 )
 
 if TYPE_CHECKING:
@@ -432,6 +433,31 @@ class AgentMemory:
             query_embedding=self._vector(query, embedding),
             limit=limit,
             filter=filter,
+        )
+
+    def search_sessions(
+        self,
+        user: User,
+        query: str | None = None,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+    ) -> list[SessionHit]:
+        """Return the user's sessions by title, summary and best turn, best first.
+
+        Args:
+            user: whose.
+            query: words, or a question; None gives the last active first.
+            embedding: the query's vector; None searches by words, left out it is made here.
+            limit: how many at most.
+        """
+        return self._read_history(
+            SessionHit,
+            user,
+            "search_sessions",
+            query=query,
+            query_embedding=self._vector(query, embedding),
+            limit=limit,
         )
 
     # Memories

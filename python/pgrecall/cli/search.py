@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 import click
 
 from pgrecall.cli._output import print_rows, print_table
@@ -12,6 +15,7 @@ from pgrecall.cli._target import (
     target_option,
     user_option,
 )
+from pgrecall.rows import MessageHit, SearchHit, SessionHit
 
 __all__ = ["search_command"]
 
@@ -21,6 +25,7 @@ __all__ = ["search_command"]
 @user_option
 @click.option("-k", "--limit", type=click.IntRange(0, 1000), default=10, show_default=True)
 @click.option("--messages", is_flag=True, help="Search what was said, not what is remembered.")
+@click.option("--sessions", is_flag=True, help="Search conversations, by title, summary and turns.")
 @click.option("--explain", is_flag=True, help="Show the terms of each score.")
 @no_embedding_option
 @target_option
@@ -30,18 +35,23 @@ def search_command(
     user: str,
     limit: int,
     messages: bool,
+    sessions: bool,
     explain: bool,
     no_embedding: bool,
     dsn: str | None,
     as_json: bool,
 ) -> None:
-    """Search a user's memories, or messages, best first."""
+    """Search a user's memories, messages or sessions, best first."""
+    if messages and sessions:
+        raise click.UsageError("--messages and --sessions exclude each other")
+    hits: Sequence[SearchHit | MessageHit | SessionHit]
     with opened(dsn, no_embedding=no_embedding) as memory:
-        hits = (
-            memory.search_messages(user, query, limit=limit)
-            if messages
-            else memory.search(user, query, limit=limit)
-        )
+        if messages:
+            hits = memory.search_messages(user, query, limit=limit)
+        elif sessions:
+            hits = memory.search_sessions(user, query, limit=limit)
+        else:
+            hits = memory.search(user, query, limit=limit)
     if as_json:
         print_rows(hits)
         return
@@ -50,6 +60,10 @@ def search_command(
         terms += ["own_part", "neighbor_part", "session_part", "memory_part"]
         columns = ["score", "date", "role", "content", "session_id", "turn"]
         fields = ["score", "created_at", "role", "content", "session_id", "turn_index"]
+    elif sessions:
+        terms += ["topic_part", "turn_part"]
+        columns = ["score", "active", "title", "summary", "content", "session_id"]
+        fields = ["score", "active_at", "title", "summary", "content", "session_id"]
     else:
         terms += ["freshness", "frequency", "authority"]
         columns = ["score", "kind", "tier", "content", "memory_id"]
@@ -59,9 +73,9 @@ def search_command(
     print_table(
         columns,
         (
-            [f"{value:%Y-%m-%d}" if name == "created_at" else value for name, value in pairs]
+            [f"{value:%Y-%m-%d}" if isinstance(value, datetime) else value for value in values]
             for hit in hits
-            for pairs in [[(name, getattr(hit, name)) for name in fields]]
+            for values in [[getattr(hit, name) for name in fields]]
         ),
         wide="content",
     )

@@ -1,0 +1,78 @@
+-- recall._session_topics(user, words, embedding, settings) -> what each session is about
+-- Its title and its newest live summary of turns of its own, compared by words (each weighted by
+-- its rarity among the sessions) and by vector. Every session of the user is compared exactly.
+-- Plans for the one leaf: generic ones would lock every leaf of two more tables.
+create or replace function recall._session_topics(
+    p_user_id   uuid,
+    p_words     text[],
+    p_embedding halfvec,
+    p_settings  recall.settings
+)
+returns table (
+    session_id uuid,
+    title      text,
+    summary    text,
+    similarity double precision,
+    lexical    double precision,
+    active_at  timestamptz
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $function$
+declare
+    v_terms constant tsquery[] := array(
+        select recall._term_query(w.word) from unnest(p_words) as w (word));
+begin
+    return query
+    with live as (
+        select distinct on (u.session_id)
+               u.session_id, u.content,
+               case when u.embedding_model = p_settings.embedding_model
+                    then 1 - (u.embedding <=> p_embedding) end as similarity
+          from recall.session_summaries as u
+         where u.user_id = p_user_id
+           and u.ended_at is null
+           and u.to_turn > 0
+         order by u.session_id, u.to_turn desc, u.kind
+    ),
+    topic as materialized (
+        select s.session_id, s.title, l.content, l.similarity,
+               coalesce(s.last_message_at, s.created_at) as active_at,
+               case when v_terms <> '{}'
+                    then to_tsvector(p_settings.language,
+                                     left(concat_ws(' ', s.title, l.content), 20000))
+               end as words
+          from recall.sessions as s
+          left join live as l on l.session_id = s.session_id
+         where s.user_id = p_user_id
+    ),
+    hit as materialized (
+        select t.session_id, w.ordinal
+          from unnest(v_terms) with ordinality as w (term, ordinal)
+          join topic as t on t.words @@ w.term
+    ),
+    word as (
+        select h.ordinal, ln(1 + ((select count(*) from topic) - count(*) + 0.5)
+                                 / (count(*) + 0.5))::double precision as weight
+          from hit as h
+         group by h.ordinal
+    ),
+    by_words as (
+        select h.session_id, sum(w.weight) as lexical
+          from hit as h
+          join word as w on w.ordinal = h.ordinal
+         group by h.session_id
+    )
+    select t.session_id, t.title, t.content, t.similarity,
+           case when v_terms <> '{}' then coalesce(b.lexical, 0) end, t.active_at
+      from topic as t
+      left join by_words as b on b.session_id = t.session_id;
+end;
+$function$;
+
+comment on function recall._session_topics(uuid, text[], halfvec, recall.settings) is
+    'Title and summary of each of a user''s sessions, compared with a query.';
