@@ -105,4 +105,5 @@ end;
 $function$;
 
 comment on function recall.claim_jobs(text, text[], integer, interval) is
-    'Lease due jobs to a worker: at most p_limit, never two running ones of one session and kind.';
+    'Lease due jobs to a worker: at most p_limit, never two running ones of one session and kind. '
+    'Past a daily cost limit, jobs that need a language model are put off (RC005 in last_error).';
