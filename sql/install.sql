@@ -344,15 +344,19 @@ begin;
 \ir ../functions/jobs/job_input.sql
 \ir ../functions/jobs/list_maintenance.sql
 \ir ../functions/jobs/maintain.sql
+\ir ../functions/jobs/maintenance_commands.sql
 \ir ../functions/jobs/release_expired_leases.sql
 \ir ../functions/jobs/retry_dead_jobs.sql
 \ir ../functions/jobs/run_due_maintenance.sql
 \ir ../functions/jobs/run_maintenance.sql
+\ir ../functions/jobs/schedule_maintenance.sql
+\ir ../functions/jobs/unschedule_maintenance.sql
 
 -- functions/observability
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
+\ir ../functions/observability/_health_scheduler.sql
 \ir ../functions/observability/_health_spending.sql
 \ir ../functions/observability/_missing_months.sql
 \ir ../functions/observability/health.sql

@@ -30,7 +30,8 @@ declare
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance'];
     v_admin    constant text[] := array[
-        'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs'];
+        'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
+        'maintenance_commands', 'schedule_maintenance', 'unschedule_maintenance'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

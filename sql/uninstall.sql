@@ -15,8 +15,14 @@ begin
         execute $sql$
             select cron.unschedule(j.jobid)
               from cron.job as j
-             where j.jobname like 'recall\_%' and j.database = current_database()
+             where starts_with(j.jobname, 'recall_')
+               and right(j.jobname, length(current_database()) + 1) = '@' || current_database()
         $sql$;
+    elsif exists (select from pg_catalog.pg_settings where name = 'cron.database_name') then
+        raise warning 'pg_cron lives in another database; if it runs maintenance of this one, run '
+                      'there: select cron.unschedule(j.jobid) from cron.job as j where '
+                      'starts_with(j.jobname, ''recall_'') and right(j.jobname, %) = %;',
+                      length(current_database()) + 1, quote_literal('@' || current_database());
     end if;
 
     drop schema if exists recall cascade;

@@ -118,13 +118,73 @@ def test_a_task_fails_or_is_late(db: Connection) -> None:
     db.execute("update recall.maintenance_tasks set last_run_at = now() - interval '9 days'"
                " where task = 'ensure_partitions'")  # fmt: skip
     found = health(db, "maintenance")
-    assert (found[0], found[1]) == ("warn", "ensure_partitions: late")
+    assert found[0] == "warn"
+    assert found[1].startswith("ensure_partitions: late, last run 20")
+    assert "pgrecall worker" in str(found[2])
+    db.execute("update recall.maintenance_tasks set last_run_at = now() - interval '11 days'"
+               " where task = 'ensure_partitions'")  # fmt: skip
+    assert health(db, "maintenance")[0] == "fail"
     call(db, "run_maintenance", p_task="ensure_partitions")
     assert health(db, "maintenance")[0] == "ok"
     db.execute("update recall.maintenance_tasks set last_result = '{\"error\": \"disk full\"}'"
                " where task = 'ensure_partitions'")  # fmt: skip
     found = health(db, "maintenance")
     assert (found[0], found[1]) == ("fail", "ensure_partitions: disk full")
+    assert "run_maintenance" in str(found[2])
+
+
+@pytest.mark.parametrize(("failures", "status"), [(1, "warn"), (2, "warn"), (3, "fail")])
+def test_a_lock_that_was_not_free(db: Connection, failures: int, status: str) -> None:
+    """The next run tries again; only when that goes on something is wrong."""
+    call(db, "run_due_maintenance")
+    db.execute("update recall.maintenance_tasks set failures = %s,"
+               " last_result = '{\"error\": \"lock timeout\", \"sqlstate\": \"55P03\"}'"
+               " where task = 'ensure_partitions'", [failures])  # fmt: skip
+    found = health(db, "maintenance")
+    assert found[0] == status
+    assert (f"{failures} times in a row" in found[1]) == (failures > 1)
+
+
+@pytest.mark.parametrize(
+    ("by", "ago", "status", "words", "hint"),
+    [
+        ("worker", "1 minute", "ok", "maintenance was run by a worker", None),
+        ("pg_cron", "1 minute", "ok", "maintenance was run by pg_cron", None),
+        (
+            "worker",
+            "11 minutes",
+            "warn",
+            "by a worker, the last time 00:11",
+            "schedule_maintenance",
+        ),
+        (
+            "pg_cron",
+            "11 minutes",
+            "warn",
+            "by pg_cron, the last time 00:11",
+            "cron.job_run_details",
+        ),
+    ],
+)
+def test_who_runs_maintenance(
+    db: Connection, by: str, ago: str, status: str, words: str, hint: str | None
+) -> None:
+    db.execute("update recall.maintenance_tasks set last_run_by = %s,"
+               " last_run_at = now() - %s::interval", [by, ago])  # fmt: skip
+    found = health(db, "scheduler")
+    assert found[0] == status
+    assert words in found[1]
+    assert hint in str(found[2]) if hint else found[2] is None
+
+
+def test_nobody_runs_maintenance(db: Connection) -> None:
+    assert health(db, "scheduler")[:2] == ("ok", "nobody has run maintenance yet")
+    db.execute("update recall.migrations set applied_at = now() - interval '11 minutes'")
+    assert health(db, "scheduler")[0] == "warn"
+    call(db, "run_maintenance", p_task="ensure_partitions")
+    assert health(db, "scheduler")[0] == "warn", "a call by hand is nobody's duty"
+    call(db, "run_due_maintenance")
+    assert health(db, "scheduler")[0] == "ok"
 
 
 def test_health_reads_only(db: Connection, user: uuid.UUID) -> None:

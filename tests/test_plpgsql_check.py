@@ -11,6 +11,10 @@ EXPECTED: list[tuple[str, str]] = [
     ("recall._write_settings", "text type variable is not sanitized"),
     # rows of tables among several results, which is what it gives
     ("recall._select_context", "is not single argument"),
+    # pg_cron, which is in another database
+    ("recall.schedule_maintenance", '"cron" does not exist'),
+    ("recall.schedule_maintenance", '"cron.job" does not exist'),
+    ("recall.unschedule_maintenance", '"cron.job" does not exist'),
 ]
 
 

@@ -43,7 +43,16 @@ WORKER = {
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
     "maintain", "list_maintenance",
 }  # fmt: skip
-ADMIN = {"configure", "configure_user", "register_model", "register_kind", "retry_dead_jobs"}
+ADMIN = {
+    "configure",
+    "configure_user",
+    "register_model",
+    "register_kind",
+    "retry_dead_jobs",
+    "maintenance_commands",
+    "schedule_maintenance",
+    "unschedule_maintenance",
+}
 
 MATRIX = {
     "recall_reader": READER,

@@ -22,7 +22,7 @@ declare
     v_batch  integer;
     v_more   boolean;
     v_done   integer     := 0;
-    v_result jsonb       := '{}';
+    v_result jsonb       := '{}'::jsonb;
 begin
     if not pg_try_advisory_xact_lock(hashtextextended('pgrecall.' || p_task.task, 0)) then
         return jsonb_build_object('skipped', 'it runs elsewhere');

@@ -27,25 +27,44 @@ begin
                 then 'select * from recall.ensure_partitions();' end
       from recall._missing_months(v_now) as m;
 
+    -- A lock that was not free is tried again soon; what fails again and again is broken.
     return query
     select 'maintenance',
-           case when bool_or(t.last_result ? 'error') then 'fail'
-                when bool_or(coalesce(t.last_run_at, u.created_at) + 3 * t.period < v_now)
-                    then 'warn'
+           case when bool_or(u.is_broken or u.is_long_late) then 'fail'
+                when bool_or(u.is_failing or u.is_late) then 'warn'
                 else 'ok' end,
            coalesce(string_agg(
-               format('%s: %s', t.task, coalesce(t.last_result ->> 'error', 'late')), '; '
-               order by t.task)
-               filter (where t.last_result ? 'error'
-                          or coalesce(t.last_run_at, u.created_at) + 3 * t.period < v_now),
+               format('%s: %s', u.task,
+                      case when u.is_failing
+                           then concat_ws(', ', u.error, case when u.failures > 1 then
+                                          format('%s times in a row', u.failures) end)
+                           else format('late, last run %s', coalesce(
+                                to_char(u.last_run_at at time zone 'UTC',
+                                        'YYYY-MM-DD HH24:MI" UTC"'), 'never')) end),
+               '; ' order by u.task)
+               filter (where u.is_failing or u.is_late),
                format('%s tasks run in time', count(*))),
-           case when bool_or(coalesce(t.last_run_at, u.created_at) + 3 * t.period < v_now)
-                then 'Start a worker: pgrecall worker' end
-      from recall.maintenance_tasks as t
-     cross join (
-            select min(m.applied_at) from recall.migrations as m
-           ) as u (created_at)
-     where t.enabled;
+           case when bool_or(u.is_failing)
+                then 'Mend what it says, then try: select recall.run_maintenance(''…'');'
+                when bool_or(u.is_late)
+                then 'Start a worker: pgrecall worker. Or let pg_cron do it: '
+                     'select * from recall.schedule_maintenance();' end
+      from (
+            select t.task, t.last_run_at, t.failures, t.last_result ->> 'error' as error,
+                   t.last_result ? 'error' as is_failing,
+                   t.last_result ? 'error' and (
+                       t.failures > 2
+                       or coalesce(t.last_result ->> 'sqlstate', '')
+                              <> all ('{55P03,40001,40P01,57014}'::text[])) as is_broken,
+                   s.due_at + 3 * t.period < v_now as is_late,
+                   s.due_at + 10 * t.period < v_now - interval '1 hour' as is_long_late
+              from recall.maintenance_tasks as t
+             cross join lateral (
+                    select coalesce(t.last_run_at, min(m.applied_at)) as due_at
+                      from recall.migrations as m
+                   ) as s
+             where t.enabled
+           ) as u;
 end;
 $function$;
 

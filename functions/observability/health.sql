@@ -18,6 +18,8 @@ begin
      union all
     select * from recall._health_maintenance()
      union all
+    select * from recall._health_scheduler()
+     union all
     select * from recall._health_queue()
      union all
     select * from recall._health_spending();

@@ -96,6 +96,7 @@ create table if not exists recall.settings (
     daily_user_cost_limit_microcents bigint,
 
     maintenance_lock_time           interval    not null default '0.1 seconds',
+    run_details_retention           interval    not null default '3 days',
 
     episodic_promotion_accesses     integer     not null default 3,
     episodic_promotion_utility      float8      not null default 0.3,
@@ -196,6 +197,8 @@ create table if not exists recall.settings (
         check (daily_cost_limit_microcents >= 0),
     constraint settings_daily_user_cost_limit_microcents_check
         check (daily_user_cost_limit_microcents >= 0),
+    constraint settings_run_details_retention_check
+        check (run_details_retention >= interval '1 hour'),
     constraint settings_maintenance_lock_time_check
         check (maintenance_lock_time between interval '0' and interval '1 minute'),
     constraint settings_promotion_accesses_check check (
@@ -359,6 +362,9 @@ comment on column recall.settings.daily_cost_limit_microcents is
     'NULL: no limit). Looked at before a call: a day may end above it by the calls in flight.';
 comment on column recall.settings.daily_user_cost_limit_microcents is
     'The same for the jobs of one user (0 or more; NULL: no limit); per user.';
+comment on column recall.settings.run_details_retention is
+    'How long pg_cron keeps what it noted of our jobs (an hour or more); schedule_maintenance '
+    'writes it down.';
 comment on column recall.settings.maintenance_lock_time is
     'Time after which a transaction of maintenance ends with the batch at hand (up to a minute): '
     'so long may a writer wait for it.';

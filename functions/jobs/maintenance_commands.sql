@@ -1,0 +1,55 @@
+-- recall.maintenance_commands() -> a row per job of pg_cron: what schedule_maintenance writes
+-- pg_cron lives in one database of a cluster. Where that is another one, `statement` is what to run
+-- there, by whoever shall own the job, for example
+--     psql -d app -Atc 'select statement from recall.maintenance_commands()' | psql -d postgres
+-- Names end in the database's, so that several databases do not take each other's jobs. The last
+-- job throws away what pg_cron noted of ours, and of nobody else's.
+create or replace function recall.maintenance_commands()
+returns table (
+    job_name  text,
+    schedule  text,
+    command   text,
+    enabled   boolean,
+    statement text
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+as $function$
+declare
+    v_database text := current_database();
+    v_prune    text := format('recall_prune_run_details@%s', v_database);
+    v_keep     interval;
+begin
+    select s.run_details_retention into v_keep from recall.settings as s;
+
+    return query
+    select c.job_name, c.schedule, c.command, c.enabled,
+           case when not c.enabled
+                then format('select cron.unschedule(j.jobid) from cron.job as j '
+                            'where j.jobname = %L and j.username = current_user;', c.job_name)
+                when c.job_name = v_prune
+                then format('select cron.schedule(%L, %L, %L);', c.job_name, c.schedule, c.command)
+                else format('select cron.schedule_in_database(%L, %L, %L, %L);', c.job_name,
+                            c.schedule, c.command, v_database) end
+      from (
+            select format('recall_%s@%s', t.task, v_database) as job_name, t.schedule,
+                   format('call recall.maintain(%L)', t.task) as command, t.enabled, 1 as place
+              from recall.maintenance_tasks as t
+             union all
+            select v_prune, '47 3 * * *',
+                   format('delete from cron.job_run_details as d '
+                          'where coalesce(d.end_time, d.start_time) < now() - interval %L '
+                          'and (d.database = %L and starts_with(d.command, %L) '
+                          'or d.jobid in (select j.jobid from cron.job as j where j.jobname = %L))',
+                          v_keep, v_database, 'call recall.maintain(', v_prune), true, 2
+           ) as c
+     order by c.place, c.job_name;
+end;
+$function$;
+
+comment on function recall.maintenance_commands() is
+    'The jobs that pg_cron shall run, and the statement that writes each where pg_cron lives in '
+    'another database.';

@@ -1,0 +1,91 @@
+-- recall.schedule_maintenance() -> the jobs of pg_cron that now run maintenance here
+-- Repeatable: writes changed schedules anew, and removes the jobs of tasks that were disabled.
+-- Jobs belong to who calls this, and run as him: a login role with recall_admin's rights and USAGE
+-- on schema cron. That is why it is not SECURITY DEFINER: the owner cannot log in. pg_cron is
+-- reached by EXECUTE alone, since most installations do without.
+-- Raises  RC003 a schedule that pg_cron does not understand, RC007 pg_cron is not in this database,
+--         or somebody else's jobs do this already.
+create or replace function recall.schedule_maintenance()
+returns table (
+    job_name text,
+    schedule text,
+    command  text
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_elsewhere text;
+    v_other     text;
+begin
+    if not exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron') then
+        select s.setting
+          into v_elsewhere
+          from pg_catalog.pg_settings as s
+         where s.name = 'cron.database_name';
+        raise exception using
+            errcode = 'RC007',
+            message = coalesce('pg_cron lives in database ' || v_elsewhere || ', not here',
+                               'pg_cron is not installed in this database'),
+            detail  = case when v_elsewhere is null
+                           then 'cron.database_name is not set, or not for you to see.'
+                           else (
+                               select string_agg(c.statement, E'\n')
+                                 from recall.maintenance_commands() as c) end,
+            hint    = 'Where pg_cron lives in another database of the cluster, run there what '
+                      'select statement from recall.maintenance_commands() gives. Without pg_cron '
+                      'a worker runs maintenance: pgrecall worker.';
+    end if;
+    if not (select r.rolcanlogin from pg_catalog.pg_roles as r where r.rolname = current_user)
+       or not pg_catalog.has_schema_privilege('cron', 'usage') then
+        raise exception using
+            errcode = 'RC007',
+            message = format('%I may not log in, or not use schema cron', current_user),
+            hint    = format('Jobs run as who schedules them. Call it as a login role, after: '
+                             'grant usage on schema cron to %I;', current_user);
+    end if;
+
+    execute $sql$
+        select j.username from cron.job as j
+         where j.jobname in (select c.job_name from recall.maintenance_commands() as c)
+           and j.username <> current_user
+         limit 1
+    $sql$ into v_other;
+    if v_other is not null then
+        raise exception using
+            errcode = 'RC007',
+            message = format('jobs of %I run maintenance in this database', v_other),
+            hint    = format('First, as %I: select recall.unschedule_maintenance();', v_other);
+    end if;
+
+    -- what is disabled goes; what somebody has paused starts anew, since only few may alter a job
+    execute $sql$
+        select count(cron.unschedule(j.jobid))
+          from recall.maintenance_commands() as c
+          join cron.job as j on j.jobname = c.job_name
+         where not (c.enabled and j.active)
+    $sql$;
+
+    for job_name, schedule, command in
+        select c.job_name, c.schedule, c.command
+          from recall.maintenance_commands() as c
+         where c.enabled
+    loop
+        begin
+            execute 'select cron.schedule($1, $2, $3)' using job_name, schedule, command;
+        exception when invalid_parameter_value then
+            raise exception using
+                errcode = 'RC003',
+                message = format('%s: pg_cron does not take the schedule %L', job_name, schedule),
+                detail  = sqlerrm,
+                hint    = 'Five fields: minute, hour, day of month, month, day of week.';
+        end;
+        return next;
+    end loop;
+end;
+$function$;
+
+comment on function recall.schedule_maintenance() is
+    'Let pg_cron run the enabled maintenance tasks, as the calling role; repeatable.';

@@ -1,0 +1,36 @@
+-- recall.unschedule_maintenance() -> how many jobs of pg_cron were removed
+-- The caller's, of this database. Repeatable.
+-- Raises  RC007 pg_cron is not in this database.
+create or replace function recall.unschedule_maintenance()
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_suffix text := '@' || current_database();
+    v_count  integer;
+begin
+    if not exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron') then
+        raise exception using
+            errcode = 'RC007',
+            message = 'pg_cron is not installed in this database',
+            hint    = format('Where it lives in another one, run there: select '
+                             'cron.unschedule(j.jobid) from cron.job as j where starts_with('
+                             'j.jobname, ''recall_'') and right(j.jobname, %s) = %L;',
+                             length(v_suffix), v_suffix);
+    end if;
+
+    execute $sql$
+        select count(cron.unschedule(j.jobid)) from cron.job as j
+         where starts_with(j.jobname, 'recall_')
+           and right(j.jobname, length($1)) = $1
+           and j.username = current_user
+    $sql$ into v_count using v_suffix;
+    return v_count;
+end;
+$function$;
+
+comment on function recall.unschedule_maintenance() is
+    'Remove the caller''s jobs of pg_cron that run maintenance here; how many there were.';

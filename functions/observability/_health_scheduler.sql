@@ -1,0 +1,52 @@
+-- recall._health_scheduler() -> scheduler: who runs maintenance
+-- By what was seen to run: a job of pg_cron may be there and never start.
+create or replace function recall._health_scheduler()
+returns table (
+    name   text,
+    status text,
+    detail text,
+    hint   text
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_now      timestamptz := clock_timestamp();
+    v_patience interval;
+    v_since    timestamptz;
+    v_last     timestamptz;
+    v_by       text;
+begin
+    select greatest(interval '10 minutes', 3 * min(t.period)),
+           max(t.last_run_at) filter (where t.last_run_by <> 'call')
+      into v_patience, v_last
+      from recall.maintenance_tasks as t
+     where t.enabled;
+    select min(m.applied_at) into v_since from recall.migrations as m;
+    select string_agg(distinct t.last_run_by, ' and ' order by t.last_run_by)
+      into v_by
+      from recall.maintenance_tasks as t
+     where t.enabled
+       and t.last_run_by <> 'call'
+       and t.last_run_at > v_last - v_patience;
+
+    return query
+    select 'scheduler',
+           case when coalesce(v_last, v_since) + v_patience < v_now then 'warn' else 'ok' end,
+           case when v_last is null then 'nobody has run maintenance yet'
+                else format('maintenance was run by %s, the last time %s ago',
+                            replace(v_by, 'worker', 'a worker'),
+                            date_trunc('second', v_now - v_last)) end,
+           case when coalesce(v_last, v_since) + v_patience >= v_now then null
+                when v_by like '%pg_cron%'
+                then 'Look in cron.job_run_details, where pg_cron lives, why its jobs do not run; '
+                     'or start a worker: pgrecall worker'
+                else 'Start a worker: pgrecall worker. Or let pg_cron do it: '
+                     'select * from recall.schedule_maintenance();' end;
+end;
+$function$;
+
+comment on function recall._health_scheduler() is
+    'Health of who runs maintenance: pg_cron, a worker, or nobody.';

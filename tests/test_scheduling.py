@@ -1,0 +1,281 @@
+"""Maintenance under pg_cron: what is scheduled, fires, fails visibly, and is gone again.
+
+A server without pg_cron shows how that is refused; the Debian server has it, in a database of its
+own, into which the schema is installed for these tests, besides the module's database.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from pgrecall import schema
+from servers import TestServer
+from support import call, login_role, refused, rows, value
+
+Connection = psycopg.Connection[Any]
+Connect = Callable[..., Connection]
+
+# A sweep that leaves a line each time it runs.
+SWEEP = """
+create table if not exists public.ran (at timestamptz default clock_timestamp());
+grant all on public.ran to public;
+create or replace function recall.test_sweep(
+    p_limit integer default 5, p_as_of timestamptz default null, out done integer, out more boolean)
+language plpgsql as $$
+begin
+    insert into public.ran default values;
+    if (select count(*) from public.ran) > {works} then raise exception 'the disk is full'; end if;
+    done := 1; more := false;
+end $$;
+insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget)
+values ('test_sweep', '1 seconds', '1 minute', {works}, '10 seconds');
+"""
+
+
+# --- without pg_cron
+
+
+def test_without_pg_cron(db: Connection, server: TestServer) -> None:
+    """Not here: it says who runs maintenance then, and what to run where pg_cron lives."""
+    lives = value(db, "select current_setting('cron.database_name', true)")
+    with pytest.raises(psycopg.Error) as caught:
+        call(db, "schedule_maintenance")
+    error = caught.value
+    assert error.sqlstate == "RC007"
+    assert "pgrecall worker" in str(error.diag.message_hint)
+    if lives is None:
+        assert "pg_cron is not installed in this database" in str(error)
+        assert "cron.schedule" not in str(error.diag.message_detail)
+    else:
+        assert f"pg_cron lives in database {lives}, not here" in str(error)
+        assert "cron.schedule_in_database('recall_flush_access_log@" in str(
+            error.diag.message_detail
+        )
+    with refused("RC007", "pg_cron is not installed in this database"):
+        call(db, "unschedule_maintenance")
+
+
+def test_the_commands(db: Connection) -> None:
+    name = value(db, "select current_database()")
+    found = {row["job_name"]: row for row in call(db, "maintenance_commands")}
+    tasks = rows(db, "select task, schedule from recall.maintenance_tasks where enabled")
+    assert {f"recall_{row['task']}@{name}" for row in tasks} == set(found) - {
+        f"recall_prune_run_details@{name}"
+    }
+    for row in tasks:
+        job = found[f"recall_{row['task']}@{name}"]
+        assert job["schedule"] == row["schedule"]
+        assert job["command"] == f"call recall.maintain('{row['task']}')"
+        assert job["statement"].count(";") == 1, "one statement a line"
+
+
+def test_who_may_schedule(db: Connection, connect: Connect) -> None:
+    with login_role(db, member_of=["recall_worker"]) as worker, refused("42501"):
+        call(connect(**worker), "schedule_maintenance")
+    with login_role(db, member_of=["recall_admin"]) as admin, refused("RC007"):
+        call(connect(**admin), "schedule_maintenance")
+
+
+# --- with it
+
+
+@pytest.fixture(scope="module")
+def cron_dsn(server: TestServer) -> Iterator[str]:
+    """The database of pg_cron, with our schema installed as long as this module runs."""
+    with server.admin() as conn:
+        lives = value(conn, "select current_setting('cron.database_name', true)")
+    if lives is None:
+        pytest.skip("this server has no pg_cron; the Debian server in .ci/run has")
+    dsn = server.dsn(lives)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("create extension if not exists pg_cron")
+        schema.uninstall(conn)
+        schema.install(conn, embedding_dimensions=4, hash_partitions=1)
+    yield dsn
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        schema.uninstall(conn)
+        conn.execute("drop table if exists public.ran")
+
+
+@pytest.fixture
+def cron(cron_dsn: str) -> Iterator[Connection]:
+    with psycopg.connect(cron_dsn, autocommit=True) as conn:
+        conn.execute("delete from recall.maintenance_tasks where task = 'test_sweep'")
+        conn.execute("drop table if exists public.ran")
+        yield conn
+        unschedule_all(conn)
+
+
+def unschedule_all(conn: Connection) -> None:
+    conn.execute("select cron.unschedule(jobid) from cron.job where jobname like 'recall%'")
+
+
+def jobs(conn: Connection) -> dict[str, dict[str, Any]]:
+    found = rows(conn, "select * from cron.job where jobname like 'recall%'")
+    return {row["jobname"]: row for row in found}
+
+
+def wait_until(conn: Connection, condition: str, seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not value(conn, f"select {condition}"):
+        if time.monotonic() > until:
+            details = rows(conn, "select * from cron.job_run_details order by runid desc limit 3")
+            raise AssertionError(f"not so after {seconds} s: {condition}; {details}")
+        time.sleep(0.2)
+
+
+def health(conn: Connection, name: str) -> dict[str, Any]:
+    (row,) = (row for row in call(conn, "health") if row["name"] == name)
+    return row
+
+
+def test_jobs_fire_and_leave_results(cron: Connection) -> None:
+    cron.execute(SWEEP.format(works=1000).encode())
+    scheduled = call(cron, "schedule_maintenance")
+    assert {row["job_name"] for row in scheduled} == set(jobs(cron))
+    assert "recall_flush_access_log@recall_cron" in jobs(cron)
+    wait_until(cron, "count(*) >= 2 from public.ran")
+    wait_until(
+        cron, "last_run_by = 'pg_cron' from recall.maintenance_tasks where task='test_sweep'"
+    )
+    (task,) = rows(cron, "select * from recall.maintenance_tasks where task = 'test_sweep'")
+    assert (task["last_result"]["done"], task["failures"]) == (1, 0)
+    assert "pg_cron" in health(cron, "scheduler")["detail"]
+
+
+def test_a_failing_task_is_visible(cron: Connection) -> None:
+    cron.execute(SWEEP.format(works=1).encode())
+    call(cron, "schedule_maintenance")
+    wait_until(cron, "failures >= 2 from recall.maintenance_tasks where task = 'test_sweep'")
+    found = health(cron, "maintenance")
+    assert found["status"] == "fail"
+    assert "test_sweep: the disk is full" in found["detail"]
+
+
+def test_twice_scheduled_is_once_and_changes_are_taken(cron: Connection) -> None:
+    call(cron, "schedule_maintenance")
+    before = jobs(cron)
+    call(cron, "schedule_maintenance")
+    assert jobs(cron) == before
+    with cron.transaction(force_rollback=True):
+        cron.execute("update recall.maintenance_tasks set schedule = '9 9 * * *'"
+                     " where task = 'ensure_partitions'")  # fmt: skip
+        cron.execute("update recall.maintenance_tasks set enabled = false"
+                     " where task = 'expire_working'")  # fmt: skip
+        call(cron, "schedule_maintenance")
+        after = jobs(cron)
+        assert after["recall_ensure_partitions@recall_cron"]["schedule"] == "9 9 * * *"
+        assert set(before) - set(after) == {"recall_expire_working@recall_cron"}
+        cron.execute("update recall.maintenance_tasks set schedule = 'nonsense'"
+                     " where task = 'ensure_partitions'")  # fmt: skip
+        with refused("RC003", "pg_cron does not take the schedule 'nonsense'"), cron.transaction():
+            call(cron, "schedule_maintenance")
+
+
+def test_a_paused_job_is_scheduled_again(cron: Connection) -> None:
+    call(cron, "schedule_maintenance")
+    cron.execute("select cron.alter_job(jobid, active => false) from cron.job"
+                 " where jobname like 'recall_flush%'")  # fmt: skip
+    call(cron, "schedule_maintenance")
+    assert all(job["active"] for job in jobs(cron).values())
+
+
+def test_unschedule_leaves_no_job(cron: Connection) -> None:
+    cron.execute("select cron.schedule('recall_report', '0 0 * * *', 'select 1')")
+    scheduled = len(call(cron, "schedule_maintenance"))
+    assert call(cron, "unschedule_maintenance") == [{"unschedule_maintenance": scheduled}]
+    assert set(jobs(cron)) == {"recall_report"}, "which is not ours"
+    assert call(cron, "unschedule_maintenance") == [{"unschedule_maintenance": 0}]
+
+
+def test_uninstall_leaves_no_job(cron: Connection) -> None:
+    cron.execute("select cron.schedule('recall_report', '0 0 * * *', 'select 1')")
+    call(cron, "schedule_maintenance")
+    schema.uninstall(cron)
+    assert set(jobs(cron)) == {"recall_report"}
+    schema.install(cron, embedding_dimensions=4, hash_partitions=1)
+
+
+def test_a_plain_role_schedules_its_own_jobs(cron: Connection, cron_dsn: str) -> None:
+    """They run as it; and nobody else may schedule the same."""
+    cron.execute(SWEEP.format(works=1000).encode())
+    with login_role(cron, member_of=["recall_admin"]) as login:
+        with psycopg.connect(cron_dsn, autocommit=True, **login) as conn:
+            with refused("RC007", "not use schema cron"):
+                call(conn, "schedule_maintenance")
+            cron.execute(f"grant usage on schema cron to {login['user']}".encode())
+            call(conn, "schedule_maintenance")
+            assert {job["username"] for job in jobs(cron).values()} == {login["user"]}
+            with refused("RC007", f"jobs of {login['user']} run maintenance in this database"):
+                call(cron, "schedule_maintenance")
+            cron.execute("set role recall_admin")
+            with refused("RC007", "may not log in"):
+                call(cron, "schedule_maintenance")
+            cron.execute("reset role")
+            wait_until(cron, "count(*) >= 1 from public.ran")
+            assert call(conn, "unschedule_maintenance")[0]["unschedule_maintenance"] > 0
+        assert jobs(cron) == {}
+
+
+def test_two_databases_do_not_take_each_others_jobs(
+    cron: Connection, db: Connection, dsn: str
+) -> None:
+    """The module's database has no pg_cron: its statements are run where it lives."""
+    name = conninfo_to_dict(dsn)["dbname"]
+    db.execute(SWEEP.format(works=1000).encode())
+    call(cron, "schedule_maintenance")
+    ours = jobs(cron)
+    for row in call(db, "maintenance_commands"):
+        cron.execute(row["statement"].encode())
+        cron.execute(row["statement"].encode())
+    found = jobs(cron)
+    assert {k: v for k, v in found.items() if not k.endswith(f"@{name}")} == ours
+    theirs = {k: v for k, v in found.items() if k.endswith(f"@{name}")}
+    assert len(theirs) == len(call(db, "maintenance_commands"))
+    assert {job["database"] for job in theirs.values()} == {name, "recall_cron"}
+    wait_until(db, "count(*) >= 1 from public.ran")
+
+    assert call(cron, "unschedule_maintenance") == [{"unschedule_maintenance": len(ours)}]
+    assert set(jobs(cron)) == set(theirs)
+    db.execute("update recall.maintenance_tasks set enabled = false")
+    for row in call(db, "maintenance_commands"):
+        cron.execute(row["statement"].encode())
+    assert set(jobs(cron)) == {f"recall_prune_run_details@{name}"}
+    db.execute("update recall.maintenance_tasks set enabled = true")
+
+    with pytest.raises(psycopg.Error) as caught:
+        call(db, "unschedule_maintenance")
+    said = str(caught.value.diag.message_hint)
+    cron.execute(said[said.index("select cron.unschedule") :].encode())
+    assert jobs(cron) == {}
+
+
+def test_run_details_of_ours_are_thrown_away(cron: Connection) -> None:
+    call(cron, "schedule_maintenance")
+    prune = jobs(cron)["recall_prune_run_details@recall_cron"]
+    cron.execute("delete from cron.job_run_details")
+    cron.execute(
+        "insert into cron.job_run_details"
+        " (jobid, runid, database, username, command, status, start_time, end_time)"
+        " select n, -n, d, 'postgres', c, 'succeeded', now() - a::interval, now() - a::interval"
+        "   from (values (1, 'recall_cron', 'call recall.maintain(''x'')', '4 days'),"
+        "                (2, 'recall_cron', 'call recall.maintain(''x'')', '2 days'),"
+        "                (3, 'other', 'call recall.maintain(''x'')', '4 days'),"
+        "                (4, 'recall_cron', 'select 1', '4 days')) as v (n, d, c, a)"
+    )
+    cron.execute(
+        "insert into cron.job_run_details (jobid, runid, database, username, command, end_time)"
+        " values (%s, -5, 'recall_cron', 'postgres', 'old text', now() - interval '4 days')",
+        [prune["jobid"]],
+    )
+    cron.execute(prune["command"].encode())
+    assert [row["runid"] for row in rows(
+        cron, "select runid from cron.job_run_details where runid < 0 order by runid desc"
+    )] == [-2, -3, -4]  # fmt: skip
+    cron.execute("delete from cron.job_run_details where runid < 0")
