@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed
 export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format generate bench soak dist clean
+.PHONY: help setup demo test lint format generate bench eval soak dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ generate: $(STAMP)  ## make the blocking client out of the asynchronous one
 
 bench: $(STAMP)  ## run the benchmarks (ARGS for the script)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+eval: $(STAMP)  ## measure what a model extracts (EVAL_BASE_URL, EVAL_MODEL, or ARGS)
+	@$(BIN)/python benchmarks/extraction_quality.py $(ARGS)
 
 soak: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); \

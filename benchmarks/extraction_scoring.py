@@ -1,0 +1,375 @@
+"""How good an extraction was: the transcripts, what must come out of them, and the figures.
+
+Nothing here asks a model or a database. benchmarks/README.md defines the figures.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TRANSCRIPTS = Path(__file__).with_name("extraction")
+LETTER = r"[0-9a-z_\u00df-\u052f]"  # of scripts that set words apart
+DATE = re.compile(r"\d{4}(-\d\d){1,2}")
+COMMON = frozenset(
+    [
+        "user",
+        "about",
+        "after",
+        "also",
+        "been",
+        "before",
+        "being",
+        "does",
+        "during",
+        "from",
+        "have",
+        "into",
+        "more",
+        "most",
+        "other",
+        "over",
+        "since",
+        "some",
+        "than",
+        "that",
+        "their",
+        "them",
+        "then",
+        "there",
+        "they",
+        "this",
+        "very",
+        "wants",
+        "want",
+        "were",
+        "what",
+        "when",
+        "which",
+        "while",
+        "will",
+        "with",
+        "would",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a memory may say, in whatever words.
+
+    Attributes:
+        reference: how a person would write it down.
+        words: a text says it when it holds one alternative of each; alternatives are separated
+            by `|`, and `*` stands for any ending.
+        unless: none of which it may hold.
+    """
+
+    reference: str
+    words: tuple[str, ...]
+    unless: tuple[str, ...] = ()
+
+    def is_said_by(self, text: str) -> bool:
+        """Whether a text says it."""
+        plain = normal(text)
+        return all(pattern(word).search(plain) for word in self.words) and not any(
+            pattern(word).search(plain) for word in self.unless
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A conversation, what was known before it, and what must be known after it.
+
+    Attributes:
+        category: what it tries.
+        name: its own.
+        messages: OpenAI messages, each with created_at.
+        known: memories from before: content, and perhaps kind and slot.
+        expected: facts that must be stored.
+        kept: facts that were known and must still hold.
+        allowed: facts that may be stored; nobody misses them.
+        forbidden: what must not be stored.
+        ended: contents of known memories that must not be active any more.
+    """
+
+    category: str
+    name: str
+    messages: tuple[Mapping[str, Any], ...]
+    known: tuple[Mapping[str, Any], ...] = ()
+    expected: tuple[Fact, ...] = ()
+    kept: tuple[Fact, ...] = ()
+    allowed: tuple[Fact, ...] = ()
+    forbidden: tuple[Fact, ...] = ()
+    ended: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """Everything that the user said or had stored before."""
+        own = (message["content"] for message in self.messages if message["role"] == "user")
+        return "\n".join((*own, *(memory["content"] for memory in self.known)))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run made of a transcript.
+
+    Attributes:
+        known: active memories that were known before.
+        new: active memories that were not, oldest first; episodes left out.
+        error: why nothing was extracted, or None.
+        prompt_tokens: of all questions.
+        completion_tokens: of all answers.
+        microcents: what they cost.
+    """
+
+    known: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    error: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    microcents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts, which add up over transcripts, and the figures made of them."""
+
+    transcripts: int = 0
+    failed: int = 0
+    stored: int = 0
+    right: int = 0
+    allowed: int = 0
+    hallucinated: int = 0
+    duplicates: int = 0
+    expected: int = 0
+    found: int = 0
+    states: int = 0
+    right_states: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    microcents: int = 0
+
+    def __add__(self, other: Score) -> Score:
+        return Score(
+            *(getattr(self, item.name) + getattr(other, item.name) for item in fields(Score))
+        )
+
+    @property
+    def precision(self) -> float | None:
+        """Share of what was stored, and is not merely allowed, that says what it should."""
+        return ratio(self.right, self.stored - self.allowed)
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the expected facts that were stored."""
+        return ratio(self.found, self.expected)
+
+    @property
+    def hallucination_rate(self) -> float | None:
+        """Share of what was stored that is forbidden, or that the user never said."""
+        return ratio(self.hallucinated, self.stored)
+
+    @property
+    def duplicate_rate(self) -> float | None:
+        """Share of what was stored that an older active memory says already."""
+        return ratio(self.duplicates, self.stored)
+
+    @property
+    def state(self) -> float | None:
+        """Share of the known facts that ended, or stayed, as they should."""
+        return ratio(self.right_states, self.states)
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return counts and figures, for a file."""
+        counts = {item.name: getattr(self, item.name) for item in fields(Score)}
+        return counts | {
+            "precision": self.precision,
+            "recall": self.recall,
+            "hallucination_rate": self.hallucination_rate,
+            "duplicate_rate": self.duplicate_rate,
+            "state": self.state,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """The score of one transcript, and what each stored memory was found to be.
+
+    Attributes:
+        score: the counts.
+        memories: each new memory with right, allowed, duplicate, extra, forbidden or unsupported.
+        missed: references of expected facts that nothing says.
+        wrong_states: known contents that should have ended, and kept facts that are gone.
+    """
+
+    score: Score
+    memories: tuple[tuple[str, str], ...]
+    missed: tuple[str, ...]
+    wrong_states: tuple[str, ...]
+
+
+def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
+    """Compare what is active after a transcript with what should be."""
+    wanted = (*transcript.expected, *transcript.kept)
+    covered = {
+        fact for fact in (*wanted, *transcript.allowed) if any(map(fact.is_said_by, outcome.known))
+    }
+    memories = []
+    found: set[Fact] = set()
+    for text in outcome.new:
+        said = {fact for fact in (*wanted, *transcript.allowed) if fact.is_said_by(text)}
+        if any(fact.is_said_by(text) for fact in transcript.forbidden):
+            verdict = "forbidden"
+        elif said and said <= covered:
+            verdict = "duplicate"
+        elif said.intersection(wanted):
+            verdict = "right"
+        elif said:
+            verdict = "allowed"
+        else:
+            verdict = "extra" if is_supported(text, transcript.said) else "unsupported"
+        if verdict != "forbidden":
+            covered |= said
+            found |= said
+        memories.append((text, verdict))
+
+    missed = [fact.reference for fact in transcript.expected if fact not in found]
+    stale = [text for text in transcript.ended if text in outcome.known]
+    lost = [fact.reference for fact in transcript.kept if fact not in covered]
+    verdicts = [verdict for _, verdict in memories]
+    states = len(transcript.ended) + len(transcript.kept)
+    # The repetition of something merely allowed counts as a duplicate, not as right.
+    repeated = sum(
+        verdict == "duplicate" and any(fact.is_said_by(text) for fact in wanted)
+        for text, verdict in memories
+    )
+    return Judgment(
+        Score(
+            transcripts=1,
+            failed=int(outcome.error is not None),
+            stored=len(memories),
+            right=verdicts.count("right") + repeated,
+            allowed=verdicts.count("allowed") + verdicts.count("duplicate") - repeated,
+            hallucinated=verdicts.count("forbidden") + verdicts.count("unsupported"),
+            duplicates=verdicts.count("duplicate"),
+            expected=len(transcript.expected),
+            found=len(transcript.expected) - len(missed),
+            states=states,
+            right_states=states - len(stale) - len(lost),
+            prompt_tokens=outcome.prompt_tokens,
+            completion_tokens=outcome.completion_tokens,
+            microcents=outcome.microcents,
+        ),
+        tuple(memories),
+        tuple(missed),
+        tuple(stale + lost),
+    )
+
+
+def by_category(judged: Iterable[tuple[Transcript, Judgment]]) -> dict[str, Score]:
+    """Return the sum of each category."""
+    scores: dict[str, Score] = {}
+    for transcript, judgment in judged:
+        before = scores.get(transcript.category, Score())
+        scores[transcript.category] = before + judgment.score
+    return scores
+
+
+def is_supported(text: str, said: str) -> bool:
+    """Whether the user's own words may stand behind a text.
+
+    Half of its longer words must begin like one of his, and its numbers be his; dates may be
+    reckoned. In another script than his it cannot be told, and is not believed.
+    """
+    spoken = re.findall(r"\w+", normal(said))
+    beginnings = {word[:4] for word in spoken}
+    words = re.findall(r"\w+", DATE.sub(" ", normal(text)))
+    numbers = [word for word in words if word.isdigit()]
+    content = [word for word in words if len(word) >= 4 and not word.isdigit()]
+    content = [word for word in content if word not in COMMON]
+    behind = sum(word[:4] in beginnings for word in content)
+    return bool(content) and 2 * behind >= len(content) and set(numbers) <= set(spoken)
+
+
+def normal(text: str) -> str:
+    """Return a text as it is compared: no case, no accents, "not" written out."""
+    plain = unicodedata.normalize("NFKD", text.replace("’", "'").casefold())
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return re.sub(r"\bcannot\b", "can not", re.sub(r"n't\b", " not", plain))
+
+
+@cache
+def pattern(word: str) -> re.Pattern[str]:
+    """Return the expression that finds one of the alternatives of a word."""
+    found = []
+    for alternative in word.split("|"):
+        plain = re.escape(normal(alternative)).replace(r"\*", f"{LETTER}*")
+        found.append(f"(?<!{LETTER}){plain}(?!{LETTER})")
+    return re.compile("|".join(found))
+
+
+def ratio(part: int, of: int) -> float | None:
+    return part / of if of else None
+
+
+def read_transcripts(folder: Path = TRANSCRIPTS) -> list[Transcript]:
+    """Read all transcripts, one file a category.
+
+    Raises:
+        ValueError: a file is not as benchmarks/README.md describes it; the place is named.
+    """
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for item in content["transcripts"]:
+            try:
+                found.append(read_transcript(content["category"], item))
+            except (KeyError, TypeError, ValueError) as error:
+                name = item.get("name", "a transcript without a name")
+                raise ValueError(f"{path.name}, {name}: {error!r}") from error
+    if not found:
+        raise ValueError(f"{folder} holds no transcripts")
+    return found
+
+
+def read_transcript(category: str, item: Mapping[str, Any]) -> Transcript:
+    known_keys = {
+        "name", "at", "known", "messages", "expected", "kept", "allowed", "forbidden", "ended"
+    }  # fmt: skip
+    if unknown := set(item) - known_keys:
+        raise ValueError(f"unknown keys {sorted(unknown)}")
+    start = datetime.fromisoformat(item["at"])
+    contents = {memory["content"] for memory in item.get("known", ())}
+    if strangers := set(item.get("ended", ())) - contents:
+        raise ValueError(f"ended, but not known: {sorted(strangers)}")
+    return Transcript(
+        category,
+        item["name"],
+        tuple(
+            {"created_at": (start + timedelta(minutes=minute)).isoformat()} | message
+            for minute, message in enumerate(item["messages"])
+        ),
+        tuple(item.get("known", ())),
+        **{key: read_facts(item.get(key, ())) for key in ("expected", "kept", "allowed")},
+        forbidden=read_facts(item.get("forbidden", ())),
+        ended=tuple(item.get("ended", ())),
+    )
+
+
+def read_facts(items: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    facts = []
+    for item in items:
+        if unknown := set(item) - {"reference", "words", "not"}:
+            raise ValueError(f"unknown keys {sorted(unknown)}")
+        if isinstance(item["words"], str) or not item["words"]:
+            raise ValueError(f"words is a list of at least one: {item['words']!r}")
+        facts.append(Fact(item["reference"], tuple(item["words"]), tuple(item.get("not", ()))))
+    return tuple(facts)
