@@ -36,6 +36,7 @@ from extraction_scoring import (
 )
 from pgrecall import AgentMemory, ModelSettings
 from pgrecall.embedding import Embedder, embedder_from_name
+from pgrecall.llm import ChatModel
 from target import database
 
 KINDS = ("extract", "embed")  # what makes memories; summaries would only cost
@@ -62,9 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with database(options.dsn, dimensions=embedder.dimensions) as db:
         has_price = prepare(db, embedder, llm.model)
         dsn = make_conninfo(db.info.dsn, password=db.info.password or None)
-        with AgentMemory.connect(dsn, embedder=embedder, llm=llm) as memory:
+        chat_model = ChatModel(llm)  # one for all, so that it learns only once what works
+        with AgentMemory.connect(dsn, embedder=embedder) as memory:
             for number, transcript in enumerate(chosen, start=1):
-                outcome = run(memory, db, llm.model, transcript)
+                outcome = run(memory, db, chat_model, transcript)
                 judged.append((transcript, outcome, judge(transcript, outcome)))
                 if sys.stderr.isatty():
                     print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr, flush=True)
@@ -147,7 +149,7 @@ def prepare(db: psycopg.Connection[Any], embedder: Embedder, model: str) -> bool
 
 
 def run(
-    memory: AgentMemory, db: psycopg.Connection[Any], model: str, transcript: Transcript
+    memory: AgentMemory, db: psycopg.Connection[Any], llm: ChatModel, transcript: Transcript
 ) -> Outcome:
     """Let the pipeline extract a transcript for a user of its own."""
     user = uuid.uuid4()
@@ -159,10 +161,10 @@ def run(
         ).memory_id
         for item in transcript.known
     }  # fmt: skip
-    with memory.session(user=user, model=model) as chat:
+    with memory.session(user=user, model=llm.settings.model) as chat:
         chat.append([dict(message) for message in transcript.messages])
         chat.close()
-        done = memory.worker(kinds=KINDS).run_until_idle()
+        done = memory.worker(llm=llm, kinds=KINDS).run_until_idle()
         session = chat.refresh()
     # These talks are long past, so that what is kept for a day only may have expired by now.
     active = db.execute(
