@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import uuid
 from collections import deque
@@ -151,6 +152,14 @@ class ScriptedOpenAI:
         self.embeddings.clear()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that went away
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
     """Run one on a port of its own."""
@@ -233,8 +242,7 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
             self.end_headers()
             self.wfile.write(data)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     openai.base_url = f"http://127.0.0.1:{server.server_port}/v1"

@@ -91,7 +91,7 @@ def who() -> str:
 def test_help(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0
-    for command in ("install", "status", "doctor", "demo", "import", "search", "memories",
+    for command in ("install", "status", "doctor", "demo", "chat", "import", "search", "memories",
                     "context", "worker"):  # fmt: skip
         assert command in done.out
         assert cli(command, "--help").code == 0

@@ -19,6 +19,7 @@ _COMMANDS = {
     "status": "status",
     "doctor": "status",
     "demo": "demo",
+    "chat": "chat",
     "import": "import_",
     "search": "search",
     "memories": "memories",

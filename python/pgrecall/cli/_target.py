@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import click
 from psycopg.conninfo import conninfo_to_dict
 
-from pgrecall import AgentMemory, Limits
+from pgrecall import AgentMemory, Limits, ModelSettings
 from pgrecall.embedding import Embedder
 
 __all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "opened",
@@ -81,15 +81,16 @@ def opened(
     *,
     no_embedding: bool = False,
     embedder: Embedder | None = None,
+    llm: ModelSettings | None = None,
     limits: Limits | None = None,
 ) -> Iterator[AgentMemory]:
     """Open the memory that a command works on, and close it after."""
     chosen: Embedder | Literal[False] | None = False if no_embedding else embedder
     target = named_dsn(dsn)
     memory = (
-        AgentMemory.embedded(embedder=chosen, limits=limits)
+        AgentMemory.embedded(embedder=chosen, llm=llm, limits=limits)
         if target is None
-        else AgentMemory.connect(target, embedder=chosen, limits=limits)
+        else AgentMemory.connect(target, embedder=chosen, llm=llm, limits=limits)
     )
     with memory:
         yield memory

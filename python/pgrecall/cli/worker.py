@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from pgrecall import AgentMemory, ModelSettings
-from pgrecall._info import checked_embedder, default_embedder
+from pgrecall import AgentMemory
 from pgrecall._report import WorkerReport
+from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
 from pgrecall.cli._output import note, out, print_json, progress_console
 from pgrecall.cli._target import (
     described,
     json_option,
     named_dsn,
     no_embedding_option,
-    opened,
     target_option,
 )
-from pgrecall.embedding import Embedder
 
 __all__ = ["worker_command"]
 
@@ -31,13 +28,7 @@ __all__ = ["worker_command"]
 @click.option("--until-idle", is_flag=True, help="Stop when no job is due.")
 @click.option("--poll", type=click.FloatRange(0.01, 3600), default=1.0, show_default=True,
               help="Seconds between looks for work.")  # fmt: skip
-@click.option("--base-url", metavar="URL", help="The OpenAI-compatible endpoint.")
-@click.option("--api-key-env", metavar="VAR", help="The variable that holds its key.")
-@click.option("--model", metavar="M", help="The chat model of extraction and summaries.")
-@click.option("--context-window", metavar="N", type=click.IntRange(512),
-              help="Tokens of the model's prompt and answer together.")  # fmt: skip
-@click.option("--timeout", metavar="S", type=click.FloatRange(1, 3600),
-              help="Seconds of one request to the model.")  # fmt: skip
+@endpoint_options(model_help="The chat model of extraction and summaries.", is_model_required=False)
 @click.option("--kinds", metavar="K,K", help="Only these kinds of job, such as extract,embed.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 256), default=1,
               show_default=True, help="How many jobs at the same time.")  # fmt: skip
@@ -47,11 +38,7 @@ def worker_command(
     dsn: str | None,
     until_idle: bool,
     poll: float,
-    base_url: str | None,
-    api_key_env: str | None,
-    model: str | None,
-    context_window: int | None,
-    timeout: float | None,
+    endpoint: Endpoint,
     kinds: str | None,
     concurrency: int,
     no_embedding: bool,
@@ -61,26 +48,15 @@ def worker_command(
 
     Without --model it makes embeddings and verbatim memories, and leaves jobs that need a model.
     """
-    api_key = None
-    if api_key_env is not None:
-        api_key = os.environ.get(api_key_env)
-        if not api_key:
-            raise click.UsageError(f"the variable {api_key_env} is not set")
-    llm = None if model is None else _model(model, base_url, api_key, context_window, timeout)
     options: dict[str, Any] = {
-        "llm": llm,
+        "llm": endpoint.chat_model(),
         "kinds": None if kinds is None else _kinds(kinds),
         "poll_seconds": poll,
         "concurrency": concurrency,
     }
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
-    with opened(dsn, no_embedding=no_embedding or bool(base_url or api_key)) as memory:
-        if (base_url or api_key) and not no_embedding:
-            embedder = _embedder(memory, base_url, api_key)
-            with opened(dsn, embedder=embedder) as other:
-                report = _work(other, dsn, until_idle, options)
-        else:
-            report = _work(memory, dsn, until_idle, options)
+    with opened_with_models(dsn, endpoint, no_embedding=no_embedding) as memory:
+        report = _work(memory, dsn, until_idle, options)
     if as_json:
         print_json(
             {
@@ -96,37 +72,11 @@ def worker_command(
     return 1 if until_idle and report.failed else 0
 
 
-def _embedder(memory: AgentMemory, base_url: str | None, api_key: str | None) -> Embedder:
-    """Return the database's embedder at an endpoint of its own."""
-    info = memory.info()
-    return checked_embedder(default_embedder(info, base_url=base_url, api_key=api_key), info)
-
-
 def _kinds(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
     if not kinds:
         raise click.UsageError("--kinds names no kind of job")
     return kinds
-
-
-def _model(
-    name: str,
-    base_url: str | None,
-    api_key: str | None,
-    context_window: int | None,
-    timeout: float | None,
-) -> ModelSettings:
-    """Return the chat model, whose endpoint may stand in the variables that openai reads."""
-    named = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
-    if not (base_url or api_key or any(os.environ.get(variable) for variable in named)):
-        raise click.UsageError("a model needs --base-url, --api-key-env, or OPENAI_API_KEY")
-    return ModelSettings(
-        model=name,
-        base_url=base_url or os.environ.get("OPENAI_BASE_URL"),
-        api_key=api_key,
-        context_window=context_window,
-        timeout=timeout,
-    )
 
 
 def _work(
