@@ -60,6 +60,7 @@ _TYPES = {
          "model", "model_id", "query", "reason", "slot", "status", "system_prompt", "task",
          "task_id", "title", "tokenizer", "worker"), "text",
     ),
+    "cursor": "bytea",
     "provenance": "recall.provenance",
     "kinds": "text[]",
     "memory_ids": "uuid[]",

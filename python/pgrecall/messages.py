@@ -20,6 +20,7 @@ __all__ = [
     "RECALLED_PREFIX",
     "Batch",
     "content_text",
+    "continued",
     "dump",
     "merge_chunks",
     "normalize",
@@ -120,6 +121,55 @@ def tool_tokens(tools: Sequence[Any], model: str) -> int | None:
     if encoding_name(model) is None:
         return None
     return count_text_tokens(json_text([dump(tool) for tool in tools]), model)
+
+
+def continued(
+    stored: Sequence[bytes], listed: Sequence[bytes], *, is_whole: bool = True
+) -> tuple[int, int]:
+    """Return how many stored messages a list goes on from, and how many of its own are known.
+
+    Both are hashes, oldest first; `is_whole` says that what is stored begins here. The list goes on
+    from the last stored message, wherever it holds it; of several places that one counts whose
+    messages before it agree the longest, and the later of two equals. What agrees must be said only
+    once in what is stored, unless the list begins with it: "I see." alone is no place.
+    A list that does not hold that message, or not with all that stands before it, may be an edit:
+    it begins like the conversation, or like a stretch of it of two messages at least, and then goes
+    on differently. A list of which neither is true is new from its first message on: its holder has
+    summarized it.
+    """
+    if is_whole and listed[: len(stored)] == stored:
+        return len(stored), len(stored)
+    agreed, end = max(
+        ((_agree_before(stored, listed[: place + 1]), place + 1)
+         for place, one in enumerate(listed) if stored and one == stored[-1]), default=(0, 0),
+    )  # fmt: skip
+    if agreed and agreed == min(end, len(stored)):
+        return len(stored), end
+    if _times(stored, listed[end - agreed : end]) > 1:
+        agreed, end = 0, 0
+    begun, start = max(
+        ((_agree_after(stored[place:], listed), place)
+         for place, one in enumerate(stored) if listed and one == listed[0]), default=(0, 0),
+    )  # fmt: skip
+    if begun >= max(agreed, 1) and (begun > 1 or (is_whole and start == 0)):
+        return (len(stored), begun) if begun == len(listed) else (start + begun, begun)
+    return len(stored), end
+
+
+def _times(stored: Sequence[bytes], part: Sequence[bytes]) -> int:
+    """Return how often a list holds another as it is."""
+    return sum(stored[place : place + len(part)] == part for place in range(len(stored)))
+
+
+def _agree_after(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """Return in how many places two lists agree from their first on."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _agree_before(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """Return in how many places two lists agree from their last back."""
+    return _agree_after(one[::-1], other[::-1])
 
 
 def content_text(content: Any) -> str:

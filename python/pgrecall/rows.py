@@ -28,6 +28,7 @@ __all__ = [
     "MemoryEvent",
     "Message",
     "MessageHit",
+    "NewMessage",
     "RecalledTurn",
     "Remembered",
     "SearchHit",
@@ -102,6 +103,7 @@ class Message:
     completion_tokens: int | None = None
     cost_microcents: int | None = None
     latency_ms: int | None = None
+    content_hash: bytes | None = None
 
     def to_openai(self) -> ChatCompletionMessageParam:
         """Return the message as `chat.completions.create` takes it."""
@@ -114,6 +116,15 @@ class Message:
             if (value := getattr(self, key)) is not None:
                 message[key] = value
         return message  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message of a caller's list: its place from 1 on, and the cursor that stands behind it."""
+
+    ordinal: int
+    message: JSON
+    cursor: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

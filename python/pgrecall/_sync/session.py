@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._names import new_uuid, session_uuid
@@ -15,12 +15,13 @@ from pgrecall._runtime import SyncRuntime
 from pgrecall._sync.tools import MemoryTools
 from pgrecall._sync.turn import Functions, ReplyStream, Turn
 from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.messages import content_text, normalize, tool_tokens, with_tokens
+from pgrecall.messages import content_text, continued, normalize, tool_tokens, with_tokens
 from pgrecall.rows import (
     Appended,
     CompiledContext,
     ExplainedMemory,
     Message,
+    NewMessage,
     Remembered,
     SearchHit,
     Session,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from pgrecall._sync.database import SyncDatabase
 
 __all__ = ["ChatSession"]
+
+_SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's list
 
 
 class ChatSession:
@@ -61,6 +64,7 @@ class ChatSession:
         self._wanted = session_id
         self._arguments = arguments
         self._lock = SyncRuntime.lock()
+        self._sync_lock = SyncRuntime.lock()
         self._session: Session | None = None
         self._user_id: UUID | None = None
         self.last_context: CompiledContext | None = None
@@ -373,6 +377,52 @@ class ChatSession:
             request_id=request_id or uuid4(),
         )
         return self._database.rows(Appended, call, user_id=self.user_id, repeatable=True)
+
+    def sync(self, messages: Any) -> list[Appended]:
+        """Append what is new in a list of messages that the caller holds, and return that.
+
+        The list is the caller's: it may have lost its beginning, or hold a summary in its place.
+        What follows the last message stored here is appended; when the list does not hold that one,
+        all of the list. When the list agrees with the conversation and then goes on differently (an
+        edit, another answer), the turns that it left are retracted first. A list that only ends
+        earlier changes nothing. The session's own system prompt at its head is passed over.
+
+        Two calls at the same time with a list that has only grown append once.
+
+        Args:
+            messages: an iterable of messages, oldest first, as `append` takes them.
+
+        Raises:
+            InvalidInputError: something is no message; nothing is stored.
+            SessionNotActiveError: the session is closed.
+        """
+        given = normalize(SyncRuntime.collected(messages)).messages
+        with self._sync_lock:
+            session = self.refresh()
+            if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:
+                given = given[1:]
+            listed = self._database.rows(
+                NewMessage, Call.of("new_messages_since", cursor=None, messages=given)
+            )
+            limit = len(listed) + _SYNC_SPARE
+            call = Call.of(
+                "get_messages", user_id=self.user_id, session_id=session.session_id, limit=limit
+            )
+            stored = self._database.rows(Message, call, user_id=self.user_id)
+            stored.reverse()
+            kept, known = continued(
+                [message.content_hash or b"" for message in stored],
+                [message.cursor for message in listed],
+                is_whole=len(stored) < limit,
+            )
+            if known == len(given):
+                return []
+            if kept < len(stored):
+                self.retract(stored[kept].turn_index)
+            # the same for the same list, unless something was appended in between
+            said = b"".join(message.cursor for message in listed[known:]).hex()
+            request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
+            return self.append(given[known:], request_id=request_id)
 
     @overload
     def send(
