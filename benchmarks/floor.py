@@ -171,14 +171,40 @@ class Bench:
             binary=True,
         ).fetchall()
 
-    def compile(self, embedding: HalfVector) -> None:
+    def compile(self, embedding: HalfVector, **options: object) -> None:
         self.one(
-            "select recall.compile_context(%s, %s, %s, %s)",
+            "select recall.compile_context(%s, %s, %s, %s, %s)",
             self.user,
             self.session,
             "statement of the user",
             embedding,
+            Jsonb(options),
         )
+
+    def index(self) -> None:
+        """Make the messages searchable, as a worker does, and give the session a summary."""
+        while job := self.db.execute(
+            "select user_id, job_id, lease_token from recall.claim_jobs('bench', '{embed}')"
+        ).fetchone():
+            (given,) = self.db.execute("select recall.job_input(%s, %s, %s)", job).fetchone() or ()
+            result = {
+                "embedding_model": given["model"],
+                "through_turn": given.get("through_turn"),
+                "messages": [
+                    {"turn_index": m["turn_index"], "embedding": vector().to_list()}
+                    for m in given["messages"]
+                ],
+            }
+            self.db.execute("select recall.finish_job(%s, %s, %s, %s)", [*job, Jsonb(result)])
+        self.db.execute("vacuum analyze")
+
+    def search_sessions(self, embedding: HalfVector) -> None:
+        self.db.execute(
+            "select * from recall.search_sessions(%s, %s, %s)",
+            [self.user, "how to do this", embedding],
+            prepare=True,
+            binary=True,
+        ).fetchall()
 
     def remember(self, embedding: HalfVector | None) -> None:
         self.one(
@@ -203,16 +229,30 @@ def measure(dsn: str | None) -> dict[str, dict[str, float]]:
             "read floor (last 50)": timed(bench.read_floor),
             "get_messages(50)": timed(bench.read),
             "compile_context": timed(bench.compile),
+            "compile_context, selection all": timed(lambda v: bench.compile(v, selection="all")),
+            "compile_context, selection top": timed(lambda v: bench.compile(v, selection="top")),
+            "compile_context, selection split": timed(
+                lambda v: bench.compile(v, selection="split")
+            ),
             "append floor (two plain inserts)": timed(bench.append_floor),
             "append_messages": timed(bench.append),
             "remember, no vector": timed(lambda _: bench.remember(None)),
             "remember, near check over 200": timed(bench.remember, 60),
         }
+        bench.index()
+        figures["compile_context, recalled"] = timed(lambda v: bench.compile(v, recalled=True), 60)
+        figures["search_sessions"] = timed(bench.search_sessions, 60)
+    context = ["search floor (exact scan of 200)", "read floor (last 50)"]
     floors = {
         "search, semantic": ["search floor (exact scan of 200)"],
         "search, hybrid": ["search floor (exact scan of 200)"],
         "get_messages(50)": ["read floor (last 50)"],
-        "compile_context": ["search floor (exact scan of 200)", "read floor (last 50)"],
+        "compile_context": context,
+        "compile_context, selection all": context,
+        "compile_context, selection top": context,
+        "compile_context, selection split": context,
+        "compile_context, recalled": context,
+        "search_sessions": ["search floor (exact scan of 200)"],
         "append_messages": ["append floor (two plain inserts)"],
     }
     for name, parts in floors.items():

@@ -153,6 +153,7 @@ begin;
 \ir ../functions/memory/_near_duplicate_guard.sql
 \ir ../functions/memory/_near_places.sql
 \ir ../functions/memory/_next_check.sql
+\ir ../functions/memory/_next_review.sql
 \ir ../functions/memory/_note_due_memory.sql
 \ir ../functions/memory/_place_memories.sql
 \ir ../functions/memory/_place_memory.sql

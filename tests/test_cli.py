@@ -429,6 +429,38 @@ def test_memories(cli: Cli, who: str) -> None:
     assert (refused.code, refused.out) == (1, "")
 
 
+def test_a_persons_word_about_memories(cli: Cli, who: str) -> None:
+    goal = cli("memories", "add", "Wants to run", "--kind", "goal", "--user", who, "--json").json
+    cli("memories", "add", "Lives in Lyon", "--slot", "city", "--user", who)
+    with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
+        memory.ingest(who, [
+            {"content": "Lives in Paris", "slot": "city", "provenance": "tool_output",
+             "source": "tool"},
+            {"content": "Is on leave", "review_at": "2020-01-01T00:00:00Z", "source": "import"},
+        ])  # fmt: skip
+    (due,) = cli("memories", "review", "--user", who, "--json").json
+    assert due["content"] == "Is on leave"
+    assert "Is on leave" in cli("memories", "review", "--user", who).out
+    for command, memory_id, outcome in (
+        (["validate"], due["memory_id"], "validated"),
+        (["reinforce", "--not-useful"], due["memory_id"], "weakened"),
+        (["reinforce", "--useful"], due["memory_id"], "reinforced"),
+        (["achieve"], goal["memory_id"], "achieved"),
+    ):
+        done = cli("memories", *command, memory_id, "--user", who, "--json")
+        assert done.json == {"memory_id": memory_id, "outcome": outcome}
+    assert cli("memories", "review", "--user", who, "--json").json == []
+    assert cli("memories", "achieve", due["memory_id"], "--user", who).code == 1
+    assert cli("memories", "reinforce", due["memory_id"], "--user", who).code == 2
+
+    (dispute,) = cli("memories", "disputes", "--user", who, "--json").json
+    assert (dispute["content"], dispute["disputed_content"]) == ("Lives in Paris", "Lives in Lyon")
+    assert "Lives in Paris" in cli("memories", "disputes", "--user", who).out
+    resolved = cli("memories", "resolve", dispute["memory_id"], "--refuse", "--user", who, "--json")
+    assert resolved.json == {"memory_id": dispute["disputed_id"], "outcome": "refused"}
+    assert cli("memories", "disputes", "--user", who, "--json").json == []
+
+
 def test_texts_are_no_markup(cli: Cli, who: str) -> None:
     text = "[bold]not bold[/bold] [/x] :smile: [link=x]"
     cli("memories", "add", text, "--user", who)

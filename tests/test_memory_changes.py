@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -522,6 +523,89 @@ def test_a_goal_is_achieved(db: Connection, user: uuid.UUID) -> None:
     assert row["is_active"]
     with refused("RC003", "not a goal"):
         value(db, "select recall.achieve_goal(%s, %s)", [user, fact])
+
+
+def test_feedback_feeds_relevance(db: Connection, user: uuid.UUID) -> None:
+    one = remember(db, user, "User likes tea")["memory_id"]
+    feedback = {"p_user_id": user, "p_memory_id": one}
+    for useful, relevance in ((False, 0), (True, 1), (True, 2), (False, 1), (False, 0), (False, 0)):
+        call(db, "reinforce_memory", **feedback, p_useful=useful)
+        assert row_of(db, user, one)["relevance_accumulator"] == relevance
+    assert row_of(db, user, one)["access_count"] == 2, "of no use is no access"
+    events = call(db, "memory_history", p_user_id=user, p_memory_id=one)
+    assert [e["detail"]["useful"] for e in events if e["event"] == "reinforced"] == [
+        False, True, True, False, False, False
+    ]  # fmt: skip
+    check_invariants(db)
+
+
+def test_kinds_and_candidates_say_when_to_review(db: Connection, user: uuid.UUID) -> None:
+    kind = f"plan_{uuid.uuid4().hex[:8]}"
+    call(db, "register_kind", p_kind=kind, p_description="A plan", p_review_after=timedelta(days=9))
+    plan = remember(db, user, "Plans to move", p_kind=kind)["memory_id"]
+    row = row_of(db, user, plan)
+    assert row["review_at"] - row["created_at"] == timedelta(days=9)
+    assert row_of(db, user, remember(db, user, "Likes tea")["memory_id"])["review_at"] is None
+    given = call(db, "ingest_memories", p_user_id=user, p_session_id=None, p_candidates=[
+        {"content": "Is on leave", "review_at": "2020-01-02T00:00:00Z"},
+        {"content": "Is ill", "review_at": "2020-01-01T00:00:00Z"},
+    ])  # fmt: skip
+    due = [row["memory_id"] for row in call(db, "memories_to_review", p_user_id=user)]
+    assert due == [given[1]["memory_id"], given[0]["memory_id"]], "longest due first"
+
+    db.execute("update recall.memory_store set review_at = now() where memory_id = %s", [plan])
+    call(db, "validate_memory", p_user_id=user, p_memory_id=plan)
+    row = row_of(db, user, plan)
+    assert row["review_at"] - row["updated_at"] == timedelta(days=9), "and again after that time"
+    retract(db, user, plan)
+    restored = value(db, "select recall.restore_memory(%s, %s)", [user, plan])
+    row = row_of(db, user, restored)
+    assert row["review_at"] - row["created_at"] == timedelta(days=9)
+    edited = value(db, "select recall.supersede_memory(%s, %s, 'Moves in May', %s)",
+                   [user, restored, Jsonb({"review_at": None})])  # fmt: skip
+    assert row_of(db, user, edited)["review_at"] is None
+
+    run_out = given[0]["memory_id"]
+    db.execute("update recall.memory_store set expires_at = now() where memory_id = %s", [run_out])
+    due = [row["memory_id"] for row in call(db, "memories_to_review", p_user_id=user)]
+    assert due == [given[1]["memory_id"]]
+    with refused("RC003"):
+        call(db, "register_kind", p_kind=kind, p_description="x", p_review_after=timedelta(0))
+    with refused("RC003"):
+        call(db, "ingest_memories", p_user_id=user, p_session_id=None,
+             p_candidates=[{"content": "Is back", "review_at": "soon"}])  # fmt: skip
+    db.execute("delete from recall.memory_kinds where kind = %s", [kind])
+
+
+def test_an_achieved_goal_is_not_asked_for_again(db: Connection, user: uuid.UUID) -> None:
+    goal = remember(db, user, "User wants to run", p_kind="goal")["memory_id"]
+    db.execute("update recall.memory_store set review_at = now() where memory_id = %s", [goal])
+    call(db, "achieve_goal", p_user_id=user, p_memory_id=goal)
+    assert call(db, "memories_to_review", p_user_id=user) == []
+
+
+@pytest.mark.parametrize("swept", [True, False])
+def test_what_has_run_out_is_restored(db: Connection, user: uuid.UUID, swept: bool) -> None:
+    """Whether or not the sweep has come by, with a life as long as before."""
+    one = remember(db, user, "User likes tea")["memory_id"]
+    db.execute(
+        "update recall.memory_store set created_at = now() - interval '90 days', "
+        "expires_at = now() - interval '1 day', access_count = 3, "
+        "last_accessed_at = now() - interval '60 days' where memory_id = %s",
+        [one],
+    )
+    if swept:
+        db.execute("select recall.expire_memories()")
+    restored = value(db, "select recall.restore_memory(%s, %s)", [user, one])
+    old, row = row_of(db, user, one), row_of(db, user, restored)
+    assert (old["end_reason"], old["superseded_by"]) == ("expired", restored)
+    assert row["is_active"]
+    assert row["expires_at"] - row["created_at"] == timedelta(days=89)
+    assert row["last_accessed_at"] == row["created_at"], "a touch, so that it does not fade at once"
+    db.execute("select recall.expire_memories()")
+    db.execute("select recall.decay_memories()")
+    assert row_of(db, user, restored)["is_active"]
+    check_invariants(db)
 
 
 # Everything at once

@@ -585,9 +585,15 @@ def test_register_kind(configurable: Connection) -> None:
     call(configurable, "register_kind", p_kind="recipe", p_description="What was cooked",
          p_lifetime=timedelta(days=7))  # fmt: skip
     call(configurable, "register_kind", p_kind="recipe", p_description="A dish",
-         p_is_behavioral=True)  # fmt: skip
+         p_review_after=timedelta(days=30), p_is_behavioral=True)  # fmt: skip
     assert rows(configurable, "select * from recall.memory_kinds where kind = 'recipe'") == [
-        {"kind": "recipe", "description": "A dish", "lifetime": None, "is_behavioral": True}
+        {
+            "kind": "recipe",
+            "description": "A dish",
+            "lifetime": None,
+            "is_behavioral": True,
+            "review_after": timedelta(days=30),
+        }
     ]
 
 

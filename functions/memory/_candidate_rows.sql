@@ -31,7 +31,8 @@ begin
                    to_tsvector(p_settings.language, c.content), s.provenance, s.source,
                    v_session_id, c.source_turn_ids[1], coalesce(c.source_turn_ids, '{}'),
                    s.confidence, coalesce(c.importance, 0.5), 0, 0, null,
-                   coalesce(c.observed_at, p_now), c.valid_from, c.valid_to, null, p_now, p_now,
+                   coalesce(c.observed_at, p_now), c.valid_from, c.valid_to,
+                   coalesce(c.review_at, p_now + k.review_after), p_now, p_now,
                    case
                        when c.expires_at is not null then c.expires_at
                        when s.is_verbatim then p_now + p_settings.verbatim_lifetime
@@ -46,11 +47,11 @@ begin
                    content text, kind text, slot text, tags text[], importance real,
                    confidence text, provenance recall.provenance, source text,
                    observed_at timestamptz, valid_from timestamptz, valid_to timestamptz,
-                   expires_at timestamptz, source_turn_ids uuid[], token_count integer,
-                   agent_id text, metadata jsonb)) with ordinality
+                   expires_at timestamptz, review_at timestamptz, source_turn_ids uuid[],
+                   token_count integer, agent_id text, metadata jsonb)) with ordinality
                    as c (content, kind, slot, tags, importance, confidence, provenance, source,
-                         observed_at, valid_from, valid_to, expires_at, source_turn_ids,
-                         token_count, agent_id, metadata, ordinal)
+                         observed_at, valid_from, valid_to, expires_at, review_at,
+                         source_turn_ids, token_count, agent_id, metadata, ordinal)
          cross join lateral recall._candidate_origin(
                    c.kind, c.source, c.provenance, c.confidence, c.metadata, v_session_id,
                    p_settings) as s

@@ -30,7 +30,9 @@ begin
         recall._uuids(1), clock_timestamp(), p_settings))[1];
 
     v_memory.source_session_id := p_memory.source_session_id;
-    v_memory.review_at         := (p_edit ->> 'review_at')::timestamptz;
+    if p_edit ? 'review_at' then
+        v_memory.review_at := (p_edit ->> 'review_at')::timestamptz;
+    end if;
     return v_memory;
 end;
 $function$;

@@ -1,6 +1,7 @@
 -- recall._restored_memory(memory, id, now) -> the row that takes it up again
 -- The same text, standing and use; a life that had run out begins anew, and the validity that a
--- successor had closed is open again.
+-- successor had closed is open again. To be restored is a touch, or what was ended for want of use
+-- would soon end again.
 create or replace function recall._restored_memory(
     p_memory recall.memory_store,
     p_id     uuid,
@@ -19,6 +20,9 @@ begin
     if p_memory.end_reason = 'superseded' then
         p_memory.valid_to := null;
     end if;
+    if p_memory.access_count > 0 then
+        p_memory.last_accessed_at := p_now;
+    end if;
     p_memory.memory_id     := p_id;
     p_memory.created_at    := p_now;
     p_memory.updated_at    := p_now;
@@ -26,7 +30,6 @@ begin
     p_memory.end_reason    := null;
     p_memory.superseded_by := null;
     p_memory.disputes      := null;
-    p_memory.review_at     := null;
     p_memory.is_validated  := p_memory.is_validated or p_memory.tier >= 'episodic';
     return p_memory;
 end;

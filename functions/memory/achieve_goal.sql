@@ -1,5 +1,5 @@
 -- recall.achieve_goal(user, memory) -> was it active?
--- The goal keeps its row, with little importance and metadata.achieved_at.
+-- The goal keeps its row, with little importance and metadata.achieved_at; no review is due.
 -- Locks   the user.
 -- Raises  RC001, RC003 no goal.
 create or replace function recall.achieve_goal(
@@ -34,6 +34,7 @@ begin
         v_memory.importance := least(v_memory.importance,
                                      (recall._settings(p_user_id)).achieved_goal_importance);
         v_memory.metadata   := v_memory.metadata || jsonb_build_object('achieved_at', v_now);
+        v_memory.review_at  := null;
         v_memory.updated_at := v_now;
         perform recall._update_memory(v_memory);
         perform recall._log_event(p_user_id, p_memory_id, 'achieved');

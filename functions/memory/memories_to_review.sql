@@ -52,6 +52,7 @@ begin
      cross join lateral recall._memory_columns(m) as c
      where m.user_id = p_user_id
        and m.ended_at is null
+       and (m.expires_at is null or m.expires_at > now())
        and m.review_at <= now()
      order by m.review_at, m.memory_id;
 end;

@@ -1,7 +1,7 @@
 -- recall.reinforce_memory(user, memory, useful) -> was it active?
 -- Feedback on a memory that was used. Useful: an access of relevance 1.0, and a tenth of the way to
--- full importance and confidence. Not useful: both lose a fifth, and what is no more likely true
--- than not is due for review.
+-- full importance and confidence. Not useful: both lose a fifth, what such an access has given is
+-- taken away, and what is no more likely true than not is due for review.
 -- Locks   the user.
 -- Raises  RC001, RC003.
 create or replace function recall.reinforce_memory(
@@ -42,6 +42,7 @@ begin
     else
         v_memory.importance := 0.8 * v_memory.importance;
         v_memory.confidence := 0.8 * v_memory.confidence;
+        v_memory.relevance_accumulator := greatest(0, v_memory.relevance_accumulator - 1.0);
         if v_memory.confidence < 0.5 then
             v_memory.review_at := least(v_now, v_memory.review_at);
         end if;
@@ -55,4 +56,5 @@ end;
 $function$;
 
 comment on function recall.reinforce_memory(uuid, uuid, boolean) is
-    'Say whether a memory helped: importance and confidence move. False when it was not active.';
+    'Say whether a memory helped: relevance, importance and confidence move. False when it was not '
+    'active.';

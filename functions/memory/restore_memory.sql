@@ -17,6 +17,7 @@ security definer
 set search_path from current
 as $function$
 declare
+    v_now      timestamptz := clock_timestamp();
     v_settings recall.settings;
     v_old      recall.memory_store;
     v_end      recall.memory_store;
@@ -27,8 +28,14 @@ begin
     v_settings := recall._settings(p_user_id);
     perform recall._lock_user(p_user_id);
     v_old := recall._read_memory(p_user_id, p_memory_id);
+    if v_old.ended_at is null and v_old.expires_at <= v_now then
+        -- It has run out, only the sweep has not come by yet.
+        perform recall._end_memory(v_old, 'expired', v_now);
+        v_old := recall._read_memory(p_user_id, p_memory_id);
+    end if;
     v_end := recall._end_of_chain(p_user_id, p_memory_id);
-    v_new := recall._restored_memory(v_old, recall.uuidv7(), clock_timestamp());
+    v_new := recall._restored_memory(v_old, recall.uuidv7(), v_now);
+    v_new.review_at := recall._next_review(v_new.kind, v_now);
 
     if v_end.ended_at is null and v_old.end_reason = 'superseded' then
         perform recall._check_restorable(v_old, v_end.memory_id);

@@ -1,5 +1,6 @@
 -- recall.validate_memory(user, memory) -> was it active?
--- A person or an agent confirms it: validated, sure, no review due. Its tier it still earns by use.
+-- A person or an agent confirms it: validated, sure, no review due until its kind's time has
+-- passed again. Its tier it still earns by use.
 -- Locks   the user.
 -- Raises  RC001.
 create or replace function recall.validate_memory(
@@ -14,6 +15,7 @@ security definer
 set search_path from current
 as $function$
 declare
+    v_now    timestamptz := clock_timestamp();
     v_memory recall.memory_store;
 begin
     perform recall._check_user(p_user_id);
@@ -25,8 +27,8 @@ begin
 
     v_memory.is_validated := true;
     v_memory.confidence   := greatest(v_memory.confidence, 0.9);
-    v_memory.review_at    := null;
-    v_memory.updated_at   := clock_timestamp();
+    v_memory.review_at    := recall._next_review(v_memory.kind, v_now);
+    v_memory.updated_at   := v_now;
     perform recall._update_memory(v_memory);
     perform recall._log_event(p_user_id, p_memory_id, 'validated');
     return true;

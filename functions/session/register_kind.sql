@@ -4,7 +4,8 @@ create or replace function recall.register_kind(
     p_kind          text,
     p_description   text,
     p_lifetime      interval default null,
-    p_is_behavioral boolean  default false
+    p_is_behavioral boolean  default false,
+    p_review_after  interval default null
 )
 returns void
 language plpgsql
@@ -15,23 +16,25 @@ set search_path from current
 as $function$
 begin
     if p_kind is null or p_kind !~ '^[a-z][a-z0-9_]{0,62}$' or p_description is null
-       or p_description = '' or p_lifetime <= interval '0' or p_is_behavioral is null then
+       or p_description = '' or p_lifetime <= interval '0' or p_is_behavioral is null
+       or p_review_after <= interval '0' then
         raise exception using
             errcode = 'RC003',
-            message = format('kind %L, description %L, lifetime %s', p_kind, p_description,
-                             p_lifetime),
+            message = format('kind %L, description %L, lifetime %s, review after %s', p_kind,
+                             p_description, p_lifetime, p_review_after),
             hint    = 'A name in lower case (letters, digits, underscores), a description, a '
-                      'positive lifetime or NULL.';
+                      'positive lifetime or NULL, a positive time to the review or NULL.';
     end if;
 
-    insert into recall.memory_kinds (kind, description, lifetime, is_behavioral)
-    values (p_kind, p_description, p_lifetime, p_is_behavioral)
+    insert into recall.memory_kinds (kind, description, lifetime, is_behavioral, review_after)
+    values (p_kind, p_description, p_lifetime, p_is_behavioral, p_review_after)
     on conflict (kind) do update
        set description   = excluded.description,
            lifetime      = excluded.lifetime,
-           is_behavioral = excluded.is_behavioral;
+           is_behavioral = excluded.is_behavioral,
+           review_after  = excluded.review_after;
 end;
 $function$;
 
-comment on function recall.register_kind(text, text, interval, boolean) is
-    'Make a kind of memory known, or change it.';
+comment on function recall.register_kind(text, text, interval, boolean, interval) is
+    'Make a kind of memory known, or change it: its lifetime, and when it should be asked again.';

@@ -27,9 +27,11 @@ create table if not exists recall.memory_kinds (
     description   text     not null,
     lifetime      interval,
     is_behavioral boolean  not null default false,
+    review_after  interval,
     constraint memory_kinds_pkey primary key (kind),
     constraint memory_kinds_kind_check check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
-    constraint memory_kinds_lifetime_check check (lifetime > interval '0')
+    constraint memory_kinds_lifetime_check check (lifetime > interval '0'),
+    constraint memory_kinds_review_after_check check (review_after > interval '0')
 );
 
 comment on table recall.memory_kinds is
@@ -39,6 +41,8 @@ comment on column recall.memory_kinds.description is 'What the extraction prompt
 comment on column recall.memory_kinds.lifetime is 'Life of such a memory; NULL: for ever.';
 comment on column recall.memory_kinds.is_behavioral is
     'Whether use promotes it to procedural instead of semantic.';
+comment on column recall.memory_kinds.review_after is
+    'Time after which such a memory should be asked again; NULL: never by itself.';
 
 create table if not exists recall.system_prompts (
     prompt_hash bytea       not null,

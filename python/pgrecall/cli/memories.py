@@ -21,6 +21,13 @@ from pgrecall.errors import NotFoundError
 __all__ = ["memories_command"]
 
 
+def _decided(_: click.Context, option: click.Parameter, given: bool | None) -> bool:
+    """Ask for one of two flags; click itself lets a flag without a default be left out."""
+    if given is None:
+        raise click.UsageError(f"say {' or '.join((*option.opts, *option.secondary_opts))}")
+    return given
+
+
 @click.group("memories")
 def memories_command() -> None:
     """List, add and correct what is remembered of a user."""
@@ -142,10 +149,7 @@ def retract_command(
     """End a memory; it can be restored."""
     with opened(dsn, no_embedding=True) as memory:
         was_active = memory.retract(user, memory_id, reason=reason)
-    _say(
-        as_json,
-        {"memory_id": memory_id, "outcome": "retracted" if was_active else "was not active"},
-    )
+    _say_changed(as_json, memory_id, "retracted", was_active)
 
 
 @memories_command.command("restore")
@@ -158,6 +162,104 @@ def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) 
     with opened(dsn, no_embedding=True) as memory:
         new_id = memory.restore(user, memory_id)
     _say(as_json, {"memory_id": new_id, "outcome": "restored"})
+
+
+@memories_command.command("review")
+@user_option
+@target_option
+@json_option
+def review_command(user: str, dsn: str | None, as_json: bool) -> None:
+    """List what should be asked again."""
+    with opened(dsn, no_embedding=True) as memory:
+        due = memory.memories_to_review(user)
+    if as_json:
+        print_rows(due)
+        return
+    print_table(
+        ("due", "kind", "slot", "confidence", "content", "memory_id"),
+        (
+            [f"{item.review_at:%Y-%m-%d}", item.kind, item.slot, item.confidence, item.content,
+             item.memory_id]
+            for item in due
+        ),
+        wide="content",
+    )  # fmt: skip
+
+
+@memories_command.command("validate")
+@click.argument("memory_id", type=UUID)
+@user_option
+@target_option
+@json_option
+def validate_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+    """Confirm a memory."""
+    with opened(dsn, no_embedding=True) as memory:
+        was_active = memory.validate(user, memory_id)
+    _say_changed(as_json, memory_id, "validated", was_active)
+
+
+@memories_command.command("achieve")
+@click.argument("memory_id", type=UUID)
+@user_option
+@target_option
+@json_option
+def achieve_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+    """Mark a goal as achieved; it stays, with little importance."""
+    with opened(dsn, no_embedding=True) as memory:
+        was_active = memory.achieve(user, memory_id)
+    _say_changed(as_json, memory_id, "achieved", was_active)
+
+
+@memories_command.command("reinforce")
+@click.argument("memory_id", type=UUID)
+@click.option("--useful/--not-useful", default=None, callback=_decided, help="Whether it helped.")
+@user_option
+@target_option
+@json_option
+def reinforce_command(
+    memory_id: UUID, useful: bool, user: str, dsn: str | None, as_json: bool
+) -> None:
+    """Say whether a memory helped."""
+    with opened(dsn, no_embedding=True) as memory:
+        was_active = memory.reinforce(user, memory_id, useful=useful)
+    _say_changed(as_json, memory_id, "reinforced" if useful else "weakened", was_active)
+
+
+@memories_command.command("disputes")
+@user_option
+@target_option
+@json_option
+def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
+    """List what contradicts the user's own word and waits for a decision."""
+    with opened(dsn, no_embedding=True) as memory:
+        disputes = memory.disputes(user)
+    if as_json:
+        print_rows(disputes)
+        return
+    print_table(
+        ("said", "by", "content", "against", "memory_id"),
+        (
+            [f"{item.created_at:%Y-%m-%d}", item.source, item.content, item.disputed_content,
+             item.memory_id]
+            for item in disputes
+        ),
+        wide="content",
+    )  # fmt: skip
+
+
+@memories_command.command("resolve")
+@click.argument("memory_id", type=UUID)
+@click.option("--accept/--refuse", default=None, callback=_decided, help="Believe it, or do not.")
+@user_option
+@target_option
+@json_option
+def resolve_command(
+    memory_id: UUID, accept: bool, user: str, dsn: str | None, as_json: bool
+) -> None:
+    """Decide a dispute; prints the memory that stands."""
+    with opened(dsn, no_embedding=True) as memory:
+        stands = memory.resolve_dispute(user, memory_id, accept=accept)
+    _say(as_json, {"memory_id": stands, "outcome": "accepted" if accept else "refused"})
 
 
 @memories_command.command("history")
@@ -190,3 +292,7 @@ def _say(as_json: bool, result: dict[str, object]) -> None:
         print_json(result)
     else:
         out().print(f"{result['outcome']}: {result['memory_id']}")
+
+
+def _say_changed(as_json: bool, memory_id: UUID, outcome: str, was_active: bool) -> None:
+    _say(as_json, {"memory_id": memory_id, "outcome": outcome if was_active else "was not active"})

@@ -1,0 +1,18 @@
+-- recall._next_review(kind, now) -> when a memory of the kind should be asked again, or NULL
+create or replace function recall._next_review(
+    p_kind text,
+    p_now  timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return (select p_now + k.review_after from recall.memory_kinds as k where k.kind = p_kind);
+end;
+$function$;
+
+comment on function recall._next_review(text, timestamptz) is
+    'When a memory of a kind that was confirmed now should be asked again; NULL: never by itself.';
