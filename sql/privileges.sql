@@ -26,8 +26,9 @@ declare
     v_worker   constant text[] := array[
         'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job',
         'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
-        'flush_access_log', 'release_expired_leases', 'expire_working',
-        'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
+        'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
+        'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
+        'expire_sessions',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',

@@ -139,6 +139,10 @@ CALLS: list[Call] = [
     _call("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s", "llm"),
     _call("job_input", "%(summarize_job)s, %(summarize_token)s", "summarize"),
     _call("job_input", "%(compact_job)s, %(compact_token)s", "compact"),
+    _call("job_input", "%(merging_job)s, %(merging_token)s", "merge"),
+    _call("job_input", "%(noticing_job)s, %(noticing_token)s", "pattern"),
+    _call("finish_job", "%(merging_job)s, %(merging_token)s, %(merged)s", "merge"),
+    _call("finish_job", "%(noticing_job)s, %(noticing_token)s, %(noticed)s", "pattern"),
     _call("finish_job", "%(summarize_job)s, %(summarize_token)s, %(summarized)s", "summarize"),
     _call("finish_job", "%(compact_job)s, %(compact_token)s, %(compacted)s", "compact"),
     _call("finish_job", "%(embed_job)s, %(embed_token)s, %(embedded)s, %(phases)s", "embed"),
@@ -155,6 +159,8 @@ CALLS: list[Call] = [
     _global("expire_memories", "p_as_of => %(later)s"),
     _global("expire_sessions", "p_as_of => %(later)s"),
     _global("decay_memories", "p_as_of => %(later)s"),
+    _global("enqueue_merges"),
+    _global("enqueue_patterns"),
     _global("run_maintenance", "'expire_working'"),
     _global("run_due_maintenance"),
     _global("list_maintenance"),
@@ -227,6 +233,10 @@ def furnish(conn: Connection, mark: str) -> World:
                        p_candidates=[{"content": f"{mark} works at the mill", "slot": "job",
                                       "provenance": "system_inferred"}])  # fmt: skip
     goal = remember("wants to run a marathon", p_kind="goal")
+    episodes = [
+        str(remember(f"asked about {n} bicycles", p_kind="episode", p_embedding=vector(300)))
+        for n in range(3)
+    ]
     call(conn, "put_working", p_user_id=user, p_session_id=session, p_task_id="task", p_key="key",
          p_value={"mark": mark})  # fmt: skip
 
@@ -249,6 +259,17 @@ def furnish(conn: Connection, mark: str) -> World:
         ("summarize", "summarize", {}, session),
         ("compact", "compact", {}, session),
         ("merge", "merge", {}, session),
+        (
+            "merging",
+            "merge",
+            {
+                "tag": mark,
+                "kind": "fact",
+                "memory_ids": [str(memory) for memory in memories[20:40]],
+            },
+            None,
+        ),
+        ("noticing", "pattern", {"memory_ids": episodes}, None),
     ):
         call(conn, "enqueue_job", p_user_id=user, p_kind=kind, p_session_id=where,
              p_dedupe_key=mark, p_payload={"mark": mark} | payload)  # fmt: skip
@@ -326,6 +347,15 @@ def furnish(conn: Connection, mark: str) -> World:
                           {"memory_id": str(goal), "embedding": vector(200)}]}
         ),
         "compacted": Jsonb(compacted | {"content": f"{mark} counted.", "token_count": 3}),
+        "merged": Jsonb(
+            {"merges": [{"content": f"{mark} likes thing number 21 and 22",
+                         "memory_ids": [str(memories[21]), str(memories[22])]}],
+             "embeddings": [vector(400)]}
+        ),
+        "noticed": Jsonb(
+            {"content": f"{mark} keeps asking about bicycles", "embedding": vector(401),
+             "solutions": [{"memory_id": episodes[0], "solution": "a shop"}]}
+        ),
         "summarized": Jsonb({"through_turn": 60, "content": f"{mark} counted."}),
         "decided": Jsonb(
             {

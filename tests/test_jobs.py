@@ -1046,17 +1046,6 @@ def test_compaction_races_appends_and_another_compaction(
     assert session_row(db, user, session)["compacted_through_turn"] > 0
 
 
-@pytest.mark.parametrize("kind", ["merge", "pattern"])
-def test_a_kind_without_a_step(db: Connection, user: uuid.UUID, kind: str) -> None:
-    enqueue(db, user, kind)
-    (job,) = claim(db)
-    with refused("RC007", f"no step for jobs of kind {kind}"):
-        job_input(db, job)
-    with refused("RC007", f"no step for jobs of kind {kind}"):
-        finish(db, job)
-    assert fail(db, job, "no step", p_retry=False)
-
-
 # --- extraction by a model
 
 

@@ -39,7 +39,8 @@ WRITER = {
 WORKER = {
     "enqueue_job", "claim_jobs", "job_input", "consolidation_input", "finish_job", "extend_lease",
     "fail_job",
-    "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log",
+    "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log", "enqueue_merges",
+    "enqueue_patterns",
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
     "maintain", "list_maintenance",
 }  # fmt: skip

@@ -46,7 +46,10 @@ begin
             then recall._finish_summarize(v_job, p_result)
         when v_job.kind = 'compact'
             then recall._finish_compact(v_job, p_result)
-        else (recall._no_step(v_job.kind) is not null)
+        when v_job.kind = 'merge'
+            then recall._finish_merge(v_job, p_result)
+        when v_job.kind = 'pattern'
+            then recall._finish_pattern(v_job, p_result)
     end;
     v_phases := v_phases || recall._persist_phase(v_job, p_result, v_done, v_started);
 

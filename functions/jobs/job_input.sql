@@ -5,7 +5,10 @@
 -- embed: model, messages, memories, through_turn
 -- summarize: summary, messages, chat_model, from_turn, through_turn
 -- compact: summary, messages, chat_model, from_turn, through_turn, retracted, target_tokens
--- Raises  RC001 no such job under this lease, RC007 a kind that this version has no input for.
+-- merge: tag, memory_kind, memories
+-- pattern: episodes, pattern
+-- functions/jobs/README.md has a schema and an example of each.
+-- Raises  RC001 no such job under this lease, RC003 a payload that is none.
 create or replace function recall.job_input(
     p_user_id     uuid,
     p_job_id      uuid,
@@ -51,7 +54,10 @@ begin
                       then recall._summarize_input(p_user_id, v_job.session_id)
                   when v_job.kind = 'compact'
                       then recall._compact_input(p_user_id, v_job.session_id)
-                  else recall._no_step(v_job.kind)
+                  when v_job.kind = 'merge'
+                      then recall._merge_input(p_user_id, v_job.payload)
+                  when v_job.kind = 'pattern'
+                      then recall._pattern_input(p_user_id, v_job.payload)
               end;
 end;
 $function$;

@@ -28,6 +28,10 @@ begin
     on conflict (user_id, memory_id, embedding_model) do update
        set embedding = excluded.embedding;
 
+    if v_memory.kind = 'episode' then
+        perform recall._count_memories(p_user_id, 0, p_pattern_due => true);
+    end if;
+
     v_near    := recall._find_near_duplicate(v_memory, p_embedding, p_model,
                                              p_settings.near_duplicate_distance);
     v_outcome := coalesce(recall._near_duplicate_guard(v_near.content, v_memory.content), 'added');

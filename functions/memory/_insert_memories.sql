@@ -21,8 +21,15 @@ as $function$
 declare
     v_user_id uuid        := p_memories[1].user_id;
     v_now     timestamptz := clock_timestamp();
-    v_ids     uuid[]      := array(select m.memory_id from unnest(p_memories) as m);
+    v_ids     uuid[];
+    v_tagged  boolean;
+    v_episode boolean;
 begin
+    select array_agg(m.memory_id order by m.ordinality), bool_or(m.tags <> '{}'),
+           bool_or(m.kind = 'episode' and p_embeddings is not null)
+      into v_ids, v_tagged, v_episode
+      from unnest(p_memories) with ordinality as m;
+
     insert into recall.memory_store (
         user_id, memory_id, session_id, agent_id, tier, scope, kind, slot, content, content_hash,
         token_count, search_vector, provenance, source, source_session_id, provenance_turn_id,
@@ -53,7 +60,7 @@ begin
            jsonb_strip_nulls(p_detail)
       from unnest(v_ids) as i (memory_id);
 
-    perform recall._count_memories(v_user_id, cardinality(v_ids));
+    perform recall._count_memories(v_user_id, cardinality(v_ids), v_tagged, v_episode);
 end;
 $function$;
 

@@ -91,7 +91,8 @@ class ModelSettings:
         model: the endpoint's name of the model.
         base_url: the endpoint; None is `OPENAI_BASE_URL`, or OpenAI.
         api_key: the key; None is `OPENAI_API_KEY`; a local server wants any.
-        models: other models for single steps: extract, consolidate, summarize, compact.
+        models: other models for single steps: extract, consolidate, summarize, compact, merge,
+            pattern.
         timeout: seconds of one request; None is a minute, and in the worker's steps another second
             for every ten tokens that the answer may have: a model on a CPU is no faster.
         max_retries: of a request that met 408, 409, 429, 5xx, a timeout or no connection.

@@ -28,6 +28,7 @@ create table if not exists recall.maintenance_tasks (
     last_run_by text,
     last_result jsonb,
     failures    integer     not null default 0,
+    last_user   uuid,
     constraint maintenance_tasks_pkey primary key (task),
     constraint maintenance_tasks_period_check check (period > interval '0'),
     constraint maintenance_tasks_batch_size_check check (batch_size > 0),
@@ -54,6 +55,8 @@ comment on column recall.maintenance_tasks.last_run_by is
 comment on column recall.maintenance_tasks.last_result is
     'What it said: done, more and ms; error and sqlstate when it failed.';
 comment on column recall.maintenance_tasks.failures is 'Failures since it last went well.';
+comment on column recall.maintenance_tasks.last_user is
+    'Of a task that goes round the users: the last one it looked at.';
 
 create table if not exists recall.migrations (
     version    text        not null,

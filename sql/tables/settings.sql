@@ -42,6 +42,13 @@ create table if not exists recall.settings (
     consolidation_similarity        real        not null default 0.3,
     achieved_goal_importance        real        not null default 0.2,
 
+    merge_above                     integer     not null default 5,
+    merge_batch                     integer     not null default 20,
+    pattern_episodes                integer     not null default 3,
+    pattern_within                  interval    not null default '30 days',
+    pattern_similarity              real        not null default 0.80,
+    pattern_candidates              integer     not null default 200,
+
     working_ttl                     interval    not null default '1 hour',
 
     scoring                         text        not null default 'hybrid',
@@ -147,6 +154,14 @@ create table if not exists recall.settings (
         check (consolidation_similarity between -1 and 1),
     constraint settings_achieved_goal_importance_check
         check (achieved_goal_importance between 0 and 1),
+    constraint settings_merge_check
+        check (merge_above between 1 and 1000 and merge_batch between 2 and 100
+               and merge_batch > merge_above),
+    constraint settings_pattern_episodes_check check (pattern_episodes between 2 and 20),
+    constraint settings_pattern_within_check
+        check (pattern_within between interval '1 hour' and interval '10 years'),
+    constraint settings_pattern_similarity_check check (pattern_similarity between 0 and 1),
+    constraint settings_pattern_candidates_check check (pattern_candidates between 3 and 2000),
     constraint settings_working_ttl_check check (working_ttl > interval '0'),
     constraint settings_scoring_check check (scoring in ('hybrid', 'classic')),
     constraint settings_classic_weights_check check (
@@ -284,6 +299,18 @@ comment on column recall.settings.consolidation_similarity is
     'Cosine from which a memory is worth showing the model beside a candidate (-1 to 1).';
 comment on column recall.settings.achieved_goal_importance is
     'Importance of a goal once it is achieved (0 to 1).';
+comment on column recall.settings.merge_above is
+    'Memories of one tag and kind above which a model is asked to merge them (1 to 1000).';
+comment on column recall.settings.merge_batch is
+    'Memories that one merge looks at (2 to 100, more than merge_above).';
+comment on column recall.settings.pattern_episodes is
+    'Similar episodes that make a pattern (2 to 20).';
+comment on column recall.settings.pattern_within is
+    'How far back the episodes of a pattern may lie (1 hour to 10 years).';
+comment on column recall.settings.pattern_similarity is
+    'Cosine that each two episodes of a pattern must exceed (0 to 1).';
+comment on column recall.settings.pattern_candidates is
+    'Latest episodes of a user that are compared for patterns (3 to 2000).';
 comment on column recall.settings.working_ttl is 'Life of a working memory value after its write.';
 comment on column recall.settings.scoring is 'Ranking: hybrid or classic; per user.';
 comment on column recall.settings.classic_similarity_weight is

@@ -8,6 +8,8 @@ create table if not exists recall.users (
     overrides           jsonb       not null default '{}',
     metadata            jsonb       not null default '{}',
     created_at          timestamptz not null,
+    merge_due           boolean     not null default false,
+    pattern_due         boolean     not null default false,
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
     constraint users_overrides_check check (jsonb_typeof(overrides) = 'object'),
@@ -25,3 +27,8 @@ comment on column recall.users.memory_revision is
 comment on column recall.users.overrides is 'Settings that differ for this user.';
 comment on column recall.users.metadata is 'The application''s.';
 comment on column recall.users.created_at is 'When the user was first seen.';
+comment on column recall.users.merge_due is
+    'Set when a memory with tags is added, until enqueue_merges has looked. No index: it would '
+    'cost every writer of memories a lock.';
+comment on column recall.users.pattern_due is
+    'Set when an episode got its vector, until enqueue_patterns has looked.';

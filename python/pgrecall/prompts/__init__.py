@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-__all__ = ["STEPS", "Consolidation", "Decision", "Episode", "Extraction", "Fact", "Summary",
-           "made_schema", "schema", "text"]  # fmt: skip
+__all__ = ["STEPS", "Consolidation", "Decision", "Episode", "Extraction", "Fact", "Merge",
+           "Merging", "Pattern", "Solution", "Summary", "made_schema", "schema",
+           "text"]  # fmt: skip
 
 
 def _word(value: Any) -> Any:
@@ -107,11 +108,75 @@ class Summary(BaseModel):
     summary: Annotated[str, BeforeValidator(_word), Field(min_length=1)]
 
 
+class Merge(BaseModel):
+    """One statement in the place of several; the numbers are those of the prompt."""
+
+    content: Annotated[str, BeforeValidator(_word), Field(min_length=1)]
+    parts: list[int]
+
+
+class Merging(BaseModel):
+    """The answer of a merge.
+
+    Validated in the context `{"memories": n}`, the number of memories in the prompt: a merge has
+    two of them or more, and none is in two merges.
+    """
+
+    merges: list[Merge]
+
+    @model_validator(mode="after")
+    def _fits(self, info: Any) -> Merging:
+        known = (info.context or {}).get("memories")
+        if known is None:
+            return self
+        named: set[int] = set()
+        for merge in self.merges:
+            parts = set(merge.parts)
+            if len(parts) < 2:
+                raise ValueError("a merge of fewer than two memories")
+            if not parts <= {*range(1, known + 1)}:
+                raise ValueError(f"there are no memories but 1 to {known}")
+            if parts & named:
+                raise ValueError("a memory in two merges")
+            named |= parts
+        return self
+
+
+class Solution(BaseModel):
+    """What helped in one episode."""
+
+    episode: int
+    solution: _Line
+
+
+class Pattern(BaseModel):
+    """The answer of a pattern; null when the episodes are not about one thing that recurs.
+
+    Validated in the context `{"episodes": n}`, the number of episodes in the prompt.
+    """
+
+    pattern: Annotated[str | None, BeforeValidator(_word)]
+    solutions: list[Solution] = Field(default_factory=list)
+    tags: Annotated[list[_Tag], Field(json_schema_extra={"maxItems": 2})] = Field(
+        default_factory=list
+    )
+
+    @model_validator(mode="after")
+    def _fits(self, info: Any) -> Pattern:
+        known = (info.context or {}).get("episodes")
+        for item in self.solutions:
+            if known is not None and not 1 <= item.episode <= known:
+                raise ValueError(f"there is no episode {item.episode}")
+        return self
+
+
 STEPS: dict[str, type[BaseModel]] = {
     "extract": Extraction,
     "consolidate": Consolidation,
     "summarize": Summary,
     "compact": Summary,
+    "merge": Merging,
+    "pattern": Pattern,
 }
 """The shape of each step's answer."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from pgrecall.embedding import Embedder
 from pgrecall.errors import ConfigurationError
 from pgrecall.llm import ChatModel, ContextWindowError, ModelAnswerError, Price
-from pgrecall.steps import compact, embed, extract, summarize
+from pgrecall.steps import compact, embed, extract, merge, pattern, summarize
 from pgrecall.steps._questions import Question, storable
 from pgrecall.steps._vectors import Phase, Vectors
 
@@ -28,7 +28,7 @@ KINDS = ("extract:verbatim", "embed")
 WITHOUT_EMBEDDER = ("extract:verbatim",)
 """What it can do without an embedder."""
 
-OF_MODEL = ("extract:llm", "summarize", "compact")
+OF_MODEL = ("extract:llm", "summarize", "compact", "merge", "pattern")
 """What a language model is needed for."""
 
 _STEPS: Mapping[str, Callable[[Mapping[str, Any], Vectors], dict[str, Any]]] = {
@@ -39,6 +39,8 @@ _MODEL_STEPS: Mapping[str, Callable[[Mapping[str, Any], Vectors, ChatModel], Any
     "extract:llm": extract.llm,
     "summarize": summarize.summarize,
     "compact": compact.compact,
+    "merge": merge.merge,
+    "pattern": pattern.pattern,
 }
 
 

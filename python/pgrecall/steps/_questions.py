@@ -10,10 +10,12 @@ from typing import Any
 
 from pgrecall import prompts
 
-__all__ = ["LONGEST", "Question", "block", "clean", "line", "prompt", "storable", "turns"]
+__all__ = ["LONGEST", "Question", "block", "clean", "line", "numbered", "prompt", "storable",
+           "tags", "turns"]  # fmt: skip
 
 LONGEST = {"user": 8000, "assistant": 1200, "tool": 500}  # characters shown of a message
-_TAGS = "conversation|summary|profile|candidates"
+_MAX_TAGS = 5
+_TAGS = "conversation|summary|profile|candidates|memories|episodes|known"
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 
 
@@ -66,6 +68,20 @@ def _call(call: Mapping[str, Any], limit: int) -> str:
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments, ensure_ascii=False)
     return f"{function.get('name', '?')} {one_line(shortened(arguments, limit))}"
+
+
+def numbered(memories: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return memories as numbered lines, each with the day it was said."""
+    return [
+        f"{place}. {one_line(memory['content'])} ({memory['observed_at']})"
+        for place, memory in enumerate(memories, start=1)
+    ]
+
+
+def tags(words: Iterable[str]) -> list[str]:
+    """Return what a model gave as tags, each once, the first few."""
+    found = (clean(word.lower(), 40) for word in words)
+    return list(dict.fromkeys(word for word in found if word))[:_MAX_TAGS]
 
 
 def shortened(text: str, limit: int) -> str:

@@ -9,7 +9,7 @@ from pgrecall.errors import ConfigurationError
 from pgrecall.llm import ChatModel
 from pgrecall.steps._questions import line
 
-__all__ = ["answer_tokens", "leading_turns", "room_for_data", "shortened_to"]
+__all__ = ["answer_tokens", "leading_lines", "leading_turns", "room_for_data", "shortened_to"]
 
 _ANSWER_SHARE = 4  # of the window at most a fourth is the answer
 _LEAST_ROOM = 64  # tokens of data, below which a question makes no sense
@@ -104,6 +104,19 @@ def _that_fit(lines: Sequence[str], tokens: int, model: ChatModel, step: str) ->
         if tokens < 0:
             return place
     return len(lines)
+
+
+def leading_lines(
+    lines: Sequence[str],
+    head: Sequence[Mapping[str, str]],
+    model: ChatModel,
+    step: str,
+    schema: Mapping[str, Any],
+    max_tokens: int,
+) -> list[str]:
+    """Return the first lines that fit beside a prompt without them."""
+    room = room_for_data(model, step, head, schema, max_tokens)
+    return list(lines[: _that_fit(lines, room, model, step)])
 
 
 def is_small(text: str, tokens: int) -> bool:

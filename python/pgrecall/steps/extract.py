@@ -9,7 +9,7 @@ from typing import Any
 
 from pgrecall import prompts
 from pgrecall.llm import ChatModel
-from pgrecall.steps._questions import LONGEST, Question, block, clean, prompt, said_by_user
+from pgrecall.steps._questions import LONGEST, Question, block, clean, prompt, said_by_user, tags
 from pgrecall.steps._vectors import Vectors
 from pgrecall.steps._window import (
     answer_tokens,
@@ -22,7 +22,6 @@ from pgrecall.steps._window import (
 __all__ = ["llm", "verbatim"]
 
 _MAX_CONTENT = 500  # characters of a fact or an episode
-_MAX_TAGS = 5
 _TOKENS_OF_FACT = 90  # of the answer, JSON included
 _TOKENS_OF_EPISODE = 50
 _SPARE = 1.4  # what an answer may take beyond that, white space and long sentences
@@ -208,7 +207,7 @@ def _candidate(
         "kind": fact.kind if fact.kind in kinds else next(iter({"fact"} & {*kinds}), min(kinds)),
         "importance": min(1.0, max(0.0, fact.importance)),
         "confidence": fact.confidence,
-        "tags": _tags(fact.tags),
+        "tags": tags(fact.tags),
         "turns": said_in,
     }
     if slot := re.sub(r"\W+", "_", clean(fact.slot or "", 60).lower()).strip("_"):
@@ -220,11 +219,6 @@ def _candidate(
 
 def _turns(numbers: Sequence[int], known: set[int]) -> list[int]:
     return sorted(known.intersection(numbers))
-
-
-def _tags(tags: Sequence[str]) -> list[str]:
-    found = (clean(tag.lower(), 40) for tag in tags)
-    return list(dict.fromkeys(tag for tag in found if tag))[:_MAX_TAGS]
 
 
 def _has_words(text: str) -> bool:

@@ -1,0 +1,21 @@
+-- recall._uuids_without(ids, others) -> the ids that are none of the others, in their order
+create or replace function recall._uuids_without(
+    p_ids    uuid[],
+    p_others uuid[]
+)
+returns uuid[]
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return array(
+        select i.id
+          from unnest(p_ids) with ordinality as i (id, ordinal)
+         where i.id <> all (p_others)
+         order by i.ordinal);
+end;
+$function$;
+
+comment on function recall._uuids_without(uuid[], uuid[]) is 'An array without some elements.';

@@ -1,0 +1,43 @@
+-- recall._finish_merge(job, result) -> true
+-- Each merge on its own: one whose parts have moved on, or whose text is not faithful to them, is
+-- left out. The user is looked at again, since a large set is merged in several steps.
+-- Locks   the user, the memories.
+-- Raises  RC003, RC004.
+create or replace function recall._finish_merge(
+    p_job    recall.jobs,
+    p_result jsonb
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_settings   recall.settings := recall._job_settings(p_job.user_id);
+    v_merges     jsonb;
+    v_embeddings halfvec[];
+    v_merge      jsonb;
+begin
+    perform recall._check_keys(p_result, '{merges,embeddings,embedding_model}', 'p_result');
+    perform recall._check_model(p_result, v_settings);
+    v_merges     := recall._merge_list(p_job, p_result, v_settings);
+    v_embeddings := recall._candidate_embeddings(
+        v_merges, recall._embeddings_from_json(p_result -> 'embeddings'));
+    perform recall._lock_user(p_job.user_id);
+
+    for v_place in 1 .. jsonb_array_length(v_merges) loop
+        v_merge := v_merges -> (v_place - 1);
+        perform recall._merge_memories(
+            p_job.user_id, p_job.payload ->> 'kind', recall._payload_memories(v_merge),
+            v_merge ->> 'content', v_embeddings[v_place], v_settings, p_job.job_id);
+    end loop;
+
+    perform recall._count_memories(p_job.user_id, 0, p_merge_due => true);
+    perform recall._embed_rest(p_job.user_id, v_settings);
+    return true;
+end;
+$function$;
+
+comment on function recall._finish_merge(recall.jobs, jsonb) is
+    'Store what a model merged; unfaithful texts are refused one by one.';

@@ -1,0 +1,50 @@
+-- recall._finish_pattern(job, result) -> true
+-- Without a content the model saw no pattern. A pattern that was known is superseded by the new
+-- text, which lists its episodes and solutions as well; one that the user corrected stays, and the
+-- new text is disputed. With too few episodes left nothing happens.
+-- Locks   the user, the memories.
+-- Raises  RC001 a pattern that is not this user's, RC003, RC004.
+create or replace function recall._finish_pattern(
+    p_job    recall.jobs,
+    p_result jsonb
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_settings  recall.settings := recall._job_settings(p_job.user_id);
+    v_content   jsonb           := nullif(p_result -> 'content', 'null');
+    v_embedding halfvec;
+    v_episodes  recall.memory_store[];
+    v_known     recall.memory_store;
+begin
+    perform recall._check_pattern(p_job, p_result, v_settings);
+    v_embedding := recall._embedding_from_json(p_result -> 'embedding', 'the pattern''s embedding');
+    perform recall._lock_user(p_job.user_id);
+    v_episodes := recall._active_episodes(
+        p_job.user_id, recall._payload_memories(p_job.payload), v_settings);
+
+    if v_content is not null and v_episodes <> '{}' then
+        if p_result ->> 'pattern_id' is not null then
+            v_known := recall._end_of_chain(p_job.user_id, (p_result ->> 'pattern_id')::uuid);
+        end if;
+        if v_known.ended_at is not null or v_known.kind is distinct from 'pattern' then
+            v_known := recall._known_pattern(p_job.user_id, v_episodes, v_settings,
+                                             p_result ->> 'content');
+        end if;
+        perform from recall._place_memory(
+            recall._pattern_memory(v_episodes, v_known, p_result, v_settings),
+            v_embedding, v_settings.embedding_model, v_settings, v_known, p_job.job_id,
+            p_is_edit => v_known.memory_id is not null);
+        perform recall._embed_rest(p_job.user_id, v_settings);
+    end if;
+    perform recall._count_memories(p_job.user_id, 0, p_pattern_due => true);
+    return true;
+end;
+$function$;
+
+comment on function recall._finish_pattern(recall.jobs, jsonb) is
+    'Store what keeps coming back, with its episodes and what solved them.';

@@ -1,0 +1,32 @@
+-- recall._merge_input(user, payload) -> memories that share a tag and kind, the oldest first
+-- What ended since it was proposed is left out; none when fewer than two are left.
+create or replace function recall._merge_input(
+    p_user_id uuid,
+    p_payload jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_memories recall.memory_store[] := recall._mergeable_memories(
+        p_user_id, p_payload ->> 'kind', recall._payload_memories(p_payload), now());
+begin
+    return jsonb_build_object(
+        'tag', p_payload -> 'tag',
+        'memory_kind', p_payload -> 'kind',
+        'model', (recall._job_settings(p_user_id)).embedding_model,
+        'memories', (
+            select coalesce(jsonb_agg(jsonb_build_object(
+                       'memory_id', m.memory_id, 'content', m.content,
+                       'observed_at', to_char(m.observed_at at time zone 'UTC', 'YYYY-MM-DD'))
+                       order by m.observed_at, m.memory_id), '[]')
+              from unnest(v_memories) as m
+             where cardinality(v_memories) >= 2));
+end;
+$function$;
+
+comment on function recall._merge_input(uuid, jsonb) is
+    'Input of a merge: tag, memory_kind, memories (memory_id, content, observed_at).';

@@ -1,0 +1,35 @@
+-- recall._pattern_input(user, payload) -> similar episodes, the oldest first, and their pattern
+-- What ended since is left out; none when fewer than settings.pattern_episodes are left. `pattern`
+-- is what is known of the matter already, to be made anew; null when nothing is.
+create or replace function recall._pattern_input(
+    p_user_id uuid,
+    p_payload jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings       := recall._job_settings(p_user_id);
+    v_episodes recall.memory_store[] := recall._active_episodes(
+        p_user_id, recall._payload_memories(p_payload), v_settings);
+    v_pattern  recall.memory_store   := recall._known_pattern(p_user_id, v_episodes, v_settings);
+begin
+    return jsonb_build_object(
+        'model', v_settings.embedding_model,
+        'episodes', (
+            select coalesce(jsonb_agg(jsonb_build_object(
+                       'memory_id', e.memory_id, 'content', e.content,
+                       'observed_at', to_char(e.observed_at at time zone 'UTC', 'YYYY-MM-DD'))
+                       order by e.observed_at, e.memory_id), '[]')
+              from unnest(v_episodes) as e),
+        'pattern', case when v_pattern.memory_id is not null then jsonb_build_object(
+            'memory_id', v_pattern.memory_id, 'content', v_pattern.content,
+            'solutions', coalesce(v_pattern.metadata -> 'solutions', '[]')) end);
+end;
+$function$;
+
+comment on function recall._pattern_input(uuid, jsonb) is
+    'Input of a pattern: episodes (memory_id, content, observed_at), and the pattern so far.';

@@ -1,0 +1,81 @@
+-- recall._enqueue_proposals(kind, limit, as_of) -> (done, more)
+-- The sweep for merges and for patterns: users who are flagged, found without a lock, then one by
+-- one. It goes round: a batch begins behind the last user of the one before, so that nobody waits
+-- for ever when a day's time does not do for all. A user whose row somebody holds keeps the flag,
+-- and so does one with jobs left for the next batch; where extraction does without a model nothing
+-- is proposed. done is the number of jobs.
+-- Locks   a user's row, if it is free.
+create or replace function recall._enqueue_proposals(
+    p_kind  text,
+    p_limit integer,
+    p_as_of timestamptz
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now      timestamptz := coalesce(p_as_of, clock_timestamp());
+    v_task     text        := case p_kind when 'merge' then 'enqueue_merges'
+                                          else 'enqueue_patterns' end;
+    v_last     uuid;
+    v_looked   uuid;
+    v_users    uuid[];
+    v_settings recall.settings;
+    v_user     uuid;
+    v_jobs     integer;
+begin
+    perform recall._check_limit(p_limit);
+    done := 0;
+    select t.last_user into v_last from recall.maintenance_tasks as t where t.task = v_task;
+    v_users := recall._users_with_proposals(p_kind, v_last, null, p_limit);
+    if v_last is not null and cardinality(v_users) < p_limit then
+        v_users := v_users || recall._users_with_proposals(p_kind, null, v_last,
+                                                           p_limit - cardinality(v_users));
+    end if;
+
+    foreach v_user in array v_users loop
+        exit when done >= p_limit;
+        perform
+           from recall.users as u
+          where u.user_id = v_user
+            and case p_kind when 'merge' then u.merge_due else u.pattern_due end
+            for no key update skip locked;
+        continue when not found;
+
+        v_looked   := v_user;
+        v_settings := recall._settings(v_user);
+        v_jobs     := case
+            when v_settings.extraction = 'verbatim' then 0
+            when p_kind = 'merge'
+                then recall._propose_merges(v_user, p_limit - done, v_now, v_settings)
+            else recall._propose_patterns(v_user, p_limit - done, v_now, v_settings)
+        end;
+        done := done + v_jobs;
+
+        if done < p_limit then
+            update recall.users as u
+               set merge_due   = u.merge_due and p_kind <> 'merge',
+                   pattern_due = u.pattern_due and p_kind <> 'pattern'
+             where u.user_id = v_user;
+        end if;
+    end loop;
+
+    if v_looked is not null then
+        update recall.maintenance_tasks as t
+           set last_user = v_looked
+         where t.task = any (array(
+                   select f.task from recall.maintenance_tasks as f
+                    where f.task = v_task for no key update skip locked));
+    end if;
+    more := v_looked is not null
+            and recall._users_with_proposals(p_kind, null, null, 1) <> '{}';
+    return next;
+end;
+$function$;
+
+comment on function recall._enqueue_proposals(text, integer, timestamptz) is
+    'One batch of the sweep for merge or pattern jobs.';

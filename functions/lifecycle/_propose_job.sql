@@ -1,0 +1,38 @@
+-- recall._propose_job(user, kind, key, memories, payload, detail) -> was a job left?
+-- Each memory's audit keeps that it was proposed, and for what: that is how the same set is not
+-- proposed again every day when the model says no. False when an equal job is ready already.
+create or replace function recall._propose_job(
+    p_user_id    uuid,
+    p_kind       text,
+    p_key        text,
+    p_memory_ids uuid[],
+    p_payload    jsonb,
+    p_detail     jsonb
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_job_id uuid;
+begin
+    v_job_id := recall.enqueue_job(
+        p_user_id, p_kind, null, p_key,
+        p_payload || jsonb_build_object('memory_ids', to_jsonb(p_memory_ids)));
+    if v_job_id is null then
+        return false;
+    end if;
+
+    insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)
+    select p_user_id, i.id, v_now, 'proposed', v_job_id, session_user, p_detail
+      from unnest(p_memory_ids) as i (id);
+    return true;
+end;
+$function$;
+
+comment on function recall._propose_job(uuid, text, text, uuid[], jsonb, jsonb) is
+    'Leave a job about a set of memories, and note it in their audit.';

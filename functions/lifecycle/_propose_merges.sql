@@ -1,0 +1,48 @@
+-- recall._propose_merges(user, limit, now, settings) -> how many jobs
+-- The largest set of a tag and kind first; a memory is in one open merge at a time, so that no two
+-- models are asked about it. The caller holds the user's row.
+create or replace function recall._propose_merges(
+    p_user_id  uuid,
+    p_limit    integer,
+    p_now      timestamptz,
+    p_settings recall.settings
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_taken uuid[]  := recall._open_proposals(p_user_id, 'merge');
+    v_jobs  integer := 0;
+    v_set   record;
+    v_fresh uuid[];
+    v_ids   uuid[];
+begin
+    for v_set in
+        select s.tag, s.kind, s.fresh, s.seen
+          from recall._merge_sets(p_user_id, p_now, p_settings) as s
+    loop
+        exit when v_jobs >= p_limit;
+        v_fresh := recall._uuids_without(v_set.fresh, v_taken);
+        v_ids   := v_fresh || recall._uuids_without(v_set.seen, v_taken);
+        continue when v_fresh = '{}' or cardinality(v_ids) <= p_settings.merge_above;
+
+        v_ids := v_ids[1:p_settings.merge_batch];
+        if recall._propose_job(
+               p_user_id, 'merge', md5(v_set.kind || ' ' || v_set.tag), v_ids,
+               jsonb_build_object('tag', v_set.tag, 'kind', v_set.kind),
+               jsonb_build_object('for', 'merge', 'tags', recall._shared_tags(p_user_id, v_ids)))
+        then
+            v_taken := v_taken || v_ids;
+            v_jobs  := v_jobs + 1;
+        end if;
+    end loop;
+    return v_jobs;
+end;
+$function$;
+
+comment on function recall._propose_merges(uuid, integer, timestamptz, recall.settings) is
+    'Leave merge jobs for one user. Returns how many.';

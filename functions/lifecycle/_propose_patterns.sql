@@ -1,0 +1,45 @@
+-- recall._propose_patterns(user, limit, now, settings) -> how many jobs
+-- The caller holds the user's row.
+create or replace function recall._propose_patterns(
+    p_user_id  uuid,
+    p_limit    integer,
+    p_now      timestamptz,
+    p_settings recall.settings
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_jobs     integer := 0;
+    v_episodes uuid[];
+begin
+    for v_episodes in
+        select s.memory_ids
+          from recall._similar_episodes(
+                   p_user_id, p_now, recall._open_proposals(p_user_id, 'pattern'), p_settings) as s
+         where exists (
+                   select
+                     from unnest(s.memory_ids) as i (id)
+                    where not exists (
+                              select from recall.memory_events as e
+                               where e.user_id   = p_user_id
+                                 and e.memory_id = i.id
+                                 and e.event     = 'proposed'
+                                 and e.detail @> '{"for": "pattern"}'))
+    loop
+        exit when v_jobs >= p_limit;
+        if recall._propose_job(p_user_id, 'pattern', v_episodes[1]::text, v_episodes, '{}',
+                               '{"for": "pattern"}') then
+            v_jobs := v_jobs + 1;
+        end if;
+    end loop;
+    return v_jobs;
+end;
+$function$;
+
+comment on function recall._propose_patterns(uuid, integer, timestamptz, recall.settings) is
+    'Leave pattern jobs for one user. Returns how many.';

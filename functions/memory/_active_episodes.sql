@@ -1,0 +1,33 @@
+-- recall._active_episodes(user, episodes, settings) -> those that are active, the oldest first
+-- None when they are fewer than make a pattern.
+create or replace function recall._active_episodes(
+    p_user_id  uuid,
+    p_episodes uuid[],
+    p_settings recall.settings
+)
+returns recall.memory_store[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_episodes recall.memory_store[] := array(
+        select m
+          from recall.memory_store as m
+         where m.user_id   = p_user_id
+           and m.memory_id = any (p_episodes)
+           and m.end_reason is null
+           and m.kind = 'episode'
+         order by m.observed_at, m.memory_id);
+begin
+    if cardinality(v_episodes) < p_settings.pattern_episodes then
+        return '{}'::recall.memory_store[];
+    end if;
+    return v_episodes;
+end;
+$function$;
+
+comment on function recall._active_episodes(uuid, uuid[], recall.settings) is
+    'Active episodes of these, if they are enough for a pattern.';

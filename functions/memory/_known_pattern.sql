@@ -1,0 +1,62 @@
+-- recall._known_pattern(user, episodes, settings, content) -> the pattern about them, or NULL
+-- One that lists some of the episodes, or says it in the same words; else the one most similar to
+-- any of them, when it is more similar than episodes of a pattern must be.
+create or replace function recall._known_pattern(
+    p_user_id  uuid,
+    p_episodes recall.memory_store[],
+    p_settings recall.settings,
+    p_content  text default null
+)
+returns recall.memory_store
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $function$
+declare
+    v_hash     bytea  := recall._content_hash(p_content);
+    v_ids      uuid[] := array(select e.memory_id from unnest(p_episodes) as e);
+    v_patterns uuid[];
+    v_pattern  recall.memory_store;
+begin
+    select m.*
+      into v_pattern
+      from recall.memory_store as m
+     where m.user_id = p_user_id
+       and m.ended_at is null
+       and m.kind = 'pattern'
+       and (m.metadata -> 'episodes' ?| v_ids::text[] or m.content_hash = v_hash)
+     order by m.observed_at desc, m.memory_id
+     limit 1;
+    if found then
+        return v_pattern;
+    end if;
+
+    v_patterns := array(
+        select m.memory_id
+          from recall.memory_store as m
+         where m.user_id = p_user_id
+           and m.ended_at is null
+           and m.kind = 'pattern');
+    select m.*
+      into v_pattern
+      from recall.memory_embedding as p
+      join recall.memory_embedding as e
+        on e.user_id = p_user_id and e.memory_id = any (v_ids)
+           and e.embedding_model = p_settings.embedding_model
+           and 1 - (e.embedding <=> p.embedding) > p_settings.pattern_similarity
+      join recall.memory_store as m
+        on m.user_id = p_user_id and m.memory_id = p.memory_id
+     where p.user_id         = p_user_id
+       and p.memory_id       = any (v_patterns)
+       and p.embedding_model = p_settings.embedding_model
+     order by e.embedding <=> p.embedding, m.memory_id
+     limit 1;
+    return v_pattern;
+end;
+$function$;
+
+comment on function recall._known_pattern(uuid, recall.memory_store[], recall.settings, text) is
+    'The active pattern that lists some of these episodes, or is most similar to them.';

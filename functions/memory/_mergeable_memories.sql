@@ -1,0 +1,29 @@
+-- recall._mergeable_memories(user, kind, memories, now) -> those that may be merged still
+create or replace function recall._mergeable_memories(
+    p_user_id    uuid,
+    p_kind       text,
+    p_memory_ids uuid[],
+    p_now        timestamptz
+)
+returns recall.memory_store[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    return array(
+        select m
+          from recall.memory_store as m
+         where m.user_id   = p_user_id
+           and m.memory_id = any (p_memory_ids)
+           and m.end_reason is null
+           and m.kind = p_kind
+           and recall._is_mergeable(m, p_now)
+         order by m.memory_id);
+end;
+$function$;
+
+comment on function recall._mergeable_memories(uuid, text, uuid[], timestamptz) is
+    'Active memories of these that are of a kind and may be merged, in the order of their ids.';
