@@ -19,6 +19,7 @@ from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession, InvalidInputErr
 from pgrecall.rows import Message
 from scripted_openai import Broken, Refusal, ScriptedOpenAI, Status, Unfinished, calls
 from scripted_openai import scripted_openai as running_openai
+from support import raise_errors, together
 from transcripts import assert_valid, prompt_tokens
 
 WEATHER = {
@@ -265,6 +266,11 @@ def test_calls_that_nobody_executes_are_returned(chat: ChatSession, openai: Scri
     chat.append([{"role": "tool", "tool_call_id": call.id, "content": "21"}])
     assert_transcript(chat)
 
+    openai.then(calls(("weather", {"city": "Lyon"}), ids=("",)))  # an endpoint without ids
+    [call] = chat.send("Weather?", tools=[WEATHER]).choices[0].message.tool_calls or ()
+    chat.append([{"role": "tool", "tool_call_id": call.id, "content": "20"}])
+    assert_transcript(chat)
+
     # the memory tools' calls beside them are answered already
     openai.then(calls(("search_memories", {"query": "x"}), ("weather", {"city": "Lyon"})))
     with chat.send("Again?", tools=[WEATHER], memory_tools=True, stream=True) as reply:
@@ -328,6 +334,32 @@ def test_an_interrupted_tool(send: Send, chat: ChatSession, openai: ScriptedOpen
         send("Pay!", tools=[tool], functions={"pay": pay})
     answers = [m.content for m in stored(chat) if m.role == "tool"]
     assert answers == ["paid", '{"error": "interrupted"}', '{"error": "interrupted"}']
+    assert_transcript(chat)
+
+
+@pytest.mark.concurrent
+def test_turns_at_the_same_time(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+    """In one conversation: each call stands with its answers, whoever was faster."""
+    chat.open()
+    openai.respond = lambda request: (
+        calls(("search_memories", {"query": "x"}), ("search_memories", {"query": "y"}))
+        if request["messages"][-1]["role"] == "user"
+        else f"Answer to {next(m for m in reversed(request['messages']) if m['role'] == 'user')}"
+    )
+    raise_errors(
+        together(
+            (lambda number=number: chat.send(f"question {number}", memory_tools=True))
+            for number in range(6)
+        )
+    )
+    messages = stored(chat)
+    assert [m.turn_index for m in messages] == list(range(1, 31))
+    assert sorted(m.content or "" for m in messages if m.role == "user") == [
+        f"question {number}" for number in range(6)
+    ]
+    for number in range(6):
+        assert any(f"question {number}'" in (m.content or "") for m in messages
+                   if m.role == "assistant")  # fmt: skip
     assert_transcript(chat)
 
 

@@ -97,9 +97,10 @@ class Turn:
     def pieces(self) -> Generator[str, None]:
         """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
         chat = self._chat
-        self._messages = list(chat.context(current_message=self._text, tools=self._tools or None))
-        assert chat.last_context is not None  # noqa: S101
-        self._budget = chat.last_context.budget
+        compiled = chat.compile(current_message=self._text, tools=self._tools or None)
+        chat._record_use([(item.memory_id, item.relevance) for item in compiled.memories])
+        self._messages = list(compiled.messages)
+        self._budget = compiled.budget
         is_going_on = True
         while is_going_on:
             with closing(self._ask()) as pieces:
@@ -123,8 +124,12 @@ class Turn:
         started = time.monotonic()
         if not self._is_streamed:
             completion = self._create(client, request)
-            self.completion = completion
             self._take(dump(completion), started)
+            self.completion = completion
+            calls = self._answered["choices"][0]["message"].get("tool_calls") or ()
+            for call, mended in zip(completion.choices[0].message.tool_calls or (), calls,
+                                    strict=False):  # fmt: skip
+                call.id = mended["id"]  # as it is stored, for who answers it
             return
         received: list[Any] = []
         try:

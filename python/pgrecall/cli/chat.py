@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -23,7 +24,9 @@ from pgrecall.cli._output import note, print_error, print_table
 from pgrecall.cli._target import no_embedding_option, target_option, user_option
 from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import is_lost
+from pgrecall.llm import ChatModel
 from pgrecall.session import ReplyStream
+from pgrecall.tokens import TokenEstimateWarning
 
 __all__ = ["chat_command"]
 
@@ -70,6 +73,9 @@ def chat_command(
     llm = endpoint.chat_model()
     assert llm is not None  # noqa: S101  (required)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    warnings.simplefilter(
+        "ignore", TokenEstimateWarning
+    )  # a budget used less fully is no news here
     with opened_with_models(dsn, endpoint, no_embedding=no_embedding, llm=llm) as memory:
         memory.embedder()  # its errors before the first message
         talk = _Talk(
@@ -89,8 +95,8 @@ class _Learner:
 
     def __init__(self, memory: AgentMemory, llm: ModelSettings) -> None:
         self._memory = memory
-        self._llm = llm
-        self._worker = memory.worker(llm=llm)
+        self._model = ChatModel(llm)
+        self._worker = memory.worker(llm=self._model)
         self._thread = threading.Thread(target=self._run, name="pgrecall-chat-worker", daemon=True)
 
     def start(self) -> None:
@@ -112,7 +118,7 @@ class _Learner:
 
     def learn(self, chat: ChatSession) -> str | None:
         """Do what waits of a closed conversation; return what went wrong, if anything did."""
-        worker = self._memory.worker(llm=self._llm)
+        worker = self._memory.worker(llm=self._model)
         until = time.monotonic() + _LEARNING_SECONDS
 
         def look(_: WorkerReport) -> None:
