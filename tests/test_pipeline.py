@@ -498,6 +498,23 @@ def test_two_workers_on_the_same_sessions(
     assert value(db, "select count(*) from recall.jobs") == 0
 
 
+def test_a_session_in_which_nothing_was_said(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    for messages in ([], [{"role": "system", "content": "You are kind."}]):
+        chat = memory.session(user=user, model=MODEL)
+        if messages:
+            chat.append(messages)
+        else:
+            chat.open()
+        chat.close()
+    work(memory)
+    assert openai.chats == []
+    count = "select count(*) from recall.session_summaries where user_id = %s"
+    assert value(db, count, [user]) == 0
+    assert value(db, "select count(*) from recall.jobs") == 0
+
+
 def test_at_chat_pace(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:

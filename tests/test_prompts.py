@@ -197,8 +197,14 @@ def test_summaries(endpoint: ScriptedOpenAI, llm: ChatModel) -> None:
     assert "<summary>\nBefore.\n</summary>" in endpoint.chats[0]["messages"][1]["content"]
     assert [phase["phase"] for phase in done.phases] == ["summary", "embed"]
     again = steps.run(job | {"messages": []}, None, llm)
-    assert again.result == {"content": "Before.", "through_turn": 6}
+    assert again.result == {"through_turn": 6}
     assert len(endpoint.chats) == 1
+
+    # tokens are those of the session's model, where its tokenizer is known
+    endpoint.then({"summary": "\x00"}, {"summary": "One two three."}, {"summary": "Four."})
+    counted = steps.run(job | {"chat_model": "gpt-4o"}, None, llm).result
+    assert counted == {"content": "One two three.", "token_count": 4, "through_turn": 6}
+    assert "token_count" not in steps.run(job | {"chat_model": "my-own"}, None, llm).result
 
 
 def test_compaction(endpoint: ScriptedOpenAI, llm: ChatModel) -> None:
@@ -212,6 +218,8 @@ def test_compaction(endpoint: ScriptedOpenAI, llm: ChatModel) -> None:
     assert asked["messages"][1]["content"].startswith("At most 60 words.")
     empty = steps.run(job | {"through_turn": 0}, None, llm).result
     assert empty == window | {"through_turn": 0, "content": ""}
+    silent = steps.run(job | {"messages": [], "summary": "Before."}, None, llm).result
+    assert silent == window | {"content": "Before."}
     assert len(endpoint.chats) == 1
 
 

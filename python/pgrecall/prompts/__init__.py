@@ -19,7 +19,7 @@ __all__ = ["STEPS", "Consolidation", "Decision", "Episode", "Extraction", "Fact"
 
 
 def _word(value: Any) -> Any:
-    return value.strip() if isinstance(value, str) else value
+    return value.replace("\x00", "").strip() if isinstance(value, str) else value
 
 
 def _lower(value: Any) -> Any:

@@ -29,18 +29,20 @@ def summary(
     target_tokens: int,
     longest: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return content, and vector and model of it; the old summary when nothing was said since.
+    """Return content, its tokens, vector and model; nothing when nothing was said since.
 
     What is longer than the model can read goes piece by piece: each summary is fed to the next.
     """
     before = job_input.get("summary") or ""
     messages = job_input.get("messages") or []
+    if not messages:
+        return {}
     while messages:
         before, taken = _summed_up(
             step, before, messages, vectors, model, target_tokens=target_tokens, longest=longest
         )
         messages = messages[taken:]
-    result: dict[str, Any] = {"content": before.strip() or "Nothing was said."}
+    result: dict[str, Any] = {"content": before.strip()}
     chat_model = job_input.get("chat_model")
     if chat_model and encoding_name(chat_model) is not None:
         result["token_count"] = count_text_tokens(result["content"], chat_model)
