@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -30,11 +31,13 @@ def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def worker_process(dsn: str, openai: ScriptedOpenAI, kinds: str) -> Iterator[subprocess.Popen[str]]:
+def worker_process(
+    dsn: str, openai: ScriptedOpenAI, kinds: str, *options: str
+) -> Iterator[subprocess.Popen[str]]:
     """A `pgrecall worker`, which is killed in the end."""
     with subprocess.Popen(
         [sys.executable, "-m", "pgrecall", "worker", "--dsn", dsn, "--poll", "0.05",
-         "--base-url", openai.base_url, "--model", MODEL, "--kinds", kinds],
+         "--base-url", openai.base_url, "--model", MODEL, "--kinds", kinds, *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -166,6 +169,40 @@ def test_kill_9(
     row = session_row(db, user, session)
     assert (row["extracted_through_turn"], row["extracted_user_turns"]) == (2, 1)
     assert asked(openai).count("consolidate") <= 2
+
+
+def test_sigterm_while_a_model_works(
+    model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """The jobs at hand are finished, and no other is begun."""
+    script.facts = {"I use Vim": [fact("User uses Vim.")], "I use zsh": [fact("User uses zsh.")]}
+    for text in ("I use Vim", "I use zsh", "I use Linux"):
+        talk(memory, user, [text])
+    openai.forget()
+    asked_twice = threading.Barrier(3)
+    told = threading.Event()
+
+    def stand_still(request: Request) -> None:
+        if kind_of(request) == "extract":
+            asked_twice.wait(30)
+            told.wait(30)
+
+    openai.watch = stand_still
+    with worker_process(model_dsn, openai, "extract", "--concurrency", "2") as process:
+        asked_twice.wait(30)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert process.poll() is None
+        told.set()
+        assert process.wait(20) == 0
+    assert asked(openai).count("extract") == 2
+    states = "select state::text, count(*) from recall.jobs where kind = 'extract' group by 1"
+    assert db.execute(states.encode()).fetchall() == [("ready", 1)]
+    assert value(
+        db, "select count(*) from recall.sessions"
+        " where user_id = %s and extracted_through_turn = 2", [user]
+    ) == 2  # fmt: skip
 
 
 def contents(memory: AgentMemory, user: uuid.UUID) -> set[str]:

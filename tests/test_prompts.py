@@ -104,6 +104,7 @@ def test_extraction_cleans_what_the_model_says(endpoint: ScriptedOpenAI, llm: Ch
                 fact("User lives\x00 in \n Lyon.", slot="Home City!", importance=7, turns=[1, 99]),
                 fact("User is an oracle.", turns=[2]),
                 fact("…"),
+                fact("User: "),
                 fact("User runs.", kind="nonsense", tags=["Sport", "sport", ""], correction=True),
                 fact("User swims."),
                 fact("User sleeps."),

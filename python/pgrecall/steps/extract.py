@@ -222,7 +222,8 @@ def _turns(numbers: Sequence[int], known: set[int]) -> list[int]:
 
 
 def _has_words(text: str) -> bool:
-    return any(map(str.isalnum, text))
+    """Return whether a text says anything: small models like to begin with "User", and to stop."""
+    return re.sub(r"[\W_]+", " ", text).strip().lower() not in ("", "user", "the user")
 
 
 def _decided(
