@@ -116,3 +116,13 @@ create index if not exists working_memory_expires_at_due_idx
     on recall.working_memory (expires_at);
 comment on index recall.working_memory_expires_at_due_idx is
     'expire_working: values past their life, across users.';
+
+create index if not exists memory_events_at_due_idx
+    on recall.memory_events using brin (at) with (pages_per_range = 16);
+comment on index recall.memory_events_at_due_idx is
+    'metrics: events of the last day, across users. BRIN: a B-tree would cost every write.';
+
+create index if not exists job_phases_created_at_due_idx
+    on recall.job_phases using brin (created_at) with (pages_per_range = 16);
+comment on index recall.job_phases_created_at_due_idx is
+    'metrics: spans of the last day, across users.';

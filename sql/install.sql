@@ -387,13 +387,24 @@ begin;
 \ir ../functions/jobs/unschedule_maintenance.sql
 
 -- functions/observability
+\ir ../functions/observability/_estimated_rows.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
 \ir ../functions/observability/_health_scheduler.sql
+\ir ../functions/observability/_health_security.sql
+\ir ../functions/observability/_health_server.sql
 \ir ../functions/observability/_health_spending.sql
+\ir ../functions/observability/_health_statements.sql
+\ir ../functions/observability/_job_counts.sql
+\ir ../functions/observability/_metrics_maintenance.sql
+\ir ../functions/observability/_metrics_memory.sql
+\ir ../functions/observability/_metrics_queue.sql
+\ir ../functions/observability/_metrics_storage.sql
+\ir ../functions/observability/_metrics_work.sql
 \ir ../functions/observability/_missing_months.sql
 \ir ../functions/observability/health.sql
+\ir ../functions/observability/metrics.sql
 \ir ../functions/observability/version.sql
 
 -- What the functions and tables need of each other

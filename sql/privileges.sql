@@ -29,7 +29,7 @@ declare
         'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
         'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
         'expire_sessions',
-        'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance'];
+        'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'metrics'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
         'maintenance_commands', 'schedule_maintenance', 'unschedule_maintenance'];

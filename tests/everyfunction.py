@@ -164,6 +164,7 @@ CALLS: list[Call] = [
     _global("run_maintenance", "'expire_working'"),
     _global("run_due_maintenance"),
     _global("list_maintenance"),
+    _global("metrics"),
     _global("maintenance_commands"),
     _global("configure", '\'{"extraction": "verbatim"}\''),
     _call("configure_user", '\'{"extraction": "verbatim"}\''),

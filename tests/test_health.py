@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from pgrecall import schema
+from pgrecall.embedded import EmbeddedServer
 from support import call, open_session, rows, value
 
 Connection = psycopg.Connection[Any]
@@ -26,11 +31,11 @@ def health(db: Connection, name: str) -> tuple[str, str, str | None]:
     return row["status"], row["detail"], row["hint"]
 
 
-def enqueue(db: Connection, user: uuid.UUID, ago: str) -> uuid.UUID:
+def enqueue(db: Connection, user: uuid.UUID, ago: str, kind: str = "embed") -> uuid.UUID:
     return value(
         db,
-        "select recall.enqueue_job(%s, 'embed', p_run_at => now() - %s::interval)",
-        [user, ago],
+        "select recall.enqueue_job(%s, %s, p_run_at => now() - %s::interval)",
+        [user, kind, ago],
     )
 
 
@@ -95,7 +100,7 @@ def test_a_job_is_dead(db: Connection, user: uuid.UUID) -> None:
     call(db, "fail_job", p_user_id=user, p_job_id=job["job_id"],
          p_lease_token=job["lease_token"], p_error="poison", p_retry=False)  # fmt: skip
     found = health(db, "dead_jobs")
-    assert (found[0], found[1]) == ("fail", "1 jobs failed for good")
+    assert (found[0], found[1]) == ("fail", "1 jobs failed for good: 1 embed")
     call(db, "retry_dead_jobs")
     assert health(db, "dead_jobs")[0] == "ok"
 
@@ -192,3 +197,159 @@ def test_health_reads_only(db: Connection, user: uuid.UUID) -> None:
     db.commit()
     db.execute("set transaction read only")
     assert call(db, "health")
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"), [("extract", "extraction"), ("embed", "embeddings"), ("merge", None)]
+)
+@pytest.mark.parametrize(
+    ("ago", "status"), [("50 minutes", "ok"), ("2 hours", "warn"), ("25 hours", "fail")]
+)
+def test_a_backlog(
+    db: Connection, user: uuid.UUID, kind: str, row: str | None, ago: str, status: str
+) -> None:
+    """Measured from when the work was left, however often it was tried again since."""
+    enqueue(db, user, "1 minute", kind)
+    db.execute("update recall.jobs set attempts = 3, run_at = now() + interval '1 hour',"
+               " created_at = now() - %s::interval", [ago])  # fmt: skip
+    for name in ("extraction", "embeddings"):
+        found = health(db, name)
+        assert found[0] == (status if name == row else "ok")
+        assert found[1].startswith("1 " if name == row else "0 ")
+        assert (found[2] is None) == (found[0] == "ok")
+
+
+def test_work_that_is_not_due_is_not_late(db: Connection, user: uuid.UUID) -> None:
+    enqueue(db, user, "-1 hour", "extract")
+    db.execute("update recall.jobs set created_at = now() - interval '2 days'")
+    assert health(db, "extraction")[0] == "ok"
+
+
+def test_dead_jobs_by_kind(db: Connection, user: uuid.UUID) -> None:
+    for kind in ("embed", "merge"):
+        enqueue(db, user, "1 minute", kind)
+    db.execute("update recall.jobs set state = 'dead'")
+    assert health(db, "dead_jobs")[1] == "2 jobs failed for good: 1 embed, 1 merge"
+
+
+def test_an_extension_is_behind(db: Connection) -> None:
+    assert health(db, "extensions")[0] == "ok"
+    db.execute("set local allow_system_table_mods = on")
+    db.execute("update pg_extension set extversion = '0.7.0' where extname = 'vector'")
+    found = health(db, "extensions")
+    assert found[0] == "warn"
+    assert "vector 0.7.0" in found[1]
+    assert found[2] == "alter extension vector update;"
+
+
+def test_a_table_without_row_security(db: Connection) -> None:
+    assert health(db, "row_security")[0] == "ok"
+    db.execute("alter table recall.conversation_history_p3 disable row level security")
+    found = health(db, "row_security")
+    assert found[:2] == ("fail", "row-level security is off on recall.conversation_history_p3")
+    db.execute(str(found[2]).removeprefix("Run the installer again, or: ").encode())
+    assert health(db, "row_security")[0] == "ok"
+
+
+def test_a_function_for_everybody(db: Connection) -> None:
+    db.execute("grant execute on function recall.search to public")
+    found = health(db, "public")
+    assert found[0] == "fail"
+    assert "anybody may execute recall.search(" in found[1]
+    db.execute(str(found[2]).removeprefix("Run the installer again, or: ").encode())
+    assert health(db, "public")[0] == "ok"
+
+
+def test_writes_that_a_crash_may_lose(db: Connection) -> None:
+    db.execute("set local synchronous_commit = off")
+    found = health(db, "durability")
+    assert found[0] == "warn"
+    assert "synchronous_commit = off" in found[1]
+    assert "alter system set synchronous_commit = on;" in str(found[2])
+
+
+def test_without_autovacuum(db: Connection) -> None:
+    assert health(db, "autovacuum")[0] == "ok"
+    db.execute("set local track_counts = off")
+    found = health(db, "autovacuum")
+    assert found[0] == "warn"
+    assert "track_counts = on" in str(found[2])
+
+
+def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connection]) -> None:
+    other = connect()
+    other.execute("alter table recall.memory_access_log set (autovacuum_enabled = off)")
+    other.execute("insert into recall.memory_access_log select gen_random_uuid(),"
+                  " gen_random_uuid(), 0, now() from generate_series(1, 10100)")  # fmt: skip
+    other.execute("delete from recall.memory_access_log")
+    other.execute("select pg_stat_force_next_flush()")
+    found = health(connect(), "vacuum")
+    other.execute("alter table recall.memory_access_log reset (autovacuum_enabled)")
+    assert found[:2] == ("warn", "dead rows: memory_access_log 10100")
+    other.execute(str(found[2]).partition("now: ")[2].encode())
+    other.execute("select pg_stat_force_next_flush()")
+    assert health(connect(), "vacuum")[0] == "ok"
+
+
+def test_a_small_lock_table() -> None:
+    """And a server whose writes last."""
+    small = {"max_connections": "20", "max_locks_per_transaction": "20",
+             "autovacuum_worker_slots": "3", "max_wal_senders": "0"}  # fmt: skip
+    home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
+    try:
+        with (
+            EmbeddedServer(home, settings=small) as server,
+            psycopg.connect(server.dsn, autocommit=True) as conn,
+        ):
+            schema.install(conn, embedding_dimensions=4, hash_partitions=1)
+            assert health(conn, "locks")[0] == "ok"
+            call(conn, "configure", p_changes={"history_months_ahead": 24})
+            while call(conn, "ensure_partitions", p_limit=10)[0]["more"]:
+                pass
+            found = health(conn, "locks")
+            assert found[0] == "warn"
+            assert found[1].endswith("tables and indexes, 400 locks")
+            assert found[2] == "alter system set max_locks_per_transaction = 64; and restart."
+            assert health(conn, "durability")[0] == "ok"
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_slow_statements(db: Connection, connect: Callable[..., Connection]) -> None:
+    preloaded = value(db, "select current_setting('shared_preload_libraries')")
+    assert "slow_statements" not in {row["name"] for row in call(db, "health")}
+    other = connect()
+    other.execute("create extension pg_stat_statements")
+    if "pg_stat_statements" not in preloaded:
+        found = health(other, "slow_statements")
+        assert (found[0], found[2]) == ("ok", "It belongs into shared_preload_libraries.")
+    else:
+        assert health(other, "slow_statements")[0] == "ok"
+        for _ in range(5):
+            other.execute("select pg_sleep(0.26), recall.version()")
+        found = health(other, "slow_statements")
+        assert found[0] == "ok", "the owner may not see it"
+        assert found[2] == "grant pg_read_all_stats to recall_owner;"
+        other.execute(found[2].encode())
+        try:
+            found = health(other, "slow_statements")
+        finally:
+            other.execute("revoke pg_read_all_stats from recall_owner")
+        assert found[0] == "warn"
+        assert "(5 calls): select pg_sleep($1), recall.version()" in found[1]
+    other.execute("drop extension pg_stat_statements")
+
+
+def test_health_reads_nothing_that_grows_with_users(db: Connection) -> None:
+    """As fast for a million memories as for none: it reads no table of theirs."""
+    call(db, "health")
+    read = rows(
+        db,
+        "select distinct c.relname from pg_locks as l join pg_class as c on c.oid = l.relation"
+        " where l.pid = pg_backend_pid() and c.relnamespace = 'recall'::regnamespace"
+        " and c.relkind in ('r', 'p') and not c.relispartition",
+    )
+    assert {row["relname"] for row in read} <= {
+        "settings", "migrations", "maintenance_tasks", "models", "jobs", "job_phases",
+        "model_spending", "model_spending_totals",
+    }  # fmt: skip

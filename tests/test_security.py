@@ -42,7 +42,7 @@ WORKER = {
     "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log", "enqueue_merges",
     "enqueue_patterns",
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
-    "maintain", "list_maintenance",
+    "maintain", "list_maintenance", "metrics",
 }  # fmt: skip
 ADMIN = {
     "configure",

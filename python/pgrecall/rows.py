@@ -29,6 +29,7 @@ __all__ = [
     "Message",
     "MessageHit",
     "NewMessage",
+    "Metric",
     "RecalledTurn",
     "Remembered",
     "SearchHit",
@@ -320,6 +321,15 @@ class HealthCheck:
     status: str
     detail: str | None = None
     hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A gauge, named as Prometheus has it."""
+
+    name: str
+    value: float
+    labels: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from pgrecall.rows import (
     MemoryEvent,
     Message,
     MessageHit,
+    Metric,
     Remembered,
     SearchHit,
     Session,
@@ -808,6 +809,10 @@ class AsyncAgentMemory:
     async def health(self) -> list[HealthCheck]:
         """Return what can go wrong, each with ok, warn or fail, and a remedy."""
         return await self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+
+    async def metrics(self) -> list[Metric]:
+        """Return gauges of all users together; for a login with the rights of `recall_worker`."""
+        return await self._work.rows(Metric, Call.of("metrics"), repeatable=True)
 
     async def version(self) -> str:
         """Return the version of the installed schema."""

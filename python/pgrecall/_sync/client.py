@@ -32,6 +32,7 @@ from pgrecall.rows import (
     MemoryEvent,
     Message,
     MessageHit,
+    Metric,
     Remembered,
     SearchHit,
     Session,
@@ -801,6 +802,10 @@ class AgentMemory:
     def health(self) -> list[HealthCheck]:
         """Return what can go wrong, each with ok, warn or fail, and a remedy."""
         return self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+
+    def metrics(self) -> list[Metric]:
+        """Return gauges of all users together; for a login with the rights of `recall_worker`."""
+        return self._work.rows(Metric, Call.of("metrics"), repeatable=True)
 
     def version(self) -> str:
         """Return the version of the installed schema."""

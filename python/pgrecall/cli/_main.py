@@ -18,6 +18,7 @@ _COMMANDS = {
     "install": "install",
     "status": "status",
     "doctor": "status",
+    "metrics": "metrics",
     "demo": "demo",
     "chat": "chat",
     "import": "import_",

@@ -1,0 +1,31 @@
+-- recall._estimated_rows(table, column) -> rows by the column's value, from ANALYZE's statistics
+-- No row is read; a value too rare for the statistics is not among them.
+create or replace function recall._estimated_rows(
+    p_table  text,
+    p_column text
+)
+returns table (
+    item  text,
+    rows_ double precision
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return query
+    select v.item, sum(v.frequency * greatest(pg_stat_get_live_tuples(l.relid), 0))::float8
+      from pg_partition_tree(format('recall.%I', p_table)::regclass) as l
+      join pg_catalog.pg_class as c on c.oid = l.relid
+      join pg_catalog.pg_stats as s
+        on s.schemaname = 'recall' and s.tablename = c.relname and s.attname = p_column
+     cross join lateral unnest(s.most_common_vals::text::text[], s.most_common_freqs)
+           as v (item, frequency)
+     where l.isleaf
+     group by v.item;
+end;
+$function$;
+
+comment on function recall._estimated_rows(text, text) is
+    'Estimated rows of a table by the value of a column, from statistics.';

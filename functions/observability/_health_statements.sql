@@ -1,0 +1,68 @@
+-- recall._health_statements() -> slow_statements, where pg_stat_statements is
+-- By EXECUTE: most installations lack it. The owner sees texts of others only as a member of
+-- pg_read_all_stats; maintenance and imports may take their time.
+create or replace function recall._health_statements()
+returns table (
+    name   text,
+    status text,
+    detail text,
+    hint   text
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_view   text;
+    v_slow   text;
+    v_hidden bigint;
+begin
+    select format('%I.pg_stat_statements', n.nspname)
+      into v_view
+      from pg_catalog.pg_extension as e
+      join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
+     where e.extname = 'pg_stat_statements';
+    if not found then
+        return;
+    end if;
+
+    begin
+        execute format($sql$
+            select string_agg(format('%%s ms (%%s calls): %%s', round(s.mean_exec_time), s.calls,
+                                     left(s.query, 60)), '; ' order by s.mean_exec_time desc)
+                       filter (where s.query ~ '\yrecall\.' and s.place <= 3),
+                   count(*) filter (where s.query = '<insufficient privilege>')
+              from (
+                    select p.query, p.calls, p.mean_exec_time::numeric,
+                           row_number() over (order by (p.query ~ '\yrecall\.') desc,
+                                                       p.mean_exec_time desc) as place
+                      from %s as p
+                     where p.dbid = (select d.oid from pg_catalog.pg_database as d
+                                      where d.datname = current_database())
+                       and p.calls >= 5
+                       and p.mean_exec_time > 250
+                       and p.query !~ '\yrecall\.(maintain|run_\w*maintenance)\y'
+                   ) as s
+        $sql$, v_view) into v_slow, v_hidden;
+    exception when object_not_in_prerequisite_state or insufficient_privilege then
+        return query
+        select 'slow_statements', 'ok', format('pg_stat_statements does not answer: %s', sqlerrm),
+               'It belongs into shared_preload_libraries.';
+        return;
+    end;
+
+    return query
+    select 'slow_statements', case when v_slow is not null then 'warn' else 'ok' end,
+           concat_ws('; ', coalesce(v_slow, 'no statement takes more than 250 ms on average'),
+                     case when v_hidden > 0
+                          then format('%s slow statements of others are not shown', v_hidden) end),
+           case when v_slow is not null
+                then 'explain (analyze, buffers) one of them; vacuum (analyze) its tables.'
+                when v_hidden > 0
+                then format('grant pg_read_all_stats to %I;', current_user) end;
+end;
+$function$;
+
+comment on function recall._health_statements() is
+    'Health of statements, where pg_stat_statements is: those slow on average.';

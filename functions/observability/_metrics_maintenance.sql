@@ -1,0 +1,31 @@
+-- recall._metrics_maintenance() -> age, failures and duration of the last run of each enabled task
+create or replace function recall._metrics_maintenance()
+returns table (
+    name   text,
+    value  double precision,
+    labels jsonb
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select m.name, m.value::float8, jsonb_build_object('task', t.task)
+      from recall.maintenance_tasks as t
+     cross join lateral (
+            values ('pgrecall_maintenance_age_seconds', extract(epoch from v_now - t.last_run_at)),
+                   ('pgrecall_maintenance_failures', t.failures),
+                   ('pgrecall_maintenance_seconds', (t.last_result ->> 'ms')::numeric / 1000),
+                   ('pgrecall_maintenance_done', (t.last_result ->> 'done')::numeric)
+           ) as m (name, value)
+     where t.enabled
+       and m.value is not null;
+end;
+$function$;
+
+comment on function recall._metrics_maintenance() is
+    'Metrics of maintenance: when each task ran last, what it did, how long it took, failures.';

@@ -1,0 +1,71 @@
+-- recall._metrics_memory() -> memories by tier, sessions by state, events and rates of the last day
+-- Events are found by the BRIN index on their time. What contexts used is known until it is counted
+-- (the read path writes nothing else): the relevance of the memories that were packed is the part
+-- of a context's η that can be watched.
+create or replace function recall._metrics_memory()
+returns table (
+    name   text,
+    value  double precision,
+    labels jsonb
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select 'pgrecall_memories_estimate', t.rows_, jsonb_build_object('tier', t.item)
+      from recall._estimated_rows('memory_store', 'tier') as t
+     union all
+    select 'pgrecall_sessions_estimate', s.rows_, jsonb_build_object('status', s.item)
+      from recall._estimated_rows('sessions', 'status') as s;
+
+    return query
+    with events as materialized (
+        select e.event, count(*) as events
+          from recall.memory_events as e
+         where e.at > v_now - interval '1 day'
+         group by e.event
+    ), sums as (
+        select sum(e.events) filter (
+                   where e.event in ('added', 'duplicate', 'merged', 'superseded', 'disputed')
+               )::float8 as written,
+               sum(e.events) filter (where e.event = 'added')::float8 as added,
+               sum(e.events) filter (where e.event in ('duplicate', 'merged'))::float8 as repeated,
+               sum(e.events) filter (where e.event = 'superseded')::float8 as superseded,
+               sum(e.events) filter (where e.event = 'promoted')::float8 as promoted
+          from events as e
+    )
+    select 'pgrecall_memory_events_last_day', e.events::float8,
+           jsonb_build_object('event', e.event)
+      from events as e
+     union all
+    select m.name, coalesce(m.part, 0) / greatest(coalesce(m.whole, 0), 1), '{}'::jsonb
+      from sums as s
+     cross join lateral (
+            values ('pgrecall_duplicate_ratio_last_day', s.repeated, s.written),
+                   ('pgrecall_supersession_ratio_last_day', s.superseded, s.written),
+                   ('pgrecall_promotion_ratio_last_day', s.promoted, s.added)
+           ) as m (name, part, whole);
+
+    -- UNLOGGED: a standby has nothing of it
+    if not pg_is_in_recovery() then
+        return query
+        select m.name, m.value, '{}'::jsonb
+          from (
+                select count(*)::float8 as accesses, coalesce(avg(l.relevance), 0) as relevance
+                  from (select d.relevance from recall.memory_access_log as d limit 10000) as l
+               ) as a
+         cross join lateral (
+                values ('pgrecall_uncounted_accesses', a.accesses),
+                       ('pgrecall_context_relevance', a.relevance)
+               ) as m (name, value);
+    end if;
+end;
+$function$;
+
+comment on function recall._metrics_memory() is
+    'Metrics of memories: by tier, events and rates of the last day, relevance of what was used.';

@@ -1,0 +1,39 @@
+-- recall.metrics() -> name, value, labels: gauges in Prometheus' naming
+-- For all users together; no user, text or id is in it. Counts of large tables are the planner's
+-- and the statistics collector's estimates, so that a scrape costs the same at any size; rates are
+-- those of the last day.
+create or replace function recall.metrics()
+returns table (
+    name   text,
+    value  double precision,
+    labels jsonb
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+as $function$
+begin
+    return query
+    select 'pgrecall_info', 1::float8, jsonb_build_object('version', recall.version())
+     union all
+    select 'pgrecall_health_checks', count(*)::float8, jsonb_build_object('status', h.status)
+      from recall.health() as h
+     group by h.status
+     union all
+    select * from recall._metrics_queue()
+     union all
+    select * from recall._metrics_work()
+     union all
+    select * from recall._metrics_memory()
+     union all
+    select * from recall._metrics_storage()
+     union all
+    select * from recall._metrics_maintenance();
+end;
+$function$;
+
+comment on function recall.metrics() is
+    'Gauges for Prometheus or Grafana: queue, work and cost of the last day, memories, storage, '
+    'maintenance; of all users together.';
