@@ -84,7 +84,8 @@ def test_work_and_its_cost(db: Connection) -> None:
         span = ("insert into recall.job_phases (user_id, job_id, phase_id, kind, phase, created_at,"
                 " duration_ms, prompt_tokens, completion_tokens, cost_microcents, model_id, error)"
                 " values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'compact',"
-                " 'summary', now() - %s::interval, 1500, 1000, 100, 200000000, 'm', %s)")  # fmt: skip
+                " 'summary', now() - %s::interval, 1500, 1000, 100, 200000000, 'm', %s)"
+                )  # fmt: skip
         for ago, error in (("1 hour", None), ("2 hours", "boom"), ("25 hours", None)):
             db.execute(span.encode(), [ago, error])
         db.execute("insert into recall.model_spending_totals values"

@@ -14,12 +14,12 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_view   text;
+    v_schema name;
     v_slow   text;
     v_hidden bigint;
 begin
-    select format('%I.pg_stat_statements', n.nspname)
-      into v_view
+    select n.nspname
+      into v_schema
       from pg_catalog.pg_extension as e
       join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
      where e.extname = 'pg_stat_statements';
@@ -37,14 +37,14 @@ begin
                     select p.query, p.calls, p.mean_exec_time::numeric,
                            row_number() over (order by (p.query ~ '\yrecall\.') desc,
                                                        p.mean_exec_time desc) as place
-                      from %s as p
+                      from %I.pg_stat_statements as p
                      where p.dbid = (select d.oid from pg_catalog.pg_database as d
                                       where d.datname = current_database())
                        and p.calls >= 5
                        and p.mean_exec_time > 250
                        and p.query !~ '\yrecall\.(maintain|run_\w*maintenance)\y'
                    ) as s
-        $sql$, v_view) into v_slow, v_hidden;
+        $sql$, v_schema) into v_slow, v_hidden;
     exception when object_not_in_prerequisite_state or insufficient_privilege then
         return query
         select 'slow_statements', 'ok', format('pg_stat_statements does not answer: %s', sqlerrm),
