@@ -20,6 +20,7 @@ import pytest
 
 from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory, AsyncAgentMemory, steps
+from pgrecall._limits import Limits
 from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from support import value
@@ -395,6 +396,31 @@ def test_jobs_at_hand_are_finished_before_it_stops(
     assert crowd.started == 2
     assert sum(bool(memory.memories(user)) for user in users) == 2
     assert value(db, "select count(*) from recall.jobs where state = 'running'") == 0
+
+
+def test_a_user_who_is_held_for_long(
+    configured: str, user: uuid.UUID, db: psycopg.Connection,
+    connect: Callable[..., psycopg.Connection],
+) -> None:  # fmt: skip
+    """Neither the result nor the failure can be written: the job is left to its lease."""
+    other = uuid.uuid4()
+    limits = Limits(statement_timeout=0.5)
+    with AgentMemory.connect(configured, embedder=False, limits=limits) as memory:
+        talk(memory, user)
+        talk(memory, other)
+        holder = connect(autocommit=False)
+        holder.execute("select from recall.users where user_id = %s for update", [user])
+        report = memory.worker(kinds=["extract"]).run_until_idle()
+        holder.rollback()
+        assert (report.done, report.failed) == ({"extract": 1}, {"extract": 1})
+        assert report.last_error is not None
+        assert report.last_error.startswith("QueryCanceled")
+        assert (memory.memories(user), len(memory.memories(other))) == ([], len(SAID))
+        assert value(db, "select count(*) from recall.jobs where state = 'running'") == 1
+        db.execute("select recall.release_expired_leases(p_as_of => now() + interval '1 hour')")
+        db.execute("update recall.jobs set run_at = now()")
+        memory.worker(kinds=["extract"]).run_until_idle()
+        assert {m.content for m in memory.memories(user)} == set(SAID)
 
 
 def test_a_failure_that_cannot_be_stored_as_it_is(

@@ -161,12 +161,11 @@ class AsyncWorker:
                         await self._stop.wait(self._pause())
                     else:
                         self._count(await crew.ended(self._pause()), progress)
-                except psycopg.Error as error:
-                    if not is_lost(error):
-                        raise
+                except psycopg.OperationalError as error:  # a timeout or deadlock passes, too
                     failures += 1
                     pause = min(_MAX_PAUSE, 0.5 * 2 ** min(failures, 10))
-                    logger.warning("the server is not there, waiting %.0f s: %s", pause, error)
+                    what = "is not there" if is_lost(error) else "is busy"
+                    logger.warning("the server %s, waiting %.0f s: %s", what, pause, error)
                     await self._stop.wait(pause * _jitter())
             try:
                 await self._finish(crew, progress)
@@ -294,7 +293,9 @@ class AsyncWorker:
             job_input = await self._call(job, "job_input")
         except NotFoundError:
             return self._lost(job)
-        except PgRecallError as error:
+        except Exception as error:
+            if is_lost(error):
+                raise
             return await self._failed(job, error, ())
         embedder = await self._memory.embedder()
 
@@ -312,9 +313,9 @@ class AsyncWorker:
             is_finished = await self._call(
                 job, "finish_job", result=done.result, phases=list(done.phases)
             )
-        except psycopg.OperationalError:
-            raise  # of the server, not of the job: its lease ends, or is found again
         except Exception as error:
+            if is_lost(error):
+                raise  # of the server, not of the job: its lease ends, or is found again
             return await self._failed(job, error, spans)
         return Outcome(job.kind, is_done=True) if is_finished else self._lost(job)
 
@@ -347,13 +348,18 @@ class AsyncWorker:
         is_final = isinstance(error, PgRecallError) and error.diag.sqlstate is not None
         said = f"{type(error).__name__}: {error}"
         logger.warning("job %s (%s) failed: %s", job.job_id, job.kind, said)
-        await self._call(
-            job,
-            "fail_job",
-            error=steps.storable(said),
-            retry=False if is_final else UNSET,
-            phases=list(spans),
-        )
+        try:
+            await self._call(
+                job,
+                "fail_job",
+                error=steps.storable(said),
+                retry=False if is_final else UNSET,
+                phases=list(spans),
+            )
+        except psycopg.Error as failure:  # as when somebody holds the user for long
+            if is_lost(failure):
+                raise
+            logger.warning("job %s is left to its lease: %s", job.job_id, failure)
         return Outcome(job.kind, error=said)
 
     @staticmethod
