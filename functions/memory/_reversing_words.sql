@@ -16,7 +16,7 @@ return recall._negating_words() || string_to_array(
     'initially ago until till was were had did gone left leaving lost sold abandoned cancelled '
     'canceled dropped deleted removed retired resigned fired divorced separated died dead deceased '
     'late expired over discontinued switched replaced broke broken gave give gives given away off '
-    'temporary temporarily '
+    'temporary temporarily revoked suspended next other starting be '
     -- doubt, wish, future
     'would could might may maybe perhaps possibly probably apparently allegedly supposedly almost '
     'nearly want wants wanted wish wishes wished hope hopes hoped plan plans planned planning '
@@ -25,17 +25,17 @@ return recall._negating_words() || string_to_array(
     'future failed fails failing yet tomorrow '
     -- a condition, an exception, a contrast, a degree
     'if unless whether except excluding but or instead rather than besides less least too '
-    'provided providing supposing assuming case condition conditions long '
+    'provided providing supposing assuming case condition conditions long when while '
     -- fiction
     'myth joke joking kidding fictional imaginary dream dreams dreamed novel novels story stories '
     'tale tales game games movie movies film films play plays theory fantasy imagination '
-    'simulation role pretense rumor rumors rumour rumours mug motto '
+    'simulation role pretense rumor rumors rumour rumours mug motto television tv stage paper name '
     -- somebody else, or his words
-    'says said say claims claimed tells told asks asked reports reported believes believed knows '
-    'heard hears suspects assumes who whose whom someone somebody everyone everybody anyone '
-    'mother father mom mum dad parent parents sister brother sibling wife husband '
+    'according says said say claims claimed tells told asks asked reports reported believes '
+    'believed knows heard hears suspects assumes who whose whom someone somebody '
+    'everyone everybody anyone mother father mom mum dad parent parents sister brother sibling wife husband '
     'spouse son daughter child children kid kids cousin aunt uncle niece nephew grandmother '
-    'grandfather girlfriend boyfriend fiancé fiancée neighbor neighbour roommate landlord '
+    'law grandfather girlfriend boyfriend fiancé fiancée neighbor neighbour roommate landlord '
     -- another name or office, a multiple
     'new north south east west northern southern eastern western vice deputy assistant acting '
     'interim honorary half double twice triple dozen hundred thousand million billion percent '

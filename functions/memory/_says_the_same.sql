@@ -25,7 +25,8 @@ declare
         '^(\d[\d:.]*|morning|noon|afternoon|evening|night|day|week|weekday|weekend|month|year|hour|'
         'monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|'
         'may|june|july|august|september|october|november|december|spring|summer|autumn|fall|'
-        'winter|in|on|at|during|since|every|each)s?$';
+        'winter)s?$';
+    v_phrases   constant text[] := string_to_array('in on at during since every each', ' ');
     v_details   constant text[] := string_to_array(
         'really very quite always usually often frequently currently now also still generally '
         'personally mainly mostly especially particularly strongly definitely truly severely '
@@ -70,7 +71,9 @@ begin
             v_is_gap  := false;
             v_is_free := false;
         elsif v_at = 1 then
-            if v_word <> all (v_openers) and v_word !~ v_times then
+            v_is_free := v_is_free or v_word = any (v_phrases);
+            if v_word <> all (v_openers || v_phrases)
+               and (v_word !~ v_times or not v_is_free) then
                 return false;
             end if;
             v_is_gap := true;
@@ -87,6 +90,7 @@ begin
                   and (v_at <= cardinality(p_short) or v_is_gap
                        or v_word !~ '(ly$|^(19|20)\d\d$)')
                or v_before = 'to' and not v_is_gap
+               or v_word = 'from' and p_long[v_place + 1] ~ v_times
                or v_word = any (v_reversing)
                or v_word ~ '(n''t|less)$|^(ex|non|anti|semi|pseudo)-|^[b-hj-z]$'
                or v_word ~ '''s$' and v_at <= cardinality(p_short)
