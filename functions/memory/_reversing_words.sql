@@ -33,9 +33,10 @@ return recall._negating_words() || string_to_array(
     -- somebody else, or his words
     'according says said say claims claimed tells told asks asked reports reported believes '
     'believed knows heard hears suspects assumes who whose whom someone somebody '
-    'everyone everybody anyone mother father mom mum dad parent parents sister brother sibling wife husband '
-    'spouse son daughter child children kid kids cousin aunt uncle niece nephew grandmother '
-    'law grandfather girlfriend boyfriend fiancé fiancée neighbor neighbour roommate landlord '
+    'everyone everybody anyone mother father mom mum dad parent parents sister brother sibling '
+    'wife husband spouse son daughter child children kid kids cousin aunt uncle niece nephew '
+    'grandmother grandfather girlfriend boyfriend fiancé fiancée neighbor neighbour roommate '
+    'landlord law '
     -- another name or office, a multiple
     'new north south east west northern southern eastern western vice deputy assistant acting '
     'interim honorary half double twice triple dozen hundred thousand million billion percent '
