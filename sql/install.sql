@@ -354,6 +354,7 @@ begin;
 \ir ../functions/jobs/_put_off_costly.sql
 \ir ../functions/jobs/_put_off_extraction.sql
 \ir ../functions/jobs/_read_leased_job.sql
+\ir ../functions/jobs/_read_task.sql
 \ir ../functions/jobs/_result_items.sql
 \ir ../functions/jobs/_retracted_turns.sql
 \ir ../functions/jobs/_return_job.sql
@@ -371,6 +372,7 @@ begin;
 \ir ../functions/jobs/_write_phases.sql
 \ir ../functions/jobs/_write_summary.sql
 \ir ../functions/jobs/claim_jobs.sql
+\ir ../functions/jobs/configure_maintenance.sql
 \ir ../functions/jobs/consolidation_input.sql
 \ir ../functions/jobs/extend_lease.sql
 \ir ../functions/jobs/fail_job.sql

@@ -32,7 +32,8 @@ declare
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'metrics'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
-        'maintenance_commands', 'schedule_maintenance', 'unschedule_maintenance'];
+        'configure_maintenance', 'maintenance_commands',
+        'schedule_maintenance', 'unschedule_maintenance'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

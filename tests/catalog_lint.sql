@@ -137,7 +137,8 @@ select p.oid::regprocedure::text
         'enqueue_patterns', 'enqueue_missing_embeddings', 'release_expired_leases',
         'ensure_partitions', 'drop_expired_partitions', 'purge_expired',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
-        'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands', 'replay_erasures',
+        'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
+        'configure_maintenance', 'replay_erasures',
         'health', 'metrics', 'get_settings', 'list_models');
 
 -- rule: constraints are named <table>_<columns>_<kind>

@@ -168,6 +168,7 @@ CALLS: list[Call] = [
     _global("maintenance_commands"),
     _global("configure", '\'{"extraction": "verbatim"}\''),
     _call("configure_user", '\'{"extraction": "verbatim"}\''),
+    _global("configure_maintenance", "'expire_working', '{\"batch_size\": 100}'"),
     _global("register_model", "'mine', 1000"),
     _global("register_kind", "'mine', 'My own kind'"),
 ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from pgrecall import AgentMemory
 from support import call, login_role, refused, rows, value
@@ -279,3 +281,32 @@ def test_a_user_is_not_part_of_it(db: Connection, sweep: str) -> None:
         db.execute("select set_config('recall.user_id', %s, true)", [str(uuid.uuid4())])
         assert run(db, sweep)["done"] == 5
     assert rows(db, "select 1 from public.due where xid is null") == []
+
+
+def test_a_task_is_configured(db: Connection, sweep: str) -> None:
+    changes = {"schedule": "1 2 * * *", "period": "2 days", "batch_size": 7, "budget": "3 s",
+               "enabled": False}  # fmt: skip
+    db.execute("select recall.configure_maintenance(%s, %s)", [sweep, Jsonb(changes)])
+    row = noted(db, sweep)
+    assert row | {
+        "schedule": "1 2 * * *", "period": timedelta(days=2), "batch_size": 7,
+        "budget": timedelta(seconds=3), "enabled": False,
+    } == row  # fmt: skip
+    call(db, "configure_maintenance", p_task=sweep, p_changes={"enabled": True})
+    assert noted(db, sweep) == row | {"enabled": True}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"batch_size": 0}, {"batch_size": "many"}, {"period": "0"}, {"period": "soon"},
+     {"budget": "2 days"}, {"enabled": None}, {"schedule": None}, {"last_result": {}},
+     {"nonsense": 1}],
+    ids=str,
+)  # fmt: skip
+def test_a_task_is_not_configured_so(db: Connection, sweep: str, changes: dict[str, Any]) -> None:
+    before = noted(db, sweep)
+    with refused("RC003"):
+        db.execute("select recall.configure_maintenance(%s, %s)", [sweep, Jsonb(changes)])
+    assert noted(db, sweep) == before
+    with refused("RC003", "unknown maintenance task 'nonsense'"):
+        call(db, "configure_maintenance", p_task="nonsense", p_changes={"enabled": True})

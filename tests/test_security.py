@@ -50,6 +50,7 @@ ADMIN = {
     "register_model",
     "register_kind",
     "retry_dead_jobs",
+    "configure_maintenance",
     "maintenance_commands",
     "schedule_maintenance",
     "unschedule_maintenance",

@@ -20,15 +20,7 @@ declare
     v_task      recall.maintenance_tasks;
     v_lock_time interval;
 begin
-    select t.* into v_task from recall.maintenance_tasks as t where t.task = p_task;
-    if not found then
-        raise exception using
-            errcode = 'RC003',
-            message = format('unknown maintenance task %s',
-                             coalesce(quote_literal(p_task), 'null')),
-            hint    = 'Known: ' || (select string_agg(t.task, ', ' order by t.task)
-                                      from recall.maintenance_tasks as t);
-    end if;
+    v_task := recall._read_task(p_task);
     select s.maintenance_lock_time into v_lock_time from recall.settings as s;
 
     return recall._run_task(
