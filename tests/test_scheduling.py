@@ -279,3 +279,18 @@ def test_run_details_of_ours_are_thrown_away(cron: Connection) -> None:
         cron, "select runid from cron.job_run_details where runid < 0 order by runid desc"
     )] == [-2, -3, -4]  # fmt: skip
     cron.execute("delete from cron.job_run_details where runid < 0")
+
+
+def test_uninstall_says_how_jobs_elsewhere_go(cron: Connection, empty_dsn: str) -> None:
+    """It cannot reach another database, so it names the statement to run there."""
+    said: list[str] = []
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        schema.install(conn, embedding_dimensions=4, hash_partitions=1)
+        for row in call(conn, "maintenance_commands"):
+            cron.execute(row["statement"].encode())
+        assert jobs(cron)
+        conn.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
+        schema.uninstall(conn)
+    (words,) = [text for text in said if "pg_cron" in text]
+    cron.execute(words[words.index("select cron.unschedule") :].encode())
+    assert jobs(cron) == {}
