@@ -25,6 +25,7 @@ Login = dict[str, str]
 READER = {
     "user_id", "uuidv7", "version", "health", "get_settings", "list_models", "message_hash",
     "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
+    "search_sessions",
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
     "explain_context",
@@ -43,6 +44,7 @@ WORKER = {
     "enqueue_patterns",
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
     "maintain", "list_maintenance", "metrics",
+    "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
 }  # fmt: skip
 ADMIN = {
     "configure",
