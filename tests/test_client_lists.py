@@ -83,6 +83,7 @@ def test_where_a_list_goes_on(before: str, listed: str, expected: tuple[int, int
 
 def test_a_list_that_grows(chat: ChatSession) -> None:
     messages: Messages = [{"role": "system", "content": "You are kind."}]
+    assert chat.sync([]) == chat.sync(messages) == []
     for number in range(4):
         messages += said(f"Question {number}", "Yes.")  # the same answer each time
         added = chat.sync(messages)

@@ -124,7 +124,7 @@ def test_every_call_names_what_exists(
             " group by proname"
         ).fetchall()
     )
-    known |= {"health": set(), "version": set()}
+    known |= {"health": set(), "metrics": set(), "version": set()}
     made: dict[str, set[str]] = {}
     real = Call.of.__func__  # type: ignore[attr-defined]
 
@@ -147,7 +147,8 @@ def test_every_call_names_what_exists(
     chat = memory.session(user=user, model="m")
     chat.open()
     anything |= {"query": "x", "from_turn": 1, "turn_index": 1, "patch": {}, "text": "x",
-                 "task_id": "t", "key": "k", "value": 1, "messages": []}  # fmt: skip
+                 "task_id": "t", "key": "k", "value": 1,
+                 "messages": [{"role": "user", "content": "x"}]}  # fmt: skip
     for name in sorted(n for n in dir(chat) if not n.startswith("_") and n != "send"):
         method = getattr(chat, name) if name not in ("info", "params") else None
         if callable(method):

@@ -395,7 +395,10 @@ class AsyncChatSession:
             InvalidInputError: something is no message; nothing is stored.
             SessionNotActiveError: the session is closed.
         """
-        given = normalize(await AsyncRuntime.collected(messages)).messages
+        messages = await AsyncRuntime.collected(messages)
+        if isinstance(messages, Sequence) and not messages:
+            return []
+        given = normalize(messages).messages
         async with self._sync_lock:
             session = await self.refresh()
             if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:

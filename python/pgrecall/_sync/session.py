@@ -396,7 +396,10 @@ class ChatSession:
             InvalidInputError: something is no message; nothing is stored.
             SessionNotActiveError: the session is closed.
         """
-        given = normalize(SyncRuntime.collected(messages)).messages
+        messages = SyncRuntime.collected(messages)
+        if isinstance(messages, Sequence) and not messages:
+            return []
+        given = normalize(messages).messages
         with self._sync_lock:
             session = self.refresh()
             if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:
