@@ -236,7 +236,14 @@ def furnish(conn: Connection, mark: str) -> World:
                                       "provenance": "system_inferred"}])  # fmt: skip
     goal = remember("wants to run a marathon", p_kind="goal")
     episodes = [
-        str(remember(f"asked about {n} bicycles", p_kind="episode", p_embedding=vector(300)))
+        str(
+            remember(
+                f"asked about {n} bicycles",
+                p_kind="episode",
+                p_embedding=vector(300),
+                p_expires_at=datetime.now(UTC) + timedelta(days=1000),
+            )
+        )
         for n in range(3)
     ]
     call(conn, "put_working", p_user_id=user, p_session_id=session, p_task_id="task", p_key="key",
