@@ -32,7 +32,7 @@ begin
            and m.ended_at is null
            and m.tags <> '{}'
            and recall._is_mergeable(m, p_now)
-    ), members as (
+    ), members as materialized (
         select c.label, c.kind, c.memory_id, c.created_at,
                not c.is_result and not exists (
                    select from recall.memory_events as e
@@ -41,18 +41,18 @@ begin
                       and e.event     = 'proposed'
                       and e.detail @> jsonb_build_object('for', 'merge',
                                                          'tags', jsonb_build_array(c.label)))
-                   as is_fresh
+                   as is_fresh,
+               exists (
+                   select from recall.memory_store as p
+                    where p.user_id       = p_user_id
+                      and p.superseded_by = c.memory_id
+                      and p.end_reason    = 'merged'
+                      and p.content_hash  = c.content_hash) as is_restored
           from (
                 select l.*, count(*) over (partition by l.label, l.kind) as how_many
                   from candidates as l
                ) as c
          where c.how_many > p_settings.merge_above
-           and not exists (
-                   select from recall.memory_store as p
-                    where p.user_id       = p_user_id
-                      and p.superseded_by = c.memory_id
-                      and p.end_reason    = 'merged'
-                      and p.content_hash  = c.content_hash)
     )
     select s.label, s.kind,
            coalesce(array_agg(s.memory_id order by s.created_at, s.memory_id)
@@ -60,6 +60,7 @@ begin
            coalesce(array_agg(s.memory_id order by s.created_at desc, s.memory_id)
                         filter (where not s.is_fresh), '{}'::uuid[])
       from members as s
+     where not s.is_restored
      group by s.label, s.kind
     having bool_or(s.is_fresh)
      order by count(*) desc, s.kind, s.label;
