@@ -39,7 +39,11 @@ values ('ensure_partitions', '17 3 * * *', '1 day', 1000, '30 seconds'),
        ('promote_memories', '3-59/15 * * * *', '15 minutes', 1000, '1 minute'),
        ('expire_memories', '11 * * * *', '1 hour', 1000, '5 minutes'),
        ('expire_sessions', '23 * * * *', '1 hour', 1000, '5 minutes'),
-       ('decay_memories', '31 3 * * *', '1 day', 1000, '5 minutes'),
        ('enqueue_merges', '37 4 * * *', '1 day', 200, '20 seconds'),
-       ('enqueue_patterns', '52 4 * * *', '1 day', 200, '20 seconds')
+       ('enqueue_patterns', '52 4 * * *', '1 day', 200, '20 seconds'),
+       ('enqueue_compactions', '7-59/30 * * * *', '30 minutes', 1000, '1 minute'),
+       ('enqueue_missing_embeddings', '9-59/15 * * * *', '15 minutes', 1000, '1 minute'),
+       ('purge_expired', '47 3 * * *', '1 day', 5000, '5 minutes'),
+       ('drop_expired_partitions', '53 4 * * *', '1 day', 10, '5 minutes'),
+       ('decay_memories', '31 3 * * *', '1 day', 1000, '5 minutes')
 on conflict (task) do nothing;

@@ -1,5 +1,11 @@
 -- Only what a named query needs. No key and no predicate names a column that an append or an
 -- access changes: with such an index 0 of 365 session updates were HOT, without it 246 of 250.
+create index if not exists users_embedding_due_idx
+    on recall.users (user_id)
+    where embedding_due;
+comment on index recall.users_embedding_due_idx is
+    'enqueue_missing_embeddings: users with a memory without a vector.';
+
 create index if not exists sessions_created_at_idx
     on recall.sessions (user_id, created_at desc);
 comment on index recall.sessions_created_at_idx is 'list_sessions: newest first, by keyset.';
@@ -15,6 +21,23 @@ create index if not exists sessions_compaction_due_idx
     where compaction_due;
 comment on index recall.sessions_compaction_due_idx is
     'enqueue_compactions: sessions above twice their window, across users.';
+
+create index if not exists sessions_search_purge_at_due_idx
+    on recall.sessions (search_purge_at)
+    where search_purge_at is not null;
+comment on index recall.sessions_search_purge_at_due_idx is
+    'purge_expired: sessions with compacted turns in message_search, across users.';
+
+create index if not exists sessions_system_prompt_hash_due_idx
+    on recall.sessions (system_prompt_hash);
+comment on index recall.sessions_system_prompt_hash_due_idx is
+    'purge_expired: does any session use a prompt?';
+
+create index if not exists system_prompts_released_at_due_idx
+    on recall.system_prompts (released_at)
+    where released_at is not null;
+comment on index recall.system_prompts_released_at_due_idx is
+    'purge_expired: prompts that a session gave up.';
 
 create unique index if not exists session_summaries_live_idx
     on recall.session_summaries (user_id, session_id, kind)
@@ -106,6 +129,16 @@ create index if not exists append_receipts_created_at_due_idx
 comment on index recall.append_receipts_created_at_due_idx is
     'purge_expired: receipts past their life, across users. BRIN: a B-tree would cost every '
     'append.';
+
+create index if not exists memory_embedding_ended_ended_at_due_idx
+    on recall.memory_embedding_ended using brin (ended_at) with (pages_per_range = 16);
+comment on index recall.memory_embedding_ended_ended_at_due_idx is
+    'purge_expired: vectors of memories that ended long ago, across users.';
+
+create index if not exists model_spending_day_due_idx
+    on recall.model_spending using brin (day) with (pages_per_range = 16);
+comment on index recall.model_spending_day_due_idx is
+    'purge_expired: days past their retention, across users.';
 
 create index if not exists memory_access_log_user_id_idx
     on recall.memory_access_log (user_id);

@@ -28,7 +28,8 @@ declare
         'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
         'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
         'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
-        'expire_sessions',
+        'expire_sessions', 'enqueue_compactions', 'enqueue_missing_embeddings', 'purge_expired',
+        'drop_expired_partitions',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'metrics'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',

@@ -55,6 +55,10 @@ begin
          where e.embedding is not null;
     end if;
 
+    if p_embeddings is null or array_position(p_embeddings, null) is not null then
+        perform recall._note_unembedded(v_user_id);
+    end if;
+
     insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)
     select v_user_id, i.memory_id, v_now, p_event, p_job_id, session_user,
            jsonb_strip_nulls(p_detail)

@@ -28,6 +28,12 @@ begin
     insert into recall.system_prompts (prompt_hash, content, token_count, created_at)
     values (o_hash, p_prompt, o_tokens, v_now)
     on conflict (prompt_hash) do nothing;
+    if not found then
+        update recall.system_prompts as p
+           set released_at = null
+         where p.prompt_hash = o_hash
+           and p.released_at is not null;
+    end if;
 end;
 $function$;
 

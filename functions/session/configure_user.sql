@@ -37,7 +37,8 @@ begin
 
     perform recall._ensure_user(p_user_id);
     update recall.users as u
-       set overrides = jsonb_strip_nulls(u.overrides || p_changes)
+       set overrides     = jsonb_strip_nulls(u.overrides || p_changes),
+           embedding_due = u.embedding_due or p_changes ? 'embedding_model'
      where u.user_id = p_user_id;
 end;
 $function$;

@@ -65,6 +65,10 @@ begin
                        where p.prompt_hash = v_session.system_prompt_hash)
             end,
             case when p_changes ? 'system_prompt_tokens' then v_new.system_prompt_tokens end);
+        update recall.system_prompts as p
+           set released_at = v_now
+         where p.prompt_hash = v_session.system_prompt_hash
+           and p.prompt_hash <> v_prompt.o_hash;
         v_new.system_prompt_hash   := v_prompt.o_hash;
         v_new.system_prompt_tokens := v_prompt.o_tokens;
     end if;

@@ -29,6 +29,7 @@ create table if not exists recall.maintenance_tasks (
     last_result jsonb,
     failures    integer     not null default 0,
     last_user   uuid,
+    position    jsonb,
     constraint maintenance_tasks_pkey primary key (task),
     constraint maintenance_tasks_period_check check (period > interval '0'),
     constraint maintenance_tasks_batch_size_check check (batch_size > 0),
@@ -57,6 +58,8 @@ comment on column recall.maintenance_tasks.last_result is
 comment on column recall.maintenance_tasks.failures is 'Failures since it last went well.';
 comment on column recall.maintenance_tasks.last_user is
     'Of a task that goes round the users: the last one it looked at.';
+comment on column recall.maintenance_tasks.position is
+    'Where a walk over all users goes on, and what it is for.';
 
 create table if not exists recall.migrations (
     version    text        not null,

@@ -49,6 +49,7 @@ create table if not exists recall.system_prompts (
     content     text        not null,
     token_count integer     not null,
     created_at  timestamptz not null,
+    released_at timestamptz,
     constraint system_prompts_pkey primary key (prompt_hash),
     constraint system_prompts_token_count_check check (token_count >= 0)
 );
@@ -60,3 +61,5 @@ comment on column recall.system_prompts.content is 'The prompt.';
 comment on column recall.system_prompts.token_count is
     'Tokens, given or estimated on the safe side.';
 comment on column recall.system_prompts.created_at is 'When it was first seen.';
+comment on column recall.system_prompts.released_at is
+    'When a session gave it up for another one; purge_expired looks whether any session uses it.';

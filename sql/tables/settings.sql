@@ -116,6 +116,11 @@ create table if not exists recall.settings (
     decay_importance                real        not null default 0.3,
     decay_idle                      interval    not null default '30 days',
     decay_lifetime                  interval    not null default '90 days',
+    history_retention               interval    not null default '12 months',
+    drop_expired_history            boolean     not null default true,
+    phase_retention                 interval    not null default '90 days',
+    ended_vector_retention          interval    not null default '30 days',
+    message_search_retention        interval    not null default '30 days',
 
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
@@ -228,7 +233,12 @@ create table if not exists recall.settings (
         demotion_age >= interval '0' and demotion_accesses_per_hour between 0 and 1000),
     constraint settings_decay_importance_check check (decay_importance between 0 and 0.5),
     constraint settings_decay_times_check check (
-        decay_idle >= interval '1 hour' and decay_lifetime >= interval '0')
+        decay_idle >= interval '1 hour' and decay_lifetime >= interval '0'),
+    constraint settings_history_retention_check
+        check (history_retention between interval '1 day' and interval '1000 years'),
+    constraint settings_retention_check check (
+        phase_retention >= interval '1 day' and ended_vector_retention >= interval '0'
+        and message_search_retention >= interval '0')
 );
 
 comment on table recall.settings is
@@ -416,3 +426,14 @@ comment on column recall.settings.decay_importance is
 comment on column recall.settings.decay_idle is
     'Time without an access after which they do (at least an hour).';
 comment on column recall.settings.decay_lifetime is 'What is left of their life then.';
+comment on column recall.settings.history_retention is
+    'How long months of history are kept after their end, at least (a day or more); until the '
+    'sessions in them are closed, expired or compacted past them. Per user it can only be longer.';
+comment on column recall.settings.drop_expired_history is
+    'Whether such a month is dropped once it is detached; else it stays as a table of its own.';
+comment on column recall.settings.phase_retention is
+    'How long the spans of jobs and the daily spending are kept (a day or more).';
+comment on column recall.settings.ended_vector_retention is
+    'How long the vector of an ended memory is kept, for searches as of then.';
+comment on column recall.settings.message_search_retention is
+    'How long a turn that has been compacted can be found by search_messages; per user.';

@@ -10,6 +10,7 @@ create table if not exists recall.users (
     created_at          timestamptz not null,
     merge_due           boolean     not null default false,
     pattern_due         boolean     not null default false,
+    embedding_due       boolean     not null default false,
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
     constraint users_overrides_check check (jsonb_typeof(overrides) = 'object'),
@@ -32,3 +33,5 @@ comment on column recall.users.merge_due is
     'cost every writer of memories a lock.';
 comment on column recall.users.pattern_due is
     'Set when an episode got its vector, until enqueue_patterns has looked.';
+comment on column recall.users.embedding_due is
+    'Set when a memory is written without a vector; a sweep finds the user by its index.';

@@ -1,0 +1,52 @@
+-- recall._drop_month(parent, leaf, lower_bound, upper_bound, now) -> is it gone?
+-- All or nothing: what may not go, and what somebody reads for longer than the lock_timeout of the
+-- caller, stays as it was until the next run. The leaf of everything before is made anew.
+-- Locks   the leaf against writers, its sessions, then for a moment the parent against everybody.
+create or replace function recall._drop_month(
+    p_parent      regclass,
+    p_leaf        regclass,
+    p_lower_bound timestamptz,
+    p_upper_bound timestamptz,
+    p_now         timestamptz
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_name constant text := (
+        select c.relname from pg_catalog.pg_class as c where c.oid = p_leaf);
+    v_drop boolean;
+begin
+    select s.drop_expired_history or pg_partition_root(p_parent) = 'recall.job_phases'::regclass
+      into v_drop
+      from recall.settings as s;
+
+    execute format('lock table only %s in share row exclusive mode', p_leaf);
+    if pg_partition_root(p_parent) = 'recall.conversation_history'::regclass
+       and not recall._retire_turns(p_leaf, p_upper_bound, p_now) then
+        raise exception using errcode = 'RC999', message = 'some of it is still needed';
+    end if;
+
+    execute format('alter table %s detach partition %s', p_parent, p_leaf);
+    if v_drop then
+        execute format('drop table recall.%I', v_name);
+    else
+        execute format('comment on table recall.%I is %L', v_name,
+                       'Messages past their retention, detached: the administrator''s to keep, '
+                       'move or drop.');
+    end if;
+    if p_lower_bound = '-infinity' then
+        perform recall._create_leaf(p_parent, v_name, null, p_upper_bound);
+    end if;
+    return true;
+exception
+    when lock_not_available or deadlock_detected or sqlstate 'RC999' then
+        return false;
+end;
+$function$;
+
+comment on function recall._drop_month(regclass, regclass, timestamptz, timestamptz, timestamptz)
+    is 'Detach and drop one month, if nothing in it is needed and nobody is reading.';

@@ -1,0 +1,60 @@
+-- recall._enqueue_embeddings(user, run_at, with_sessions) -> how many jobs
+-- The caller holds the user's row. A session whose messages have vectors of another model is
+-- indexed anew from the first of them.
+create or replace function recall._enqueue_embeddings(
+    p_user_id       uuid,
+    p_run_at        timestamptz,
+    p_with_sessions boolean
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_settings recall.settings := recall._settings(p_user_id);
+    v_session  uuid;
+    v_count    integer         := 0;
+begin
+    if recall._has_unembedded(p_user_id, v_settings.embedding_model)
+       and recall.enqueue_job(p_user_id, 'embed', null, 'memories', '{}', p_run_at) is not null then
+        v_count := 1;
+    end if;
+    update recall.users as u
+       set embedding_due = false
+     where u.user_id = p_user_id
+       and u.embedding_due;
+    if not p_with_sessions or not v_settings.embed_messages then
+        return v_count;
+    end if;
+
+    update recall.sessions as s
+       set indexed_through_turn = least(s.indexed_through_turn, o.first_turn - 1)
+      from (
+            select i.session_id, min(i.turn_index) as first_turn
+              from recall.message_search as i
+             where i.user_id         = p_user_id
+               and i.embedding_model <> v_settings.embedding_model
+             group by i.session_id
+           ) as o
+     where s.user_id    = p_user_id
+       and s.session_id = o.session_id;
+    for v_session in
+        select s.session_id
+          from recall.sessions as s
+         where s.user_id              = p_user_id
+           and s.indexed_through_turn < s.turn_count
+    loop
+        if recall.enqueue_job(p_user_id, 'embed', v_session, v_session::text, '{}', p_run_at)
+           is not null then
+            v_count := v_count + 1;
+        end if;
+    end loop;
+    return v_count;
+end;
+$function$;
+
+comment on function recall._enqueue_embeddings(uuid, timestamptz, boolean) is
+    'Ask for the vectors that one user''s memories, and messages, lack.';

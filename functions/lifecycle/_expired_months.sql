@@ -1,0 +1,39 @@
+-- recall._expired_months(now, limit) -> leaves past their retention, the oldest first
+-- The leaf of everything before (for old imports) is only worth dropping when something is in it.
+create or replace function recall._expired_months(
+    p_now   timestamptz,
+    p_limit integer
+)
+returns table (
+    parent      regclass,
+    leaf        regclass,
+    lower_bound timestamptz,
+    upper_bound timestamptz
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+begin
+    select s.* into v_settings from recall.settings as s;
+
+    return query
+    select p.partrelid::regclass, l.leaf, l.lower_bound, l.upper_bound
+      from pg_catalog.pg_partitioned_table as p
+      join pg_catalog.pg_class as c on c.oid = p.partrelid
+     cross join lateral recall._month_leaves(p.partrelid::regclass) as l
+     where c.relnamespace = 'recall'::regnamespace
+       and p.partstrat = 'r'
+       and l.upper_bound <= date_subtract(
+               p_now, recall._month_retention(p.partrelid::regclass, v_settings), 'UTC')
+       and (l.lower_bound > '-infinity' or pg_relation_size(l.leaf) > 0)
+     order by l.upper_bound, l.lower_bound, l.leaf::text
+     limit p_limit;
+end;
+$function$;
+
+comment on function recall._expired_months(timestamptz, integer) is
+    'Monthly leaves that are past their retention.';

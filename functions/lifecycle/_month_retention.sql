@@ -1,0 +1,18 @@
+-- recall._month_retention(parent, settings) -> how long its months are kept; NULL: for ever
+create or replace function recall._month_retention(
+    p_parent   regclass,
+    p_settings recall.settings
+)
+returns interval
+language sql
+stable
+parallel safe
+return case
+    when pg_partition_root(p_parent) = 'recall.conversation_history'::regclass
+        then (p_settings).history_retention
+    when pg_partition_root(p_parent) = 'recall.job_phases'::regclass
+        then (p_settings).phase_retention
+end;
+
+comment on function recall._month_retention(regclass, recall.settings) is
+    'Retention of a table with monthly leaves, or NULL.';

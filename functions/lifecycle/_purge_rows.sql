@@ -1,0 +1,43 @@
+-- recall._purge_rows(table, column, before, limit) -> how many were deleted
+-- Rows whose column is older, leaf by leaf: through the BRIN index of the column, which costs the
+-- writers of the table next to nothing.
+create or replace function recall._purge_rows(
+    p_table  regclass,
+    p_column name,
+    p_before timestamptz,
+    p_limit  integer
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set timezone = 'UTC'
+set enable_seqscan = off
+as $function$
+declare
+    v_leaf  regclass;
+    v_rows  integer;
+    v_count integer := 0;
+begin
+    for v_leaf in
+        select t.relid
+          from pg_catalog.pg_partition_tree(p_table) as t
+         where t.isleaf
+         order by t.relid
+    loop
+        exit when v_count >= p_limit;
+        execute format(
+            'delete from %1$s as t where t.ctid = any (array('
+            'select d.ctid from %1$s as d where d.%2$I < $1 limit $2 for update skip locked))',
+            v_leaf, p_column)
+          using p_before, p_limit - v_count;
+        get diagnostics v_rows = row_count;
+        v_count := v_count + v_rows;
+    end loop;
+    return v_count;
+end;
+$function$;
+
+comment on function recall._purge_rows(regclass, name, timestamptz, integer) is
+    'Delete a batch of rows of a table or its leaves that are older than a time.';

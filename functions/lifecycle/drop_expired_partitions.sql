@@ -1,0 +1,51 @@
+-- recall.drop_expired_partitions(limit, as_of) -> (done, more)
+-- Months past their retention: history (settings.history_retention, once each session with turns in
+-- it is closed, expired or compacted past them; a user's own setting can only lengthen it for the
+-- users who share his leaf) and the spans of jobs (phase_retention). They are detached, then
+-- dropped, or left to the administrator (drop_expired_history). Whoever reads the table for long
+-- only delays this: it waits a tenth of a second, and not at all for what is still needed.
+-- Locks   see recall._drop_month.
+create or replace function recall.drop_expired_partitions(
+    p_limit integer     default 10,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set lock_timeout = '100ms'
+as $function$
+declare
+    v_start timestamptz := clock_timestamp();
+    v_now   timestamptz := coalesce(p_as_of, v_start);
+    v_until timestamptz;
+    v_month record;
+begin
+    perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
+    done := 0;
+    more := false;
+
+    for v_month in
+        select m.* from recall._expired_months(v_now, null) as m
+    loop
+        more := done > 0;
+        exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
+        if recall._drop_month(v_month.parent, v_month.leaf, v_month.lower_bound,
+                              v_month.upper_bound, v_now) then
+            done := done + 1;
+        end if;
+        more := false;
+    end loop;
+
+    if done > 0 then
+        perform recall._record_month_range();
+    end if;
+    return next;
+end;
+$function$;
+
+comment on function recall.drop_expired_partitions(integer, timestamptz) is
+    'Detach and drop months past their retention that nothing needs any more.';

@@ -1,0 +1,58 @@
+-- recall.enqueue_missing_embeddings(limit, as_of) -> (done, more)
+-- `embed` jobs for users who have memories without a vector. A write notes the user; only when the
+-- embedding model changes, or history becomes searchable, all users are walked through, batch by
+-- batch in the order of their ids, and then their sessions are looked at too. A user whose row
+-- somebody holds is left for the next run. Done counts jobs.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
+create or replace function recall.enqueue_missing_embeddings(
+    p_limit integer     default 1000,
+    p_as_of timestamptz default null
+)
+returns table (done integer, more boolean)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $function$
+declare
+    v_start  timestamptz := clock_timestamp();
+    v_now    timestamptz := coalesce(p_as_of, v_start);
+    v_until  timestamptz;
+    v_user   uuid;
+    v_looked integer     := 0;
+    v_walk   record;
+begin
+    perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
+    done := 0;
+    more := false;
+
+    for v_user in
+        select u.user_id
+          from recall.users as u
+         where u.embedding_due
+         order by u.user_id
+         limit p_limit::bigint + 1
+           for no key update skip locked
+    loop
+        more := v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
+        exit when more;
+        done     := done + recall._enqueue_embeddings(v_user, v_now, false);
+        v_looked := v_looked + 1;
+    end loop;
+
+    if not more then
+        v_walk := recall._walk_for_embeddings(p_limit - v_looked, v_until, v_now);
+        done   := done + v_walk.o_done;
+        more   := v_walk.o_more;
+    end if;
+    return next;
+end;
+$function$;
+
+comment on function recall.enqueue_missing_embeddings(integer, timestamptz) is
+    'Ask for the vectors of memories, or after a change of the model of messages, that lack them.';
