@@ -22,17 +22,6 @@ create index if not exists sessions_compaction_due_idx
 comment on index recall.sessions_compaction_due_idx is
     'enqueue_compactions: sessions above twice their window, across users.';
 
-create index if not exists sessions_search_purge_at_due_idx
-    on recall.sessions (search_purge_at)
-    where search_purge_at is not null;
-comment on index recall.sessions_search_purge_at_due_idx is
-    'purge_expired: sessions with compacted turns in message_search, across users.';
-
-create index if not exists sessions_system_prompt_hash_due_idx
-    on recall.sessions (system_prompt_hash);
-comment on index recall.sessions_system_prompt_hash_due_idx is
-    'purge_expired: does any session use a prompt?';
-
 create index if not exists system_prompts_released_at_due_idx
     on recall.system_prompts (released_at)
     where released_at is not null;
@@ -44,6 +33,12 @@ create unique index if not exists session_summaries_live_idx
     where ended_at is null;
 comment on index recall.session_summaries_live_idx is
     'One live summary of a kind; compile_context reads it.';
+
+create index if not exists session_summaries_search_purge_at_due_idx
+    on recall.session_summaries (search_purge_at)
+    where search_purge_at is not null;
+comment on index recall.session_summaries_search_purge_at_due_idx is
+    'purge_expired: compacted turns that message_search still holds, across users.';
 
 -- Until a table has statistics every index that begins with user_id looks equally cheap, and a
 -- plan cached then would read all rows of the user for one. So look-ups by text or slot say
@@ -85,9 +80,10 @@ comment on index recall.memory_store_disputes_idx is 'list_disputes.';
 
 create index if not exists memory_store_check_at_due_idx
     on recall.memory_store (has_expiry, check_at)
-    where ended_at is null and check_at is not null;
+    where check_at is not null;
 comment on index recall.memory_store_check_at_due_idx is
-    'expire_memories (with an expiry) and decay_memories (without): what is due, across users.';
+    'expire_memories (with an expiry), decay_memories (without) and, once they have ended, '
+    'purge_expired: what is due, across users.';
 
 create index if not exists memory_store_promotion_due_idx
     on recall.memory_store (user_id, memory_id)
@@ -129,11 +125,6 @@ create index if not exists append_receipts_created_at_due_idx
 comment on index recall.append_receipts_created_at_due_idx is
     'purge_expired: receipts past their life, across users. BRIN: a B-tree would cost every '
     'append.';
-
-create index if not exists memory_embedding_ended_ended_at_due_idx
-    on recall.memory_embedding_ended using brin (ended_at) with (pages_per_range = 16);
-comment on index recall.memory_embedding_ended_ended_at_due_idx is
-    'purge_expired: vectors of memories that ended long ago, across users.';
 
 create index if not exists model_spending_day_due_idx
     on recall.model_spending using brin (day) with (pages_per_range = 16);

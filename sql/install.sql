@@ -301,6 +301,7 @@ begin;
 \ir ../functions/lifecycle/_propose_job.sql
 \ir ../functions/lifecycle/_propose_merges.sql
 \ir ../functions/lifecycle/_propose_patterns.sql
+\ir ../functions/lifecycle/_purge_ended_vectors.sql
 \ir ../functions/lifecycle/_purge_message_search.sql
 \ir ../functions/lifecycle/_purge_prompts.sql
 \ir ../functions/lifecycle/_purge_rows.sql

@@ -26,8 +26,9 @@ comment on trigger memory_store_note_due_insert on recall.memory_store is
 create or replace trigger memory_store_note_due_update
     before update on recall.memory_store
     for each row
-    when (new.ended_at is null
-          and (new.tier <= 'episodic'
+    when (old.ended_at is null
+          and (new.ended_at is not null
+               or new.tier <= 'episodic'
                and (new.access_count, new.relevance_accumulator, new.provenance)
                    is distinct from (old.access_count, old.relevance_accumulator, old.provenance)
                or (new.tier, new.importance, new.created_at, new.expires_at, new.follows_session)

@@ -1,8 +1,9 @@
--- recall._due_memories(has_expiry, until, limit) -> users with their memories to look at
+-- recall._due_memories(has_expiry, is_active, until, limit) -> users with memories to look at
 -- Only the index can be right here, whatever the statistics say and however the plan was made: a
 -- generic plan knows neither the limit nor how few are due.
 create or replace function recall._due_memories(
     p_has_expiry boolean,
+    p_is_active  boolean,
     p_until      timestamptz,
     p_limit      bigint
 )
@@ -24,9 +25,9 @@ begin
       from (
             select m.user_id, m.memory_id
               from recall.memory_store as m
-             where m.ended_at is null
-               and m.has_expiry = p_has_expiry
+             where m.has_expiry = p_has_expiry
                and m.check_at <= p_until
+               and m.is_active  = p_is_active
              order by m.has_expiry, m.check_at
              limit p_limit
            ) as d
@@ -34,5 +35,5 @@ begin
 end;
 $function$;
 
-comment on function recall._due_memories(boolean, timestamptz, bigint) is
-    'The memories that expire_memories or decay_memories must look at, by user.';
+comment on function recall._due_memories(boolean, boolean, timestamptz, bigint) is
+    'The memories that expire_memories, decay_memories or purge_expired must look at, by user.';

@@ -1,6 +1,8 @@
 -- recall._purge_prompts(now, limit) -> how many were deleted
 -- A session that changes its prompt releases the old one; a day later it goes, unless some session
--- uses it. Storing it again takes the release back, under the row's lock.
+-- uses it. Storing it again takes the release back, under the row's lock. Who uses it only a scan of
+-- the sessions can say, one for the whole batch, on the rare days when prompts were released: an
+-- index would cost every call that touches a session.
 create or replace function recall._purge_prompts(
     p_now   timestamptz,
     p_limit integer
@@ -10,31 +12,37 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $function$
 declare
-    v_hash  bytea;
-    v_count integer := 0;
+    v_released bytea[];
+    v_used     bytea[];
+    v_count    integer;
 begin
-    for v_hash in
-        select p.prompt_hash
-          from recall.system_prompts as p
-         where p.released_at < p_now - interval '1 day'
-         order by p.released_at
-         limit p_limit
-           for update skip locked
-    loop
-        if exists (select from recall.sessions as s where s.system_prompt_hash = v_hash) then
-            update recall.system_prompts as p
-               set released_at = null
-             where p.prompt_hash = v_hash;
-        else
-            delete from recall.system_prompts as p
-             where p.prompt_hash = v_hash;
-            v_count := v_count + 1;
-        end if;
-    end loop;
+    select array_agg(d.prompt_hash)
+      into v_released
+      from (
+            select p.prompt_hash
+              from recall.system_prompts as p
+             where p.released_at < p_now - interval '1 day'
+             order by p.released_at
+             limit p_limit
+               for update skip locked
+           ) as d;
+    if v_released is null then
+        return 0;
+    end if;
+
+    v_used := array(
+        select distinct s.system_prompt_hash
+          from recall.sessions as s
+         where s.system_prompt_hash = any (v_released));
+    update recall.system_prompts as p
+       set released_at = null
+     where p.prompt_hash = any (v_used);
+    delete from recall.system_prompts as p
+     where p.prompt_hash = any (v_released)
+       and p.prompt_hash <> all (v_used);
+    get diagnostics v_count = row_count;
     return v_count;
 end;
 $function$;

@@ -16,6 +16,7 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
+set enable_seqscan = off
 as $function$
 declare
     v_start  timestamptz := clock_timestamp();
@@ -35,7 +36,8 @@ begin
         v_looked := 0;
         for v_due in
             select d.user_id, d.memory_ids
-              from recall._due_memories(p_has_expiry, v_now, p_limit::bigint - done + 100) as d
+              from recall._due_memories(
+                       p_has_expiry, true, v_now, p_limit::bigint - done + 100) as d
         loop
             exit batch when done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
             v_batch  := recall._settle_memories(
@@ -47,7 +49,7 @@ begin
     end loop;
 
     more := v_looked > 0
-            and exists (select from recall._due_memories(p_has_expiry, v_now, 1) as d);
+            and exists (select from recall._due_memories(p_has_expiry, true, v_now, 1) as d);
 end;
 $function$;
 

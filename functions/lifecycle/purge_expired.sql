@@ -33,9 +33,7 @@ begin
         done := done + case v_kind
             when 1 then recall._purge_rows('recall.append_receipts', 'created_at',
                                            v_now - v_settings.receipt_ttl, p_limit)
-            when 2 then recall._purge_rows('recall.memory_embedding_ended', 'ended_at',
-                                           v_now - v_settings.ended_vector_retention,
-                                           p_limit - done)
+            when 2 then recall._purge_ended_vectors(v_now, p_limit - done, v_until)
             when 3 then recall._purge_message_search(v_now, p_limit - done, v_until)
             when 4 then recall._purge_rows('recall.model_spending', 'day',
                                            v_now - v_settings.phase_retention, p_limit - done)

@@ -1,8 +1,9 @@
 -- recall._note_due_memory() -> trigger
 -- Sets the columns by which the sweeps find a memory: promotion_due, when its last access took it
 -- over a border (U falls until the next one, so no other moment matters), and check_at. An earlier
--- check_at stays, so that accesses stay HOT; the sweep that finds nothing due then asks anew. Plans
--- for the user's leaf: a cached plan would lock all of them.
+-- check_at stays, so that accesses stay HOT; the sweep that finds nothing due then asks anew. When
+-- a memory ends, check_at says how long its vectors are kept. Plans for the user's leaf: a cached
+-- plan would lock all of them.
 create or replace function recall._note_due_memory()
 returns trigger
 language plpgsql
@@ -16,6 +17,11 @@ declare
     v_settings recall.settings     := recall._settings(new.user_id);
     v_check    timestamptz         := recall._next_check(v_memory, '-infinity', v_settings);
 begin
+    if new.ended_at is not null then
+        new.check_at := new.ended_at + v_settings.ended_vector_retention;
+        return new;
+    end if;
+
     new.promotion_due := recall._promotion_target(v_memory, new.last_accessed_at, v_settings)
                          is not null;
     if tg_op = 'INSERT' or (old.check_at <= v_check) is not true then

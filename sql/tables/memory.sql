@@ -125,7 +125,8 @@ comment on column recall.memory_store.follows_session is
 comment on column recall.memory_store.has_expiry is 'Whether expires_at is set.';
 comment on column recall.memory_store.check_at is
     'When expire_memories or (without an expiry) decay_memories must look at it; an access may '
-    'make that too early, never too late. Kept by a trigger; NULL: never.';
+    'make that too early, never too late. Once it has ended, when purge_expired may delete its '
+    'vectors. Kept by a trigger; NULL: never.';
 
 create table if not exists recall.memory_embedding (
     user_id         uuid    not null,
