@@ -1,11 +1,5 @@
 -- Only what a named query needs. No key and no predicate names a column that an append or an
 -- access changes: with such an index 0 of 365 session updates were HOT, without it 246 of 250.
-create index if not exists users_embedding_due_idx
-    on recall.users (user_id)
-    where embedding_due;
-comment on index recall.users_embedding_due_idx is
-    'enqueue_missing_embeddings: users with a memory without a vector.';
-
 create index if not exists sessions_created_at_idx
     on recall.sessions (user_id, created_at desc);
 comment on index recall.sessions_created_at_idx is 'list_sessions: newest first, by keyset.';
@@ -17,10 +11,11 @@ comment on index recall.sessions_expires_at_due_idx is
     'expire_sessions: what is due, across users. expires_at moves in steps of a day.';
 
 create index if not exists sessions_compaction_due_idx
-    on recall.sessions (user_id, session_id)
-    where compaction_due;
+    on recall.sessions (compaction_due, search_purge_at)
+    where compaction_due or search_purge_at is not null;
 comment on index recall.sessions_compaction_due_idx is
-    'enqueue_compactions: sessions above twice their window, across users.';
+    'enqueue_compactions: sessions above twice their window; purge_expired: those with compacted '
+    'turns in message_search; across users.';
 
 create index if not exists system_prompts_released_at_due_idx
     on recall.system_prompts (released_at)
@@ -33,12 +28,6 @@ create unique index if not exists session_summaries_live_idx
     where ended_at is null;
 comment on index recall.session_summaries_live_idx is
     'One live summary of a kind; compile_context reads it.';
-
-create index if not exists session_summaries_search_purge_at_due_idx
-    on recall.session_summaries (search_purge_at)
-    where search_purge_at is not null;
-comment on index recall.session_summaries_search_purge_at_due_idx is
-    'purge_expired: compacted turns that message_search still holds, across users.';
 
 -- Until a table has statistics every index that begins with user_id looks equally cheap, and a
 -- plan cached then would read all rows of the user for one. So look-ups by text or slot say
@@ -87,9 +76,10 @@ comment on index recall.memory_store_check_at_due_idx is
 
 create index if not exists memory_store_promotion_due_idx
     on recall.memory_store (user_id, memory_id)
-    where promotion_due and ended_at is null;
+    where promotion_due or embedding_due;
 comment on index recall.memory_store_promotion_due_idx is
-    'promote_memories: rows that an access took over a border, across users.';
+    'promote_memories: rows that an access took over a border; enqueue_missing_embeddings: one row '
+    'of a user who has some without a vector; across users.';
 
 create unique index if not exists jobs_dedupe_key_idx
     on recall.jobs (user_id, kind, dedupe_key)

@@ -318,19 +318,12 @@ def test_compacted_turns_are_found_for_a_month(db: Connection, user: uuid.UUID) 
         "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
         " role, created_at, '' from recall.conversation_history"
     )
-    db.execute("update recall.sessions set compacted_through_turn = 2 where session_id = %s",
-               [session])  # fmt: skip
-    db.execute(
-        "insert into recall.session_summaries (user_id, session_id, summary_id, kind, from_turn,"
-        " to_turn, content, token_count, created_at, search_purge_at)"
-        " values (%s, %s, recall.uuidv7(), 'compaction', 1, 2, 'one, two', 3, now(), now())",
-        [user, session],
-    )
-    looks_at = "select search_purge_at from recall.session_summaries where session_id = %s"
+    db.execute("update recall.sessions set compacted_through_turn = 2, search_purge_at = now()"
+               " where session_id = %s", [session])  # fmt: skip
     assert purge(db, datetime.now(UTC) + DAY) == 0
-    assert value(db, looks_at, [session]) > datetime.now(UTC) + 29 * DAY
+    assert session_row(db, user, session)["search_purge_at"] > datetime.now(UTC) + 29 * DAY
     assert purge(db, datetime.now(UTC) + 31 * DAY) == 2
-    assert value(db, looks_at, [session]) is None
+    assert session_row(db, user, session)["search_purge_at"] is None
     assert value(db, "select count(*) from recall.message_search") == 6
 
 

@@ -260,7 +260,7 @@ select user_id, memory_id, (select embedding_model from recall.settings),
 update recall.memory_store set access_count = 3, relevance_accumulator = 3, last_accessed_at = now()
  where get_byte(content_hash, 0) < 2 and provenance = 'fact';
 update recall.sessions set compaction_due = true where session_id = md5('s7')::uuid;
-update recall.users set embedding_due = user_id = md5('u7')::uuid;
+update recall.memory_store set embedding_due = true where memory_id = md5('m7')::uuid;
 """
 
 
@@ -298,8 +298,8 @@ def test_only_what_is_due_is_read(db: Connection, filled: None) -> None:
         "decay_memories": ("memory_store_check_at_due_idx", at),
         "expire_sessions": ("sessions_expires_at_due_idx", at),
         "enqueue_compactions": ("sessions_compaction_due_idx", at),
-        "enqueue_missing_embeddings": ("users_embedding_due_idx", at),
-        "purge_expired": ("session_summaries_search_purge_at_due_idx", at),
+        "enqueue_missing_embeddings": ("memory_store_promotion_due_idx", at),
+        "purge_expired": ("sessions_compaction_due_idx", at),
     }
     done = {}
     for sweep, (index, moment) in expected.items():

@@ -55,6 +55,7 @@ begin
        set compacted_through_turn = v_through,
            active_tokens          = s.active_tokens - v_tokens,
            compaction_due         = false,
+           search_purge_at        = coalesce(s.search_purge_at, v_now),
            updated_at             = v_now
      where s.user_id    = p_job.user_id
        and s.session_id = p_job.session_id;

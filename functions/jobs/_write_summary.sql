@@ -39,12 +39,12 @@ begin
 
     insert into recall.session_summaries (
         user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
-        embedding, embedding_model, created_at, source_tokens, search_purge_at)
+        embedding, embedding_model, created_at, source_tokens)
     values (
         p_session.user_id, p_session.session_id, v_id, p_kind, p_from_turn, p_to_turn, v_content,
         coalesce(recall._integer(p_result, 'token_count'), recall._estimate_tokens(v_content)),
         v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
-        p_source_tokens, case when p_kind = 'compaction' then v_now end);
+        p_source_tokens);
 end;
 $function$;
 

@@ -22,6 +22,10 @@ begin
        and recall.enqueue_job(p_user_id, 'embed', null, 'memories', '{}', p_run_at) is not null then
         v_count := 1;
     end if;
+    update recall.memory_store as m
+       set embedding_due = false
+     where m.user_id = p_user_id
+       and m.embedding_due;
     update recall.users as u
        set embedding_due = false
      where u.user_id = p_user_id

@@ -1,7 +1,7 @@
 -- recall._purge_message_search(now, limit, until) -> how many rows
 -- Turns that a summary stands for stay findable for settings.message_search_retention; per user.
--- The live summary of a compaction says when to look.
--- Locks   the summaries, as far as they are free.
+-- A compaction notes its session in search_purge_at.
+-- Locks   sessions, as far as they are free.
 create or replace function recall._purge_message_search(
     p_now   timestamptz,
     p_limit integer,
@@ -17,41 +17,39 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 as $function$
 declare
-    v_summary recall.session_summaries;
+    v_session recall.sessions;
     v_before  timestamptz;
     v_rows    integer;
     v_count   integer := 0;
 begin
-    for v_summary in
-        select c.*
-          from recall.session_summaries as c
-         where c.search_purge_at <= p_now
-         order by c.search_purge_at
+    for v_session in
+        select s.*
+          from recall.sessions as s
+         where s.compaction_due   = any ('{true,false}')
+           and s.search_purge_at <= p_now
          limit p_limit
            for no key update skip locked
     loop
         exit when v_count >= p_limit or clock_timestamp() >= p_until and v_count > 0;
-        v_before := p_now - (recall._settings(v_summary.user_id)).message_search_retention;
+        v_before := p_now - (recall._settings(v_session.user_id)).message_search_retention;
 
         delete from recall.message_search as i
-         where i.user_id     = v_summary.user_id
-           and i.session_id  = v_summary.session_id
-           and i.turn_index <= v_summary.to_turn
+         where i.user_id     = v_session.user_id
+           and i.session_id  = v_session.session_id
+           and i.turn_index <= v_session.compacted_through_turn
            and i.created_at  < v_before;
         get diagnostics v_rows = row_count;
         v_count := v_count + v_rows;
 
-        update recall.session_summaries as c
+        update recall.sessions as s
            set search_purge_at = (
                    select min(i.created_at) + (p_now - v_before) + interval '1 microsecond'
                      from recall.message_search as i
-                    where i.user_id     = v_summary.user_id
-                      and i.session_id  = v_summary.session_id
-                      and i.turn_index <= v_summary.to_turn
-                      and c.ended_at is null)
-         where c.user_id    = v_summary.user_id
-           and c.session_id = v_summary.session_id
-           and c.summary_id = v_summary.summary_id;
+                    where i.user_id     = v_session.user_id
+                      and i.session_id  = v_session.session_id
+                      and i.turn_index <= v_session.compacted_through_turn)
+         where s.user_id    = v_session.user_id
+           and s.session_id = v_session.session_id;
     end loop;
     return v_count;
 end;

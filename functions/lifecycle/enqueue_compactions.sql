@@ -32,7 +32,6 @@ begin
         select s.*
           from recall.sessions as s
          where s.compaction_due
-         order by s.user_id, s.session_id
          limit p_limit::bigint + 1
            for no key update skip locked
     loop

@@ -32,15 +32,18 @@ begin
     more := false;
 
     for v_user in
-        select u.user_id
-          from recall.users as u
-         where u.embedding_due
-         order by u.user_id
-         limit p_limit::bigint + 1
-           for no key update skip locked
+        select distinct d.user_id
+          from (
+                select m.user_id
+                  from recall.memory_store as m
+                 where m.embedding_due
+                 order by m.user_id, m.memory_id
+                 limit p_limit::bigint + 100
+               ) as d
     loop
         more := v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
         exit when more;
+        continue when not recall._try_lock_user(v_user);
         done     := done + recall._enqueue_embeddings(v_user, v_now, false);
         v_looked := v_looked + 1;
     end loop;

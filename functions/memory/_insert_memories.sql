@@ -56,7 +56,7 @@ begin
     end if;
 
     if p_embeddings is null or array_position(p_embeddings, null) is not null then
-        perform recall._note_unembedded(v_user_id);
+        perform recall._note_unembedded(v_user_id, v_ids[1]);
     end if;
 
     insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)

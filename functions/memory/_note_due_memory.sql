@@ -14,14 +14,16 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_memory   recall.memory_store := new;
-    v_settings recall.settings     := recall._settings(new.user_id);
-    v_check    timestamptz         := recall._next_check(v_memory, '-infinity', v_settings);
+    v_settings recall.settings;
+    v_check    timestamptz;
 begin
     if new.ended_at is not null then
-        new.check_at := new.ended_at + v_settings.ended_vector_retention;
+        select new.ended_at + s.ended_vector_retention into new.check_at from recall.settings as s;
         return new;
     end if;
 
+    v_settings := recall._settings(new.user_id);
+    v_check    := recall._next_check(v_memory, '-infinity', v_settings);
     new.promotion_due := recall._promotion_target(v_memory, new.last_accessed_at, v_settings)
                          is not null;
     if tg_op = 'INSERT' or (old.check_at <= v_check) is not true then

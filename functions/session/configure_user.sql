@@ -40,6 +40,18 @@ begin
        set overrides     = jsonb_strip_nulls(u.overrides || p_changes),
            embedding_due = u.embedding_due or p_changes ? 'embedding_model'
      where u.user_id = p_user_id;
+    if p_changes ? 'embedding_model' then
+        update recall.memory_store as m
+           set embedding_due = true
+         where m.user_id = p_user_id
+           and m.memory_id = (
+                   select f.memory_id
+                     from recall.memory_store as f
+                    where f.user_id = p_user_id
+                      and f.ended_at is null
+                    order by f.memory_id
+                    limit 1);
+    end if;
 end;
 $function$;
 

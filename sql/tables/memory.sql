@@ -45,6 +45,7 @@ create table if not exists recall.memory_store (
     has_expiry            boolean             not null
                                               generated always as (expires_at is not null) stored,
     check_at              timestamptz,
+    embedding_due         boolean             not null default false,
     constraint memory_store_pkey primary key (user_id, memory_id),
     constraint memory_store_content_check check (content <> ''),
     constraint memory_store_token_count_check check (token_count >= 0),
@@ -122,6 +123,8 @@ comment on column recall.memory_store.tags is 'Labels for filters and merging.';
 comment on column recall.memory_store.metadata is 'The application''s.';
 comment on column recall.memory_store.follows_session is
     'Whether expires_at moves with the end of its session.';
+comment on column recall.memory_store.embedding_due is
+    'Set on the first memory without a vector, of a user whose embedding_due was not set.';
 comment on column recall.memory_store.has_expiry is 'Whether expires_at is set.';
 comment on column recall.memory_store.check_at is
     'When expire_memories or (without an expiry) decay_memories must look at it; an access may '

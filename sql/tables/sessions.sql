@@ -35,6 +35,7 @@ create table if not exists recall.sessions (
     last_message_at         timestamptz,
     expires_at              timestamptz           not null,
     expires_in              interval,
+    search_purge_at         timestamptz,
     constraint sessions_pkey primary key (user_id, session_id),
     constraint sessions_context_window_size_check check (context_window_size > 0),
     constraint sessions_system_prompt_tokens_check check (system_prompt_tokens >= 0),
@@ -105,6 +106,8 @@ comment on column recall.sessions.last_message_at is 'created_at of the last mes
 comment on column recall.sessions.expires_at is 'Slides with use in steps of a day.';
 comment on column recall.sessions.expires_in is
     'Life after the last message; NULL: settings.session_ttl.';
+comment on column recall.sessions.search_purge_at is
+    'When purge_expired must look for compacted turns in message_search; NULL: there are none.';
 
 create table if not exists recall.session_summaries (
     user_id         uuid        not null,
@@ -120,7 +123,6 @@ create table if not exists recall.session_summaries (
     created_at      timestamptz not null,
     ended_at        timestamptz,
     source_tokens   bigint,
-    search_purge_at timestamptz,
     constraint session_summaries_pkey primary key (user_id, session_id, summary_id),
     constraint session_summaries_kind_check check (kind in ('rolling', 'compaction')),
     constraint session_summaries_turns_check check (from_turn >= 0 and to_turn >= from_turn),
@@ -150,5 +152,3 @@ comment on column recall.session_summaries.ended_at is 'When a newer one took it
 comment on column recall.session_summaries.source_tokens is
     'Tokens of the turns that a compaction took out of the context; what it saves is this divided '
     'by token_count. NULL: a rolling summary.';
-comment on column recall.session_summaries.search_purge_at is
-    'When purge_expired must look for the turns it covers in message_search; NULL: not any more.';
