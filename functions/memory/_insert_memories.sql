@@ -19,6 +19,7 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
+    v_is_first boolean;
     v_user_id uuid        := p_memories[1].user_id;
     v_now     timestamptz := clock_timestamp();
     v_ids     uuid[];
@@ -30,13 +31,16 @@ begin
       into v_ids, v_tagged, v_episode
       from unnest(p_memories) with ordinality as m;
 
+    v_is_first := (p_embeddings is null or array_position(p_embeddings, null) is not null)
+                  and recall._note_unembedded(v_user_id);
+
     insert into recall.memory_store (
         user_id, memory_id, session_id, agent_id, tier, scope, kind, slot, content, content_hash,
         token_count, search_vector, provenance, source, source_session_id, provenance_turn_id,
         source_turn_ids, confidence, importance, relevance_accumulator, access_count,
         last_accessed_at, observed_at, valid_from, valid_to, review_at, created_at, updated_at,
         expires_at, ended_at, end_reason, is_validated, superseded_by, disputes, tags, metadata,
-        follows_session, check_at)
+        follows_session, check_at, embedding_due)
     select m.user_id, m.memory_id, m.session_id, m.agent_id, m.tier, m.scope, m.kind, m.slot,
            m.content, m.content_hash, m.token_count, m.search_vector, m.provenance, m.source,
            m.source_session_id, m.provenance_turn_id, m.source_turn_ids, m.confidence,
@@ -45,7 +49,8 @@ begin
            m.expires_at, m.ended_at, m.end_reason, m.is_validated, m.superseded_by, m.disputes,
            m.tags, m.metadata, m.follows_session,
            case when p_settings.singleton
-                then recall._next_check(m, '-infinity', p_settings) end
+                then recall._next_check(m, '-infinity', p_settings) end,
+           v_is_first and m.memory_id = v_ids[1]
       from unnest(p_memories) as m;
 
     if p_embeddings is not null then
@@ -53,10 +58,6 @@ begin
         select v_user_id, e.memory_id, e.model, e.embedding
           from unnest(v_ids, p_embeddings, p_models) as e (memory_id, embedding, model)
          where e.embedding is not null;
-    end if;
-
-    if p_embeddings is null or array_position(p_embeddings, null) is not null then
-        perform recall._note_unembedded(v_user_id, v_ids[1]);
     end if;
 
     insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)

@@ -22,10 +22,16 @@ begin
         return new;
     end if;
 
-    v_settings := recall._settings(new.user_id);
-    v_check    := recall._next_check(v_memory, '-infinity', v_settings);
-    new.promotion_due := recall._promotion_target(v_memory, new.last_accessed_at, v_settings)
-                         is not null;
+    if new.tier > 'episodic' and not new.follows_session
+       and (new.expires_at is not null or new.importance >= 0.5) then
+        new.promotion_due := false;
+        v_check           := new.expires_at;
+    else
+        v_settings        := recall._settings(new.user_id);
+        new.promotion_due := recall._promotion_target(
+                                 v_memory, new.last_accessed_at, v_settings) is not null;
+        v_check           := recall._next_check(v_memory, '-infinity', v_settings);
+    end if;
     if tg_op = 'INSERT' or (old.check_at <= v_check) is not true then
         new.check_at := v_check;
     end if;

@@ -1,12 +1,11 @@
--- recall._note_unembedded(user, memory)
--- A memory was written without its vector. The first one since enqueue_missing_embeddings looked is
+-- recall._note_unembedded(user) -> is it the first one?
+-- A memory is written without its vector. The first one since enqueue_missing_embeddings looked is
 -- marked, and found by its index; the others add nothing. The caller holds the user's row. Planned
 -- as in _lock_user.
 create or replace function recall._note_unembedded(
-    p_user_id   uuid,
-    p_memory_id uuid
+    p_user_id uuid
 )
-returns void
+returns boolean
 language plpgsql
 volatile
 parallel unsafe
@@ -18,14 +17,9 @@ begin
        set embedding_due = true
      where u.user_id = p_user_id
        and not u.embedding_due;
-    if found then
-        update recall.memory_store as m
-           set embedding_due = true
-         where m.user_id   = p_user_id
-           and m.memory_id = p_memory_id;
-    end if;
+    return found;
 end;
 $function$;
 
-comment on function recall._note_unembedded(uuid, uuid) is
-    'Note that a user has a memory without a vector.';
+comment on function recall._note_unembedded(uuid) is
+    'Note that a user has a memory without a vector; was there none noted yet?';

@@ -34,5 +34,5 @@ comment on column recall.users.merge_due is
 comment on column recall.users.pattern_due is
     'Set when an episode got its vector, until enqueue_patterns has looked.';
 comment on column recall.users.embedding_due is
-    'Set when a memory is written without a vector, until enqueue_missing_embeddings has looked. It '
-    'finds him by that memory: an index here would cost every writer a lock.';
+    'Set when a memory is written without a vector, until enqueue_missing_embeddings has looked. '
+    'It finds him by that memory: an index here would cost every writer a lock.';
