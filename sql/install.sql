@@ -74,6 +74,7 @@ begin;
 \ir ../functions/session/_session_expiry.sql
 \ir ../functions/session/_set_session_status.sql
 \ir ../functions/session/_store_system_prompt.sql
+\ir ../functions/session/_unembedded_summaries.sql
 \ir ../functions/session/_write_settings.sql
 \ir ../functions/session/close_session.sql
 \ir ../functions/session/configure.sql
@@ -141,6 +142,7 @@ begin;
 \ir ../functions/memory/_find_near_duplicate.sql
 \ir ../functions/memory/_fixed_words.sql
 \ir ../functions/memory/_guard_words.sql
+\ir ../functions/memory/_has_unembedded.sql
 \ir ../functions/memory/_inherit_standing.sql
 \ir ../functions/memory/_insert_memories.sql
 \ir ../functions/memory/_insert_plain_memories.sql
@@ -342,6 +344,7 @@ begin;
 \ir ../functions/jobs/_embed_if_wanted.sql
 \ir ../functions/jobs/_embed_input.sql
 \ir ../functions/jobs/_embed_rest.sql
+\ir ../functions/jobs/_embed_summaries.sql
 \ir ../functions/jobs/_enqueue_due_summary.sql
 \ir ../functions/jobs/_extract_input.sql
 \ir ../functions/jobs/_extracted_candidates.sql
@@ -352,7 +355,6 @@ begin;
 \ir ../functions/jobs/_finish_pattern.sql
 \ir ../functions/jobs/_finish_summarize.sql
 \ir ../functions/jobs/_finish_verbatim.sql
-\ir ../functions/jobs/_has_unembedded.sql
 \ir ../functions/jobs/_index_messages.sql
 \ir ../functions/jobs/_is_known.sql
 \ir ../functions/jobs/_job_settings.sql

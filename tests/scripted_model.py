@@ -25,6 +25,7 @@ from servers import DIMENSIONS
 MODEL = "gpt-4o-mini"
 CANDIDATE = re.compile(r"^(\d+)\. (.*) \(\w+\)$")
 NEIGHBOR = re.compile(r"^   (\d+)\) (.*) \(\w+, [\d-]+\)$")
+NUMBERED = re.compile(r"^(\d+)\. (.*) \([\d-]+\)$", re.MULTILINE)
 TURN = re.compile(r"^\[(\d+)\] (\w+): (.*)$")
 
 
@@ -36,11 +37,15 @@ class Script:
         facts: what it finds in a text of the user.
         episodes: what it says of the exchange that begins with a text.
         decisions: what it decides of a candidate, and the memory that it means.
+        merges: what it writes in the place of some memories.
+        pattern: what it sees in episodes of which one is named here, and what solved that.
     """
 
     facts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     episodes: dict[str, str] = field(default_factory=dict)
     decisions: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    merges: dict[str, list[str]] = field(default_factory=dict)
+    pattern: tuple[str, dict[str, str]] | None = None
 
     def __call__(self, request: Request) -> Scripted:
         data = request["messages"][1]["content"]
@@ -49,6 +54,8 @@ class Script:
             "consolidate": self._consolidate,
             "summarize": self._summarize,
             "compact": self._summarize,
+            "merge": self._merge,
+            "pattern": self._pattern,
         }[step_of(request)](data)
 
     def _extract(self, data: str) -> Scripted:
@@ -75,6 +82,24 @@ class Script:
             elif (neighbor := NEIGHBOR.match(line)) and neighbor[2] == wanted:
                 decisions[-1]["target"] = int(neighbor[1])
         return {"decisions": decisions}
+
+    def _merge(self, data: str) -> Scripted:
+        shown = {text: int(number) for number, text in NUMBERED.findall(data)}
+        merges = [
+            {"content": content, "parts": [shown[part] for part in parts]}
+            for content, parts in self.merges.items()
+            if shown.keys() >= {*parts}
+        ]
+        return {"merges": merges}
+
+    def _pattern(self, data: str) -> Scripted:
+        said, solved = self.pattern or (None, {})
+        solutions = [
+            {"episode": int(number), "solution": solved[text]}
+            for number, text in NUMBERED.findall(data)
+            if text in solved
+        ]
+        return {"pattern": said if solutions else None, "solutions": solutions, "tags": []}
 
     def _summarize(self, data: str) -> Scripted:
         before = re.search(r"<summary>\n(.*)\n</summary>", data, re.DOTALL)

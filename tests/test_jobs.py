@@ -883,6 +883,55 @@ def test_memories_are_embedded(db: Connection, user: uuid.UUID) -> None:
     assert job_rows(db, user) == []
 
 
+def test_summaries_are_embedded(db: Connection, user: uuid.UUID) -> None:
+    """A summary that came without a vector asks for it; one that was replaced is passed by."""
+    session = open_session(db, user)
+    append(db, user, session, said("one", "two"))
+    for text in ("They said one.", "They said two."):
+        db.execute("delete from recall.jobs")
+        enqueue(db, user, "summarize", p_session_id=session)
+        assert finish(db, claim_one(db, "summarize"), {"content": text, "through_turn": 2})
+    summaries = {
+        row["content"]: row
+        for row in rows(db, "select * from recall.session_summaries where user_id = %s", [user])
+    }
+    job = claim_one(db, "embed")
+    assert job["session_id"] == session
+    new = str(summaries["They said two."]["summary_id"])
+    assert job_input(db, job)["summaries"] == [{"summary_id": new, "text": "They said two."}]
+    old = str(summaries["They said one."]["summary_id"])
+    vectors = [{"summary_id": old, "embedding": vector(1)},
+               {"summary_id": new, "embedding": vector(2)}]  # fmt: skip
+    assert finish(db, job, {"through_turn": 2, "summaries": vectors})
+    found = rows(
+        db,
+        "select content, embedding is not null as has_vector from recall.session_summaries"
+        " where user_id = %s", [user],
+    )  # fmt: skip
+    assert {row["content"]: row["has_vector"] for row in found} == {
+        "They said one.": False, "They said two.": True}  # fmt: skip
+    assert "embed" not in {row["kind"] for row in job_rows(db, user)}
+
+
+def test_summaries_of_another_model_are_embedded_anew(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("one", "two"))
+    db.execute("delete from recall.jobs")
+    enqueue(db, user, "summarize", p_session_id=session)
+    summary = {"content": "They said one.", "through_turn": 2, "embedding": vector(1)}
+    assert finish(db, claim_one(db, "summarize"), summary)
+    assert "embed" not in {row["kind"] for row in job_rows(db, user)}
+    db.execute("update recall.session_summaries set embedding_model = 'old' where user_id = %s",
+               [user])  # fmt: skip
+    db.execute("update recall.maintenance_tasks set position = null"
+               " where task = 'enqueue_missing_embeddings'")  # fmt: skip
+    while call(db, "enqueue_missing_embeddings")[0]["more"]:
+        pass
+    db.execute("delete from recall.jobs where user_id <> %s or session_id is not null", [user])
+    job = claim_one(db, "embed")
+    assert [item["text"] for item in job_input(db, job)["summaries"]] == ["They said one."]
+
+
 def test_what_cannot_be_embedded_does_not_keep_a_worker_busy(
     db: Connection, user: uuid.UUID
 ) -> None:
@@ -904,6 +953,7 @@ def test_what_cannot_be_embedded_does_not_keep_a_worker_busy(
         ({"through_turn": 2, "memories": "x"}, "RC003", "memories in p_result"),
         ({"through_turn": 2, "memories": [{}]}, "RC003", "memories in p_result"),
         ({"through_turn": 2, "memories": [{"memory_id": 7}]}, "RC003", "memories in p_result"),
+        ({"through_turn": 2, "summaries": [{}]}, "RC003", "summaries in p_result"),
         (
             {"through_turn": 2, "messages": [{"turn_index": 1, "embedding": [1]}]},
             "RC004",

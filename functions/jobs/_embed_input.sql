@@ -1,5 +1,6 @@
 -- recall._embed_input(user, session) -> texts to embed
--- Messages of the session that are not searchable yet, then memories of the user without a vector.
+-- Messages of the session that are not searchable yet; memories and summaries of the user without a
+-- vector.
 create or replace function recall._embed_input(
     p_user_id    uuid,
     p_session_id uuid
@@ -47,10 +48,15 @@ begin
              order by m.memory_id
              limit v_settings.embed_batch
            ) as w;
-    return v_input || jsonb_build_object('memories', v_memories);
+    return v_input || jsonb_build_object(
+        'memories', v_memories,
+        'summaries', (
+            select coalesce(jsonb_agg(jsonb_build_object('summary_id', u.summary_id,
+                                                         'text', u.content)), '[]')
+              from recall._unembedded_summaries(p_user_id, v_settings) as u));
 end;
 $function$;
 
 comment on function recall._embed_input(uuid, uuid) is
     'Input of an embed job: model, messages (turn_index, text), memories (memory_id, text), '
-    'through_turn.';
+    'summaries (summary_id, text), through_turn.';

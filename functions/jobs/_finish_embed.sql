@@ -1,5 +1,5 @@
 -- recall._finish_embed(job, result) -> done? (false: the world moved)
--- More memories wait only when this job made some progress: what a model cannot embed must not keep
+-- More texts wait only when this job made some progress: what a model cannot embed must not keep
 -- a worker busy for ever.
 -- Locks   the user, the session, the memories.
 -- Raises  RC003, RC004.
@@ -14,14 +14,15 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings recall.settings := recall._job_settings(p_job.user_id);
-    v_messages jsonb           := recall._vector_list(p_result, 'messages', 'turn_index');
-    v_memories jsonb           := recall._vector_list(p_result, 'memories', 'memory_id');
-    v_more     boolean         := false;
-    v_vector   jsonb;
+    v_settings  recall.settings := recall._job_settings(p_job.user_id);
+    v_messages  jsonb           := recall._vector_list(p_result, 'messages', 'turn_index');
+    v_memories  jsonb           := recall._vector_list(p_result, 'memories', 'memory_id');
+    v_summaries jsonb           := recall._vector_list(p_result, 'summaries', 'summary_id');
+    v_more      boolean         := false;
+    v_vector    jsonb;
 begin
-    perform recall._check_keys(p_result, '{embedding_model,messages,memories,through_turn}',
-                               'p_result');
+    perform recall._check_keys(
+        p_result, '{embedding_model,messages,memories,summaries,through_turn}', 'p_result');
     perform recall._check_model(p_result, v_settings);
 
     if p_job.session_id is not null and v_settings.embed_messages then
@@ -47,6 +48,15 @@ begin
                                         'memory ' || (v_vector ->> 'memory_id')),
             v_settings);
     end loop;
+
+    if v_summaries <> '[]' then
+        perform recall._embed_summaries(p_job.user_id, v_summaries, v_settings);
+        v_more := v_more or exists (
+            select from recall._unembedded_summaries(p_job.user_id, v_settings) as u
+             where u.summary_id::text <> all (array(
+                       select e.item ->> 'summary_id'
+                         from jsonb_array_elements(v_summaries) as e (item))));
+    end if;
 
     if v_more or v_memories <> '[]'
                  and recall._has_unembedded(p_job.user_id, v_settings.embedding_model) then

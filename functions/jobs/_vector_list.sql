@@ -17,9 +17,9 @@ begin
     if jsonb_typeof(v_list) <> 'array' or exists (
         select from jsonb_array_elements(v_list) as e (item)
          where case p_id_key
-                   when 'memory_id'
-                       then not coalesce(pg_input_is_valid(e.item ->> p_id_key, 'uuid'), false)
-                   else coalesce(e.item ->> p_id_key, '') !~ '^[0-9]{1,9}$'
+                   when 'turn_index'
+                       then coalesce(e.item ->> p_id_key, '') !~ '^[0-9]{1,9}$'
+                   else not coalesce(pg_input_is_valid(e.item ->> p_id_key, 'uuid'), false)
                end
     ) then
         raise exception using

@@ -1,5 +1,5 @@
 -- recall._write_summary(session, kind, from_turn, to_turn, result, source_tokens)
--- The new summary takes the place of the live one of its kind.
+-- The new summary takes the place of the live one of its kind. One without a vector asks for it.
 -- Raises  RC003 no text.
 create or replace function recall._write_summary(
     p_session       recall.sessions,
@@ -45,6 +45,10 @@ begin
         coalesce(recall._integer(p_result, 'token_count'), recall._estimate_tokens(v_content)),
         v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
         p_source_tokens);
+    if v_embedding is null then
+        perform recall.enqueue_job(p_session.user_id, 'embed', p_session.session_id,
+                                   p_session.session_id::text);
+    end if;
 end;
 $function$;
 

@@ -18,7 +18,9 @@ declare
     v_session  uuid;
     v_count    integer         := 0;
 begin
-    if recall._has_unembedded(p_user_id, v_settings.embedding_model)
+    if (recall._has_unembedded(p_user_id, v_settings.embedding_model)
+        or p_with_sessions
+           and exists (select from recall._unembedded_summaries(p_user_id, v_settings) as u))
        and recall.enqueue_job(p_user_id, 'embed', null, 'memories', '{}', p_run_at) is not null then
         v_count := 1;
     end if;

@@ -1,4 +1,4 @@
-"""Embed messages and memories that have no vector yet."""
+"""Embed messages, memories and summaries that have no vector yet."""
 
 from __future__ import annotations
 
@@ -11,24 +11,19 @@ from pgrecall.steps._vectors import Vectors
 __all__ = ["embed"]
 
 
+_IDS = {"messages": "turn_index", "memories": "memory_id", "summaries": "summary_id"}
+
+
 def embed(job_input: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
-    """Return the vectors of the job's messages and memories, made in one go."""
-    messages = job_input.get("messages") or []
-    memories = job_input.get("memories") or []
-    made = vectors.of([item["text"] for item in (*messages, *memories)])
+    """Return the vectors of the job's messages, memories and summaries, made in one go."""
+    texts = [item["text"] for kind in _IDS for item in job_input.get(kind) or ()]
+    made = vectors.of(texts)
     if made is None:
         raise ConfigurationError("an embed job needs an embedder")
-    of_messages, of_memories = made[: len(messages)], made[len(messages) :]
-    result: dict[str, Any] = {
-        "embedding_model": vectors.model,
-        "messages": [
-            {"turn_index": item["turn_index"], "embedding": vector}
-            for item, vector in zip(messages, of_messages, strict=True)
-        ],
-        "memories": [
-            {"memory_id": item["memory_id"], "embedding": vector}
-            for item, vector in zip(memories, of_memories, strict=True)
-        ],
+    each = iter(made)
+    result: dict[str, Any] = {"embedding_model": vectors.model} | {
+        kind: [{key: item[key], "embedding": next(each)} for item in job_input.get(kind) or ()]
+        for kind, key in _IDS.items()
     }
     if job_input.get("through_turn") is not None:
         result["through_turn"] = job_input["through_turn"]

@@ -1,0 +1,31 @@
+-- recall._unembedded_summaries(user, settings) -> live summaries without a vector of the model
+-- At most settings.embed_batch of them. Planned for the one leaf: a job reads many partitioned
+-- tables.
+create or replace function recall._unembedded_summaries(
+    p_user_id  uuid,
+    p_settings recall.settings
+)
+returns table (
+    summary_id uuid,
+    content    text
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    return query
+    select s.summary_id, s.content
+      from recall.session_summaries as s
+     where s.user_id = p_user_id
+       and s.ended_at is null
+       and s.embedding_model is distinct from p_settings.embedding_model
+     order by s.summary_id
+     limit p_settings.embed_batch;
+end;
+$function$;
+
+comment on function recall._unembedded_summaries(uuid, recall.settings) is
+    'Live summaries of a user that have no vector of the settings'' model yet.';

@@ -1,0 +1,267 @@
+"""Memory as atomic facts with supersession, for a chat application.
+
+One short sentence a fact, never overwritten; written off the path by a worker in two passes; known
+facts appended to the system prompt when a session begins, and the same for all of its life.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+
+from pgrecall import AgentMemory
+from pgrecall.rows import Memory
+from pgrecall.session import ChatSession
+from scripted_model import MODEL, Script, asked, fact, talk, work
+from scripted_openai import Request, ScriptedOpenAI, Status
+from support import refused, rows, session_row, value
+
+PROMPT = "You are RunaxAI."
+HEADING = "Known facts about the user:"
+KNOWN_FACTS: dict[str, Any] = {
+    "selection": "all",
+    "format": "bullets",
+    "max_memory_chars": 100_000,
+    "placement": "system_prompt",
+    "heading": HEADING,
+    "memories_as_of": "session_start",
+}
+FASTAPI, CONCISE = "Builds RunaxAI with FastAPI", "Prefers concise explanations"
+POSTGRES, SQLITE = "User uses Postgres", "User switched from Postgres to SQLite"
+BENGALURU, UV = "Lives in Bengaluru", "Uses uv for Python package management"
+
+
+def open_chat(memory: AgentMemory, user: uuid.UUID) -> ChatSession:
+    chat = memory.session(user=user, model=MODEL, system_prompt=PROMPT)
+    chat.open()
+    return chat
+
+
+def system_prompt(chat: ChatSession) -> str:
+    """The first message of the next call; memory is nowhere else."""
+    first, *others = chat.context("Hello", **KNOWN_FACTS)
+    assert [message["role"] for message in others if message["role"] == "system"] == []
+    return str(first["content"])
+
+
+def bullets(prompt: str) -> list[str]:
+    return re.findall(r"^• (.*?)(?: \(\d{4}-\d\d-\d\d\))?$", prompt, re.MULTILINE)
+
+
+def panel(memory: AgentMemory, user: uuid.UUID) -> dict[str, Memory]:
+    """What the memory panel of the application shows."""
+    return {item.content: item for item in memory.memories(user)}
+
+
+def test_a_session_begins_with_all_known_facts(memory: AgentMemory, user: uuid.UUID) -> None:
+    """By the time they were observed, whatever the order of writing; nobody else's."""
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    for number, text in ((2, CONCISE), (1, FASTAPI), (4, UV), (3, BENGALURU)):
+        memory.remember(user, text, observed_at=day + timedelta(days=number))
+    memory.remember(uuid.uuid4(), "Lives in Oslo")
+
+    prompt = system_prompt(open_chat(memory, user))
+    assert prompt.startswith(PROMPT)
+    assert prompt.index(HEADING) > len(PROMPT)
+    assert bullets(prompt) == [FASTAPI, CONCISE, BENGALURU, UV]
+
+
+def test_the_prompt_is_the_same_for_the_life_of_a_session(
+    memory: AgentMemory, script: Script, user: uuid.UUID
+) -> None:
+    """What a session teaches holds from the next one on."""
+    script.facts = {"I live in Bengaluru": [fact(BENGALURU)]}
+    memory.remember(user, FASTAPI)
+    memory.configure_user(user, extract_after_turns=1)
+    chat = open_chat(memory, user)
+    before = system_prompt(chat)
+
+    chat.append(user="I live in Bengaluru", reply="Noted.")
+    work(memory)
+    assert BENGALURU in panel(memory, user)
+    assert system_prompt(chat) == before
+    assert bullets(system_prompt(open_chat(memory, user))) == [FASTAPI, BENGALURU]
+
+
+def test_writing_is_off_the_path(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """The turn is stored and answered; the model is asked later, and may be down by then."""
+    script.facts = {"I build RunaxAI with FastAPI": [fact(FASTAPI)]}
+    talk(memory, user, ["I build RunaxAI with FastAPI"])
+    assert openai.chats == []
+    assert len(rows(db, "select from recall.jobs where user_id = %s and kind = 'extract'",
+                    [user])) == 1  # fmt: skip
+
+    openai.then(Status(500))
+    assert memory.worker(kinds=["extract:llm"]).run_until_idle().failed == {"extract": 1}
+    assert panel(memory, user) == {}
+    db.execute("update recall.jobs set run_at = now() where user_id = %s", [user])
+    work(memory)
+    assert FASTAPI in panel(memory, user)
+
+
+def test_the_cursor_is_a_content_hash(memory: AgentMemory, db: psycopg.Connection) -> None:
+    """No cursor: all of it. Found: what comes after. Found nowhere: from the summary on."""
+
+    def since(cursor: bytes | None, messages: list[dict[str, str]]) -> list[int]:
+        found = db.execute(
+            "select ordinal from recall.new_messages_since(%s, %s)",
+            [cursor, psycopg.types.json.Jsonb(messages)],
+        )
+        return [ordinal for (ordinal,) in found]
+
+    said = [
+        {"role": ("user", "assistant")[number % 2], "content": f"Message {number}"}
+        for number in range(1, 31)
+    ]
+    assert since(None, said) == [*range(1, 31)]
+    cursor = value(db, "select recall.message_hash(%s)", [psycopg.types.json.Jsonb(said[19])])
+    assert since(cursor, said) == [*range(21, 31)]
+
+    recent = said[24:]
+    summarised = [{"role": "system", "content": "[Previous conversation summary]"}, *recent]
+    assert since(cursor, summarised) == [*range(1, 8)]
+    assert len(cursor) == hashlib.sha256().digest_size
+
+
+def test_two_passes(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Facts of the user only, then one decision each: ADD, UPDATE, DELETE, NONE."""
+    script.facts = {
+        "I use Postgres": [fact(POSTGRES)],
+        "I keep bees": [fact("User keeps bees")],
+        "I switched to SQLite, and the bees are gone": [
+            fact(SQLITE), fact("User no longer keeps bees")],
+        "I live in Bengaluru, and yes, SQLite": [
+            fact(BENGALURU), fact("User works with SQLite since the switch from Postgres")],
+    }  # fmt: skip
+    script.decisions = {
+        SQLITE: ("UPDATE", POSTGRES),
+        "User no longer keeps bees": ("DELETE", "User keeps bees"),
+        "User works with SQLite since the switch from Postgres": ("NONE", None),
+        BENGALURU: ("ADD", None),
+    }
+    monday = talk(memory, user, ["I use Postgres", "I keep bees"])
+    work(memory)
+    openai.forget()
+    friday = talk(memory, user, ["I switched to SQLite, and the bees are gone"])
+    work(memory)
+    assert asked(openai)[:2] == ["extract", "consolidate"]
+    assert len(openai.embeddings) >= 1
+    talk(memory, user, ["I live in Bengaluru, and yes, SQLite"])
+    work(memory)
+    assert {*panel(memory, user)} == {SQLITE, BENGALURU}
+
+    old, new = memory.chain(user, panel(memory, user)[SQLITE].memory_id)
+    assert (old.content, old.source_session_id) == (POSTGRES, monday.session_id)
+    assert (new.content, new.source_session_id) == (SQLITE, friday.session_id)
+    assert old.superseded_by == new.memory_id
+    assert old.ended_at is not None
+    # a transaction a batch: what it wrote bears one time of the job
+    ended = rows(
+        db,
+        "select end_reason, job_id from recall.memory_store as m"
+        " join recall.memory_events as e using (user_id, memory_id)"
+        " where m.user_id = %s and m.ended_at is not null and e.event = m.end_reason",
+        [user],
+    )
+    assert {row["end_reason"] for row in ended} == {"superseded", "retracted"}
+    assert len({row["job_id"] for row in ended}) == 1
+
+
+def test_the_rolling_summary_resolves_references(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """Made anew every ten user turns and at the end; it stands in the prompt, it is no memory."""
+    chat = talk(memory, user, [f"Option {number} is nice" for number in range(10)], close=False)
+    work(memory)
+    assert "summarize" in asked(openai)
+    assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 20
+
+    openai.forget()
+    chat.append(user="Yes, that one. Use the earlier option.", reply="Sure.")
+    chat.close()
+    work(memory)
+    extraction = next(request for request in openai.chats if "earlier option" in str(request))
+    assert "<summary>\n10 messages of the user, the last: Option 9 is nice\n</summary>" in (
+        extraction["messages"][1]["content"])  # fmt: skip
+    assert value(
+        db,
+        "select count(*) from recall.session_summaries"
+        " where user_id = %s and kind = 'rolling' and ended_at is null",
+        [user],
+    ) == 1  # fmt: skip
+    assert panel(memory, user) == {}
+
+
+def test_every_phase_has_a_span(
+    memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    script.facts = {"I use Postgres": [fact(POSTGRES)],
+                    "I switched to SQLite": [fact(SQLITE)]}  # fmt: skip
+    script.decisions = {SQLITE: ("UPDATE", POSTGRES)}
+    for said in script.facts:
+        talk(memory, user, [said])
+        work(memory)
+    spans = rows(db, "select distinct phase from recall.job_phases where user_id = %s", [user])
+    assert {row["phase"] for row in spans} >= {
+        "extract", "embed", "consolidate", "persist", "summary"}  # fmt: skip
+
+
+def test_the_memory_panel(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
+    """A person adds, edits and removes facts; a removal keeps the row."""
+    added = memory.remember(user, UV)
+    assert (added.outcome, panel(memory, user)[UV].source) == ("added", "manual")
+    edited = memory.edit(user, added.memory_id, "Uses uv for everything in Python")
+    assert {*panel(memory, user)} == {"Uses uv for everything in Python"}
+
+    assert memory.retract(user, edited, reason="removed in the panel")
+    assert panel(memory, user) == {}
+    kept = memory.memories(user, filter={"include_ended": True})
+    assert {item.end_reason for item in kept} == {"superseded", "retracted"}
+    assert [event.event for event in memory.history(user, edited)][-1] == "retracted"
+    with refused("RC001"):
+        db.execute("select recall.retract_memory(%s, %s)", [uuid.uuid4(), edited])
+
+
+def test_facts_of_an_earlier_design_are_brought_along(memory: AgentMemory, user: uuid.UUID) -> None:
+    """The backfill runs once; again it adds nothing."""
+    blobs = [{"content": text, "source": "import", "provenance": "user_stated"}
+             for text in (FASTAPI, CONCISE)]  # fmt: skip
+    for outcome in ("added", "duplicate"):
+        assert {item.outcome for item in memory.ingest(user, blobs)} == {outcome}
+    assert {item.source for item in memory.memories(user)} == {"import"}
+
+
+def test_a_few_hundred_facts_call_for_retrieval(memory: AgentMemory, user: uuid.UUID) -> None:
+    """The switch from all facts to the fitting ones is one option."""
+    memory.ingest(user, [{"content": f"User owns book number {number}", "provenance": "user_stated"}
+                         for number in range(300)])  # fmt: skip
+    memory.remember(user, "User lives in Bengaluru with two parrots")
+    chat = open_chat(memory, user)
+    few = chat.context("Where do my parrots live?", placement="system_prompt", max_memories=5)
+    assert "two parrots" in str(few[0]["content"])
+    assert str(few[0]["content"]).count("\n- ") <= 5
+
+
+def test_the_extractor_is_told_what_counts(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    """It sees the assistant's turns, and the rule that only the user's words count."""
+    talk(memory, user, ["Which framework do you suggest?"])
+    work(memory)
+    request: Request = openai.chats[0]
+    instructions, data = (message["content"] for message in request["messages"])
+    assert "Only what the user said or clearly confirmed" in instructions
+    assert "[2] assistant: I see." in data
+    assert f"Date: {datetime.now(UTC):%Y-%m-%d}" in data
