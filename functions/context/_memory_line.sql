@@ -1,6 +1,7 @@
 -- recall._memory_line(kind, text, observed_at, format) -> "- [KIND] text (2026-03-01)"
 -- The date at day resolution (UTC), so that the same memory always gives the same bytes. In format
--- bullets "• text", of an episode "– text".
+-- bullets "• text", of an episode "– text". Stable as to_char is, or it would not inline, and each
+-- line of a block would be a call.
 create or replace function recall._memory_line(
     p_kind        text,
     p_text        text,
@@ -9,7 +10,7 @@ create or replace function recall._memory_line(
 )
 returns text
 language sql
-immutable
+stable
 parallel safe
 return case
     when p_format = 'bullets' then case when p_kind = 'episode' then '– ' else '• ' end || p_text

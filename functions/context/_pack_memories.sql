@@ -24,6 +24,10 @@ declare
     v_episodes integer := 0;
     v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
+    v_max_memories     constant integer := p_options ->> 'max_memories';
+    v_max_facts        constant integer := p_options ->> 'max_facts';
+    v_max_episodes     constant integer := p_options ->> 'max_episodes';
+    v_max_memory_chars constant integer := p_options ->> 'max_memory_chars';
 begin
     o_memories := '{}'::recall.context_memory[];
     o_tokens   := 0;
@@ -39,16 +43,18 @@ begin
                   c.ordinality
     loop
         v_memory := p_candidates[v_place];
-        v_key := regexp_replace(lower(v_memory.content), '[^[:alnum:]]+', '', 'g');
+        -- Spaces by replace: each match of an expression costs as much as the rest of the loop.
+        v_key := regexp_replace(replace(lower(v_memory.content), ' ', ''),
+                                '[^[:alnum:]]+', '', 'g');
         v_memory.reason := case
             when v_key = any (v_seen) then 'the same text is there already'
-            when v_count >= (p_options ->> 'max_memories')::integer then 'max_memories is reached'
-            when v_memory.kind = 'episode' and v_episodes >= (p_options ->> 'max_episodes')::integer
+            when v_count >= v_max_memories then 'max_memories is reached'
+            when v_memory.kind = 'episode' and v_episodes >= v_max_episodes
                 then 'max_episodes is reached'
-            when v_memory.kind <> 'episode' and v_facts >= (p_options ->> 'max_facts')::integer
+            when v_memory.kind <> 'episode' and v_facts >= v_max_facts
                 then 'max_facts is reached'
             when v_chars + v_bullet + length(v_memory.content)
-                 > (p_options ->> 'max_memory_chars')::integer
+                 > v_max_memory_chars
                 then 'max_memory_chars is reached'
             when o_tokens + v_memory.token_count > p_budget
                 then format('%s tokens, %s left', v_memory.token_count, p_budget - o_tokens)
