@@ -24,6 +24,7 @@ begin;
 \ir indexes.sql
 
 -- functions/common
+\ir ../functions/common/_add_bits.sql
 \ir ../functions/common/_check_embedding.sql
 \ir ../functions/common/_check_job_kind.sql
 \ir ../functions/common/_check_keys.sql
@@ -220,12 +221,16 @@ begin;
 \ir ../functions/retrieval/_best_turns.sql
 \ir ../functions/retrieval/_check_message_filter.sql
 \ir ../functions/retrieval/_cited_messages.sql
+\ir ../functions/retrieval/_count_turns.sql
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_likely_memories.sql
+\ir ../functions/retrieval/_likely_turns.sql
 \ir ../functions/retrieval/_match_words.sql
 \ir ../functions/retrieval/_matching_memories.sql
+\ir ../functions/retrieval/_nearest_by_bits.sql
 \ir ../functions/retrieval/_nearest_memories.sql
+\ir ../functions/retrieval/_nearest_turns_by_bits.sql
 \ir ../functions/retrieval/_query_words.sql
 \ir ../functions/retrieval/_rank_memories.sql
 \ir ../functions/retrieval/_rank_sessions.sql

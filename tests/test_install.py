@@ -244,7 +244,7 @@ def test_a_bad_size_is_refused(empty_dsn: str, name: str, bad: str) -> None:
 
 
 def test_sizes_at_their_ends(server: TestServer) -> None:
-    for dimensions, storage in ((1, "p"), (3900, "p"), (16000, "e")):
+    for dimensions, storage in ((1, "p"), (3700, "p"), (16000, "e")):
         name = server.create_database("size")
         install_by_driver(server.dsn(name), embedding_dimensions=dimensions, hash_partitions=1)
         with psycopg.connect(server.dsn(name), autocommit=True) as conn:

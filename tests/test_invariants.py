@@ -36,7 +36,8 @@ BREACHES = {
     "I2 stranger": "update recall.memory_store set superseded_by = gen_random_uuid()"
     " where user_id = %(user)s and end_reason = 'superseded'",
     "I2 vector": "insert into recall.memory_embedding_ended"
-    " select e.*, now() from recall.memory_embedding as e where e.user_id = %(user)s limit 1",
+    " select e.user_id, e.memory_id, e.embedding_model, e.embedding, now()"
+    " from recall.memory_embedding as e where e.user_id = %(user)s limit 1",
     "I3": "alter table recall.memory_store drop constraint memory_store_superseded_check;"
     " update recall.memory_store as m set superseded_by = p.memory_id"
     " from recall.memory_store as p where p.user_id = m.user_id and p.superseded_by = m.memory_id"

@@ -143,3 +143,36 @@ def test_a_wrong_vector_is_refused(db: Connection, user: uuid.UUID) -> None:
     with pytest.raises(psycopg.Error) as refused:
         db.execute("select * from recall.search_messages(%s, 'x', '[1,2,3]')", [user])
     assert refused.value.sqlstate == "RC004"
+
+
+def test_of_very_many_turns_the_likely_ones(db: Connection, user: uuid.UUID) -> None:
+    topics = ("harbor", "violin", "garden", "engine", "novel", "glacier", "market", "lantern")
+    for part in range(3):
+        append(
+            db, user, open_session(db, user),
+            said(*(f"About the {topics[n // 6]} number {n} of part {part}." for n in range(48))),
+        )  # fmt: skip
+    index_messages(db)
+    exact = find(db, user, "violin", limit=5)
+    vector = str([1.0] * 384)
+    by_vector = call(
+        db, "search_messages", p_user_id=user, p_query="violin", p_query_embedding=vector, p_limit=5
+    )
+    call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 20})
+    likely = find(db, user, "violin", limit=5)
+    assert all("violin" in row["content"] for row in exact + likely)
+    assert likely[0]["lexical"] == pytest.approx(exact[0]["lexical"], rel=0.01), "same rarity"
+    assert len(find(db, user, "violin", limit=500)) == 144
+    assert len(find(db, user, "nothing of it", limit=500)) == 144
+    assert len(find(db, user, "nothing of it", limit=7)) == 7
+    assert {row["role"] for row in find(db, user, "violin", limit=30, roles=["user"])} == {"user"}
+    assert len(find(db, user, "violin", limit=500, roles=["user"])) == 72
+    assert find(db, user, "violin", until="2000-01-01T00:00:00Z") == []
+    session = likely[0]["session_id"]
+    found = find(db, user, "violin", limit=500, session_id=str(session))
+    assert len(found) == 48 and {row["session_id"] for row in found} == {session}
+    found = call(
+        db, "search_messages", p_user_id=user, p_query="violin", p_query_embedding=vector, p_limit=5
+    )
+    assert {row["message_id"] for row in found} == {row["message_id"] for row in by_vector}
+    assert find(db, uuid.uuid4(), "violin") == []

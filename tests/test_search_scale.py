@@ -138,26 +138,74 @@ def test_a_filter_comes_before_the_limit(db: Connection, crowd: dict[int, uuid.U
     assert found == [memory for memory in exact if memory in tagged][:5]
 
 
+def nearby(conn: Connection, user: uuid.UUID) -> str:
+    """A vector near one of the user's own, as a question is to what it asks for."""
+    return str(
+        value(
+            conn,
+            "select (e.embedding + (select (array_agg(0.3 * (random() - 0.5)))::halfvec"
+            f" from generate_series(1, {DIMENSIONS})))::text"
+            "  from recall.memory_embedding as e where e.user_id = %s order by random() limit 1",
+            [user],
+        )
+    )
+
+
 def test_of_very_many_memories_the_likely_ones(db: Connection, crowd: dict[int, uuid.UUID]) -> None:
     user = crowd[5_000]
     text = "topic5 topic7 statement 102"
-    query = direction()
+    query = nearby(db, user)
     call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 1_000})
     try:
-        found = search_ids(db, user, p_query_embedding=query)
-        assert found == brute_force(db, user, query, 10), "vectors are compared exactly"
+        for limit in (10, 50, 200):
+            right = 0
+            for _ in range(10):
+                near = nearby(db, user)
+                found = search_ids(db, user, p_query_embedding=near, p_limit=limit)
+                assert len(found) == limit
+                right += len(set(found) & set(brute_force(db, user, near, limit)))
+            assert right >= 0.99 * 10 * limit
         found = search_ids(db, user, p_query="nothing of it", p_query_embedding=query)
         assert len(set(found) & set(brute_force(db, user, query, 10))) >= 8
         assert len(search_ids(db, user, p_query=text, p_limit=6_000)) == 5_000
+        assert len(search_ids(db, user, p_query_embedding=query, p_limit=6_000)) == 5_000
         (first, *_) = call(db, "search", p_user_id=user, p_query=text)
         assert "102 " in first["content"]
-        found = call(
+        tagged = call(
             db, "search", p_user_id=user, p_query=text, p_query_embedding=query, p_limit=30,
             p_filter={"tags_any": ["rare"]},
         )  # fmt: skip
-        assert len(found) == 13, "the filter comes before the limit"
+        assert len(tagged) == 13, "the filter comes before the limit"
+        known = {"p_user_id": user, "p_query_embedding": query, "p_limit": 20}
+        far = call(db, "search", **known, p_filter={"min_similarity": 0.99})
+        assert all(row["similarity"] >= 0.99 for row in far)
+        now = value(db, "select clock_timestamp()")
+        found = search_ids(db, user, p_query_embedding=query, p_as_of=now)
+        assert found == brute_force(db, user, query, 10), "the past is compared exactly"
     finally:
         call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
+
+
+def test_the_first_look_reads_signs_alone(
+    db: Connection, connect: Connect, crowd: dict[int, uuid.UUID]
+) -> None:
+    db.execute("vacuum analyze recall.memory_embedding")
+    reader = connect()
+    reader.execute("set plan_cache_mode = force_generic_plan")
+    reader.execute("set enable_bitmapscan = off")
+    reader.execute(
+        "prepare look (uuid, bit varying) as select e.memory_id from recall.memory_embedding as e"
+        f" where e.user_id = $1 and e.embedding_model = '{MODEL}' order by e.bits <~> $2 limit 800"
+    )
+    for user in crowd.values():
+        plan = str(
+            rows(
+                reader,
+                f"explain (analyze) execute look ('{user}', repeat('0', {DIMENSIONS})::varbit)",
+            )
+        )
+        assert "Index Only Scan" in plan
+        assert "Seq Scan" not in plan
 
 
 def test_ended_memories_cost_nothing(

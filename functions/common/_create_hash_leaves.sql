@@ -1,6 +1,6 @@
 -- recall._create_hash_leaves(partitions, dimensions)
 -- Runs once, at installation, on empty tables: sizes the vectors and cuts the hash-partitioned
--- tables into leaves. Up to 4,000 dimensions a vector fits a page and stands inline, which makes
+-- tables into leaves. Up to 3,700 dimensions a vector fits a page and stands inline, which makes
 -- the exact scan five times faster than TOAST.
 create or replace function recall._create_hash_leaves(
     p_partitions integer,
@@ -24,15 +24,18 @@ begin
            and c.relkind = 'p'
            and not c.relispartition
            and a.atttypid = 'halfvec'::regtype
+           and a.atttypmod < 0
          order by c.relname
     loop
         execute format('alter table %s alter column %I type halfvec(%s)',
                        v_column.parent, v_column.attname, p_dimensions);
-        if p_dimensions <= 3900 and v_column.relname like 'memory_embedding%' then
+        if p_dimensions <= 3700 and v_column.relname like 'memory_embedding%' then
             execute format('alter table %s alter column %I set storage plain',
                            v_column.parent, v_column.attname);
         end if;
     end loop;
+
+    perform recall._add_bits();
 
     for v_parent in
         select c.oid::regclass as parent, c.relname

@@ -24,10 +24,10 @@ declare
     v_episodes integer := 0;
     v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
-    v_max_memories     constant integer := p_options ->> 'max_memories';
-    v_max_facts        constant integer := p_options ->> 'max_facts';
-    v_max_episodes     constant integer := p_options ->> 'max_episodes';
-    v_max_memory_chars constant integer := p_options ->> 'max_memory_chars';
+    v_max_memories     constant integer := (p_options ->> 'max_memories')::integer;
+    v_max_facts        constant integer := (p_options ->> 'max_facts')::integer;
+    v_max_episodes     constant integer := (p_options ->> 'max_episodes')::integer;
+    v_max_memory_chars constant integer := (p_options ->> 'max_memory_chars')::integer;
 begin
     o_memories := '{}'::recall.context_memory[];
     o_tokens   := 0;

@@ -1,7 +1,7 @@
--- recall._likely_memories(…) -> what a search by text looks at when the user has very many memories
+-- recall._likely_memories(…) -> what a search looks at when the user has very many memories
 -- The nearest, the best by words, and enough of the most important to fill the limit: of twenty
--- thousand a few hundred then get their whole score. What is hidden does not use up a limit.
--- (Sign bits first would not help: quantizing a stored vector takes longer than comparing it.)
+-- thousand a few hundred then get their whole score. What is hidden does not use up a limit. Of the
+-- vectors the signs come first, and what is near by them is compared exactly.
 create or replace function recall._likely_memories(
     p_user_id   uuid,
     p_words     text[],
@@ -20,15 +20,18 @@ declare
     v_words constant tsquery := (
         select string_agg(recall._term_query(w.word)::text, '|')::tsquery
           from unnest(p_words) as w (word));
+    v_near  constant uuid[]  := case when p_embedding is not null then recall._nearest_by_bits(
+        p_user_id, p_embedding, greatest(p_settings.rerank_candidates, 16 * p_limit::bigint),
+        p_settings) end;
 begin
     return array(
         (select e.memory_id
            from (
                  select v.memory_id, v.embedding <=> p_embedding as distance
                    from recall.memory_embedding as v
-                  where p_embedding is not null
-                    and v.user_id         = p_user_id
+                  where v.user_id         = p_user_id
                     and v.embedding_model = p_settings.embedding_model
+                    and v.memory_id       = any (v_near)
                   order by distance
                 ) as e
           cross join lateral (
@@ -46,7 +49,8 @@ begin
          union
         (select m.memory_id
            from recall.memory_store as m
-          where m.user_id = p_user_id
+          where v_words is not null
+            and m.user_id = p_user_id
             and m.ended_at is null
             and m.search_vector @@ v_words
             and (m.session_id is null or m.session_id = any (p_sessions))
@@ -67,5 +71,5 @@ $function$;
 
 comment on function recall._likely_memories(uuid, text[], halfvec, integer, uuid[],
     recall.settings) is
-    'Of very many memories those that a search by text scores: the nearest, the best by words, the '
-    'most important.';
+    'Of very many memories those that a search scores: the nearest, the best by words, the most '
+    'important.';

@@ -23,19 +23,37 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_has_words  boolean := p_words <> '{}';
-    v_has_vector boolean := p_embedding is not null;
-    v_terms      tsquery[] := array(
+    v_is_hybrid constant boolean := p_words <> '{}' and p_embedding is not null;
+    v_near      constant double precision :=
+        case when v_is_hybrid then p_settings.hybrid_similarity_weight else 1 end;
+    v_said      constant double precision :=
+        case when v_is_hybrid then p_settings.hybrid_lexical_weight else 1 end;
+    v_terms     constant tsquery[] := array(
         select recall._term_query(w.word) from unnest(p_words) as w (word));
-    v_turns      recall.found_turn[];
+    v_likely    record;
+    v_turns     recall.found_turn[];
 begin
-    with turn as materialized (
+    v_likely := recall._likely_turns(p_user_id, v_terms, p_embedding, p_limit, p_session_id,
+                                     p_since, p_until, p_roles, p_settings);
+
+    with row as (
+        select m.*
+          from recall.message_search as m
+         where v_likely.session_ids is null
+           and m.user_id = p_user_id
+           and (p_session_id is null or m.session_id = p_session_id)
+         union all
+        select m.*
+          from unnest(v_likely.session_ids, v_likely.turn_indexes) as l (session_id, turn_index)
+          join recall.message_search as m
+            on m.user_id = p_user_id
+           and (m.session_id, m.turn_index) = (l.session_id, l.turn_index)
+    ),
+    turn as materialized (
         select m.session_id, m.turn_index, m.message_id, m.role, m.created_at, m.search_vector,
                case when m.embedding_model = p_settings.embedding_model
                     then 1 - (m.embedding <=> p_embedding) end as similarity
-          from recall.message_search as m
-         where m.user_id = p_user_id
-           and (p_session_id is null or m.session_id = p_session_id)
+          from row as m
     ),
     total as materialized (
         select count(*)::double precision as turns,
@@ -48,7 +66,8 @@ begin
           join turn as t on t.search_vector @@ w.term
     ),
     word as materialized (
-        select h.ordinal, ln(1 + (a.turns - count(*) + 0.5) / (count(*) + 0.5)) as weight
+        select h.ordinal, coalesce(v_likely.weights[h.ordinal],
+                                   ln(1 + (a.turns - count(*) + 0.5) / (count(*) + 0.5))) as weight
           from hit as h
          cross join total as a
          group by h.ordinal, a.turns
@@ -62,27 +81,16 @@ begin
          cross join total as a
          group by h.session_id, h.turn_index
     ),
-    own as (
+    scored as (
         select t.session_id, t.turn_index, t.message_id, t.role, t.created_at, t.similarity,
                coalesce(b.lexical, 0) as lexical,
-               case when v_has_vector then coalesce(
+               v_near * coalesce(
                    (t.similarity - min(t.similarity) over ())
                    / nullif(max(t.similarity) over () - min(t.similarity) over (), 0),
-                   (t.similarity is not null)::integer) end as near,
-               case when v_has_words then coalesce(
-                   coalesce(b.lexical, 0) / nullif(max(b.lexical) over (), 0), 0) end as said
+                   (t.similarity is not null)::integer)
+               + v_said * coalesce(b.lexical / nullif(max(b.lexical) over (), 0), 0) as own
           from turn as t
-          left join by_words as b
-            on b.session_id = t.session_id and b.turn_index = t.turn_index
-    ),
-    scored as (
-        select o.session_id, o.turn_index, o.message_id, o.role, o.created_at, o.similarity,
-               o.lexical,
-               case when v_has_vector and v_has_words
-                    then p_settings.hybrid_similarity_weight * o.near
-                         + p_settings.hybrid_lexical_weight * o.said
-                    else coalesce(o.near, o.said, 0) end as own
-          from own as o
+          left join by_words as b using (session_id, turn_index)
     ),
     around as (
         select s.*,

@@ -68,7 +68,7 @@ begin
 
     if not v_is_plain then
         v_only := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
-    elsif v_words is not null and exists (
+    elsif v_weight.importance = 0 and exists (
         select
           from recall.users as u
          where u.user_id = p_user_id
@@ -78,7 +78,7 @@ begin
                                           p_settings);
     end if;
 
-    if v_is_exact then
+    if v_is_exact and v_only is null then
         return query
         select n.*
           from recall._nearest_memories(p_user_id, v_embedding, p_limit, v_sessions,

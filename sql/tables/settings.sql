@@ -68,6 +68,7 @@ create table if not exists recall.settings (
     lexical_candidates              integer     not null default 20,
     frequent_candidates             integer     not null default 20,
     exact_search_limit              integer     not null default 5000,
+    rerank_candidates               integer     not null default 800,
     lexical_length_penalty          real        not null default 0.01,
     query_words                     integer     not null default 64,
     trigram_threshold               real        not null default 0.3,
@@ -184,6 +185,7 @@ create table if not exists recall.settings (
     constraint settings_lexical_candidates_check check (lexical_candidates between 0 and 10000),
     constraint settings_frequent_candidates_check check (frequent_candidates between 0 and 10000),
     constraint settings_exact_search_limit_check check (exact_search_limit >= 1),
+    constraint settings_rerank_candidates_check check (rerank_candidates between 50 and 100000),
     constraint settings_query_words_check check (query_words between 1 and 1000),
     constraint settings_lexical_length_penalty_check check (lexical_length_penalty between 0 and 1),
     constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
@@ -246,7 +248,7 @@ comment on table recall.settings is
     'recall.configure_user.';
 comment on column recall.settings.singleton is 'Always true: there is one row.';
 comment on column recall.settings.embedding_dimensions is
-    'Numbers in an embedding; fixed at installation (1 to 16000; up to 4000 they stand inline).';
+    'Numbers in an embedding; fixed at installation (1 to 16000; up to 3700 they stand inline).';
 comment on column recall.settings.hash_partitions is
     'Leaves of each hash-partitioned table; fixed at installation (1 to 1024).';
 comment on column recall.settings.history_months_ahead is
@@ -346,7 +348,10 @@ comment on column recall.settings.semantic_candidates is 'Candidates by vector, 
 comment on column recall.settings.lexical_candidates is 'Candidates by words, at least.';
 comment on column recall.settings.frequent_candidates is 'Candidates by access count.';
 comment on column recall.settings.exact_search_limit is
-    'Memories of a user up to which a search by text scores every one; of more, likely ones.';
+    'Memories (or turns) of a user up to which a search compares every one; of more, likely ones.';
+comment on column recall.settings.rerank_candidates is
+    'Of more than those the vectors whose signs come nearest are compared exactly: so many, or 16 '
+    'times the limit (50 to 100000).';
 comment on column recall.settings.query_words is
     'Words of a query that a search looks for; the rest of a long text is not read.';
 comment on column recall.settings.lexical_length_penalty is

@@ -1,0 +1,24 @@
+-- recall._count_turns(user, session) -> turns of the session, or of all of the user's
+-- A generic plan, as of recall._session_titles: planned for the one leaf it would lock its indexes.
+create or replace function recall._count_turns(
+    p_user_id    uuid,
+    p_session_id uuid
+)
+returns bigint
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    return (
+        select coalesce(sum(s.turn_count), 0)
+          from recall.sessions as s
+         where s.user_id = p_user_id
+           and (p_session_id is null or s.session_id = p_session_id));
+end;
+$function$;
+
+comment on function recall._count_turns(uuid, uuid) is
+    'How many turns a user, or one of his sessions, has.';

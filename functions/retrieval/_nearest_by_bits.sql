@@ -1,0 +1,41 @@
+-- recall._nearest_by_bits(user, embedding, limit, settings) -> the likely nearest memories
+-- Signs alone, out of their index: of very many vectors a twentieth of the bytes. The query's signs
+-- are taken once, since an expression over a parameter would be evaluated for every row. Of few
+-- dimensions the signs say too little, and the vectors themselves are as quick.
+create or replace function recall._nearest_by_bits(
+    p_user_id   uuid,
+    p_embedding halfvec,
+    p_limit     bigint,
+    p_settings  recall.settings
+)
+returns uuid[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set enable_bitmapscan = off
+as $function$
+declare
+    v_bits constant bit varying := binary_quantize(p_embedding);
+begin
+    if p_settings.embedding_dimensions < 256 then
+        return array(
+            select e.memory_id
+              from recall.memory_embedding as e
+             where e.user_id         = p_user_id
+               and e.embedding_model = p_settings.embedding_model
+             order by e.embedding <=> p_embedding
+             limit p_limit);
+    end if;
+    return array(
+        select e.memory_id
+          from recall.memory_embedding as e
+         where e.user_id         = p_user_id
+           and e.embedding_model = p_settings.embedding_model
+         order by e.bits <~> v_bits
+         limit p_limit);
+end;
+$function$;
+
+comment on function recall._nearest_by_bits(uuid, halfvec, bigint, recall.settings) is
+    'The memories whose vectors have most signs in common with a vector.';
