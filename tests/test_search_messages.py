@@ -170,7 +170,8 @@ def test_of_very_many_turns_the_likely_ones(db: Connection, user: uuid.UUID) -> 
     assert find(db, user, "violin", until="2000-01-01T00:00:00Z") == []
     session = likely[0]["session_id"]
     found = find(db, user, "violin", limit=500, session_id=str(session))
-    assert len(found) == 48 and {row["session_id"] for row in found} == {session}
+    assert len(found) == 48
+    assert {row["session_id"] for row in found} == {session}
     found = call(
         db, "search_messages", p_user_id=user, p_query="violin", p_query_embedding=vector, p_limit=5
     )

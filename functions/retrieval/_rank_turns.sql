@@ -45,9 +45,8 @@ begin
          union all
         select m.*
           from unnest(v_likely.session_ids, v_likely.turn_indexes) as l (session_id, turn_index)
-          join recall.message_search as m
-            on m.user_id = p_user_id
-           and (m.session_id, m.turn_index) = (l.session_id, l.turn_index)
+          join recall.message_search as m using (session_id, turn_index)
+         where m.user_id = p_user_id
     ),
     turn as materialized (
         select m.session_id, m.turn_index, m.message_id, m.role, m.created_at, m.search_vector,
@@ -77,7 +76,7 @@ begin
                sum(w.weight) * 1.9 / (1.9 + 0.9 * p_settings.message_length_penalty
                                       * (max(h.length) / max(a.length) - 1)) as lexical
           from hit as h
-          join word as w on w.ordinal = h.ordinal
+          join word as w using (ordinal)
          cross join total as a
          group by h.session_id, h.turn_index
     ),
