@@ -140,3 +140,8 @@ create index if not exists job_phases_created_at_due_idx
     on recall.job_phases using brin (created_at) with (pages_per_range = 16);
 comment on index recall.job_phases_created_at_due_idx is
     'metrics: spans of the last day, across users.';
+
+create index if not exists erasures_erased_by_idx
+    on recall.erasures (erased_by);
+comment on index recall.erasures_erased_by_idx is
+    'Making a user: was this one forgotten while the call waited?';

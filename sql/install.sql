@@ -39,16 +39,19 @@ begin;
 \ir ../functions/common/_embedding_from_json.sql
 \ir ../functions/common/_embeddings_from_json.sql
 \ir ../functions/common/_enqueue_extraction.sql
+\ir ../functions/common/_enqueue_job.sql
 \ir ../functions/common/_ensure_month.sql
 \ir ../functions/common/_ensure_user.sql
 \ir ../functions/common/_estimate_tokens.sql
 \ir ../functions/common/_estimate_message_tokens.sql
 \ir ../functions/common/_extraction_mode.sql
+\ir ../functions/common/_find_session.sql
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_hold_user.sql
 \ir ../functions/common/_integer.sql
 \ir ../functions/common/_is_uuid_list.sql
+\ir ../functions/common/_keep_user.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
@@ -69,6 +72,7 @@ begin;
 -- functions/session
 \ir ../functions/session/_check_session_values.sql
 \ir ../functions/session/_check_settings_keys.sql
+\ir ../functions/session/_collect_system_prompts.sql
 \ir ../functions/session/_end_session_memories.sql
 \ir ../functions/session/_enqueue_last_work.sql
 \ir ../functions/session/_inherit_summary.sql
@@ -410,6 +414,18 @@ begin;
 \ir ../functions/jobs/run_maintenance.sql
 \ir ../functions/jobs/schedule_maintenance.sql
 \ir ../functions/jobs/unschedule_maintenance.sql
+
+-- functions/privacy
+\ir ../functions/privacy/_add_erasures.sql
+\ir ../functions/privacy/_delete_rows.sql
+\ir ../functions/privacy/_delete_user.sql
+\ir ../functions/privacy/_hold_unlogged_tables.sql
+\ir ../functions/privacy/_remove_user.sql
+\ir ../functions/privacy/_user_leaves.sql
+\ir ../functions/privacy/_user_tables.sql
+\ir ../functions/privacy/forget_user.sql
+\ir ../functions/privacy/list_erasures.sql
+\ir ../functions/privacy/replay_erasures.sql
 
 -- functions/observability
 \ir ../functions/observability/_estimated_rows.sql

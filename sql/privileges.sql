@@ -34,7 +34,8 @@ declare
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
-        'schedule_maintenance', 'unschedule_maintenance'];
+        'schedule_maintenance', 'unschedule_maintenance',
+        'forget_user', 'list_erasures', 'replay_erasures'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

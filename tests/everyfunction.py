@@ -175,6 +175,10 @@ CALLS: list[Call] = [
     _global("configure_maintenance", "'expire_working', '{\"batch_size\": 100}'"),
     _global("register_model", "'mine', 1000"),
     _global("register_kind", "'mine', 'My own kind'"),
+    # privacy
+    _call("forget_user"),
+    _global("list_erasures"),
+    _global("replay_erasures"),
 ]
 
 NOT_HERE = {"maintain", "schedule_maintenance", "unschedule_maintenance"}

@@ -204,7 +204,7 @@ select format('memory %s of user %s: tier %s, validated %s, provenance %s, kind 
            and m.kind not in ('episode', 'pattern')
            and m.source <> 'consolidation');
 
--- I9: nothing is left of a forgotten user
+-- I9: nothing is left of a forgotten user, who may have come back as a new one
 with remaining (place, user_id) as (
     select distinct 'users', user_id from recall.users
     union all
@@ -240,7 +240,11 @@ with remaining (place, user_id) as (
 )
 select format('%s still holds rows of forgotten user %s', r.place, r.user_id)
   from remaining as r
-  join recall.erasures as e on e.digest = sha256(e.salt || uuid_send(r.user_id));
+  join recall.erasures as e on e.digest = sha256(e.salt || uuid_send(r.user_id))
+ where not exists (
+        select from recall.users as u
+         where u.user_id    = r.user_id
+           and u.created_at > e.erased_at);
 
 -- I10: the months from now to three ahead exist below every parent, cut in UTC, without gaps
 -- Bounds print and are read in the same time zone here, whichever it is.

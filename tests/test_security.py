@@ -56,6 +56,9 @@ ADMIN = {
     "maintenance_commands",
     "schedule_maintenance",
     "unschedule_maintenance",
+    "forget_user",
+    "list_erasures",
+    "replay_erasures",
 }
 
 MATRIX = {

@@ -15,7 +15,7 @@ declare
     v_mode text := recall._extraction_mode(p_session, recall._settings(p_session.user_id));
 begin
     if v_mode <> 'none' then
-        perform recall.enqueue_job(
+        perform recall._enqueue_job(
             p_session.user_id, 'extract', p_session.session_id, p_session.session_id::text,
             jsonb_build_object('mode', v_mode), p_run_at);
     end if;

@@ -1,9 +1,13 @@
 -- recall._ensure_user(user, external_id)
--- Makes the user's row when there is none; never changes one.
+-- Makes the user's row when there is none; never changes one. A call that waited while the user was
+-- forgotten does not bring him back: only one that begins afterwards makes a new user. p_since is a
+-- snapshot from before the call waited.
+-- Raises  RC001 the user was forgotten since then.
 create or replace function recall._ensure_user(
     p_user_id     uuid,
-    p_external_id text  default null,
-    p_metadata    jsonb default '{}'
+    p_external_id text        default null,
+    p_metadata    jsonb       default '{}',
+    p_since       pg_snapshot default pg_current_snapshot()
 )
 returns void
 language plpgsql
@@ -17,8 +21,21 @@ begin
     insert into recall.users as u (user_id, external_id, metadata, created_at)
     values (p_user_id, p_external_id, p_metadata, v_now)
     on conflict (user_id) do nothing;
+
+    if found and exists (
+        select from recall.erasures as e
+         where e.erased_by >= pg_snapshot_xmin(p_since)
+           and e.erased_by <  pg_snapshot_xmax(pg_current_snapshot())
+           and not pg_visible_in_snapshot(e.erased_by, p_since)
+           and e.digest = sha256(e.salt || uuid_send(p_user_id))
+    ) then
+        raise exception using
+            errcode = 'RC001',
+            message = format('user %s was forgotten while this call waited', p_user_id),
+            hint    = 'Call again to begin with this user anew.';
+    end if;
 end;
 $function$;
 
-comment on function recall._ensure_user(uuid, text, jsonb) is
+comment on function recall._ensure_user(uuid, text, jsonb, pg_snapshot) is
     'Make the user''s row when there is none.';

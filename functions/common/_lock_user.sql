@@ -15,6 +15,7 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
+    v_since    pg_snapshot := pg_current_snapshot();
     v_revision bigint;
 begin
     loop
@@ -23,7 +24,7 @@ begin
          where u.user_id = p_user_id
         returning u.memory_revision into v_revision;
         exit when found;
-        perform recall._ensure_user(p_user_id);
+        perform recall._ensure_user(p_user_id, p_since => v_since);
     end loop;
     return v_revision;
 end;

@@ -1,5 +1,6 @@
 -- recall.enqueue_job(user, kind, session, dedupe_key, payload, run_at) -> job id, or NULL
 -- Of a user, kind and dedupe key at most one job is ready: an equal one only pulls run_at forward.
+-- Locks   the user, shared.
 -- Raises  RC003 unknown kind or a payload that is no object.
 create or replace function recall.enqueue_job(
     p_user_id    uuid,
@@ -15,12 +16,7 @@ volatile
 parallel unsafe
 security definer
 set search_path from current
-set plan_cache_mode = force_generic_plan
 as $function$
-declare
-    v_job_id uuid        := recall.uuidv7();
-    v_now    timestamptz := clock_timestamp();
-    v_run_at timestamptz := coalesce(p_run_at, v_now);
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_job_kind(p_kind);
@@ -31,25 +27,8 @@ begin
             hint    = 'Pass an object such as ''{}''.';
     end if;
 
-    insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
-                             max_attempts, created_at)
-    select p_user_id, v_job_id, p_kind, p_session_id, p_dedupe_key, p_payload, v_run_at,
-           s.job_max_attempts, v_now
-      from recall.settings as s
-    on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
-
-    if found then
-        return v_job_id;
-    end if;
-
-    update recall.jobs as j
-       set run_at = v_run_at
-     where j.user_id    = p_user_id
-       and j.kind       = p_kind
-       and j.dedupe_key = p_dedupe_key
-       and j.state      = 'ready'
-       and j.run_at     > v_run_at;
-    return null;
+    perform recall._keep_user(p_user_id);
+    return recall._enqueue_job(p_user_id, p_kind, p_session_id, p_dedupe_key, p_payload, p_run_at);
 end;
 $function$;
 

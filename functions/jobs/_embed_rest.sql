@@ -12,7 +12,7 @@ set search_path from current
 as $function$
 begin
     if recall._has_unembedded(p_user_id, p_settings.embedding_model) then
-        perform recall.enqueue_job(p_user_id, 'embed', null, p_user_id::text);
+        perform recall._enqueue_job(p_user_id, 'embed', null, p_user_id::text);
     end if;
 end;
 $function$;

@@ -32,8 +32,8 @@ begin
        and h.role = 'user';
 
     if v_user_turns >= p_settings.summarize_after_turns then
-        perform recall.enqueue_job(p_session.user_id, 'summarize', p_session.session_id,
-                                   p_session.session_id::text);
+        perform recall._enqueue_job(p_session.user_id, 'summarize', p_session.session_id,
+                                    p_session.session_id::text);
     end if;
 end;
 $function$;

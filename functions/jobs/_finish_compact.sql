@@ -59,8 +59,8 @@ begin
            updated_at             = v_now
      where s.user_id    = p_job.user_id
        and s.session_id = p_job.session_id;
-    perform recall.enqueue_job(p_job.user_id, 'summarize', p_job.session_id,
-                               p_job.session_id::text);
+    perform recall._enqueue_job(p_job.user_id, 'summarize', p_job.session_id,
+                                p_job.session_id::text);
     return true;
 end;
 $function$;

@@ -60,7 +60,7 @@ begin
 
     if v_more or v_memories <> '[]'
                  and recall._has_unembedded(p_job.user_id, v_settings.embedding_model) then
-        perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id, p_job.dedupe_key);
+        perform recall._enqueue_job(p_job.user_id, 'embed', p_job.session_id, p_job.dedupe_key);
     end if;
     return true;
 end;

@@ -55,8 +55,8 @@ begin
         perform recall._apply_decisions(p_job.user_id, v_session, v_decisions, v_embeddings,
                                         v_settings, p_job.job_id);
         if array_position(v_embeddings, null) is not null then
-            perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id,
-                                       p_job.session_id::text);
+            perform recall._enqueue_job(p_job.user_id, 'embed', p_job.session_id,
+                                        p_job.session_id::text);
         end if;
     end if;
     perform recall._advance_extraction(v_session, v_through);

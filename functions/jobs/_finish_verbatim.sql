@@ -42,8 +42,8 @@ begin
         perform from recall.ingest_memories(p_job.user_id, p_job.session_id, v_candidates,
                                             v_embeddings);
         if v_embeddings is null then
-            perform recall.enqueue_job(p_job.user_id, 'embed', p_job.session_id,
-                                       p_job.session_id::text);
+            perform recall._enqueue_job(p_job.user_id, 'embed', p_job.session_id,
+                                        p_job.session_id::text);
         end if;
     end if;
     perform recall._advance_extraction(v_session, v_through);

@@ -28,8 +28,8 @@ begin
                  and j.session_id = p_session.session_id) then
         return false;
     end if;
-    return recall.enqueue_job(p_session.user_id, 'compact', p_session.session_id,
-                              p_session.session_id::text, '{}', p_run_at) is not null;
+    return recall._enqueue_job(p_session.user_id, 'compact', p_session.session_id,
+                               p_session.session_id::text, '{}', p_run_at) is not null;
 end;
 $function$;
 

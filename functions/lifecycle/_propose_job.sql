@@ -20,7 +20,7 @@ declare
     v_now    timestamptz := clock_timestamp();
     v_job_id uuid;
 begin
-    v_job_id := recall.enqueue_job(
+    v_job_id := recall._enqueue_job(
         p_user_id, p_kind, null, p_key,
         p_payload || jsonb_build_object('memory_ids', to_jsonb(p_memory_ids)));
     if v_job_id is null then

@@ -1,6 +1,8 @@
 -- recall._store_system_prompt(prompt, tokens) -> (hash, tokens)
 -- A prompt is stored once, whoever uses it. Tokens given later replace an earlier estimate only in
--- the caller's session: sessions carry their own count.
+-- the caller's session: sessions carry their own count. What is stored already is kept from being
+-- collected until the session that refers to it is there.
+-- Locks   the prompt, shared.
 create or replace function recall._store_system_prompt(
     p_prompt     text,
     p_tokens     integer,
@@ -25,15 +27,21 @@ begin
     o_hash   := sha256(convert_to(p_prompt, 'UTF8'));
     o_tokens := coalesce(p_tokens, recall._estimate_tokens(p_prompt));
 
-    insert into recall.system_prompts (prompt_hash, content, token_count, created_at)
-    values (o_hash, p_prompt, o_tokens, v_now)
-    on conflict (prompt_hash) do nothing;
-    if not found then
+    loop
+        insert into recall.system_prompts (prompt_hash, content, token_count, created_at)
+        values (o_hash, p_prompt, o_tokens, v_now)
+        on conflict (prompt_hash) do nothing;
+        exit when found;
         update recall.system_prompts as p
            set released_at = null
          where p.prompt_hash = o_hash
            and p.released_at is not null;
-    end if;
+        exit when found;
+        perform from recall.system_prompts as p
+          where p.prompt_hash = o_hash
+            for key share;
+        exit when found;
+    end loop;
 end;
 $function$;
 

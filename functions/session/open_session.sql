@@ -59,7 +59,7 @@ begin
         perform recall._unknown_session(p_parent_session_id);
     end if;
 
-    perform recall._ensure_user(p_user_id);
+    perform recall._keep_user(p_user_id);
     v_settings := recall._settings(p_user_id);
 
     if v_window is null then

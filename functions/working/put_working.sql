@@ -1,6 +1,7 @@
 -- recall.put_working(user, session, task, key, value, ttl, token_count)
 -- An intermediate result of a task: written again it renews its life (settings.working_ttl unless
--- given). It lives in an UNLOGGED table: a crash empties it, a standby does not have it.
+-- given). It lives in an UNLOGGED table: a crash empties it, a standby does not have it. No lock on
+-- a row, which would be written to the WAL: the INSERT itself looks whether the session is there.
 -- Raises  RC001, RC002 closed or expired session, RC003.
 create or replace function recall.put_working(
     p_user_id     uuid,
@@ -37,15 +38,22 @@ begin
 
     insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,
                                             updated_at, expires_at)
-    values (p_user_id, p_session_id, p_task_id, p_key, p_value,
-            coalesce(p_token_count,
-                     recall._estimate_tokens(p_key) + recall._estimate_tokens(p_value::text)),
-            v_now, v_now + v_ttl)
+    select p_user_id, p_session_id, p_task_id, p_key, p_value,
+           coalesce(p_token_count,
+                    recall._estimate_tokens(p_key) + recall._estimate_tokens(p_value::text)),
+           v_now, v_now + v_ttl
+      from recall.sessions as s
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id
     on conflict (user_id, session_id, task_id, key) do update
        set value       = excluded.value,
            token_count = excluded.token_count,
            updated_at  = excluded.updated_at,
            expires_at  = excluded.expires_at;
+
+    if not found then
+        perform recall._unknown_session(p_session_id);
+    end if;
 end;
 $function$;
 

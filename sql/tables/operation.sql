@@ -5,6 +5,7 @@ create table if not exists recall.erasures (
     digest     bytea       not null,
     erased_at  timestamptz not null,
     counts     jsonb       not null,
+    erased_by  xid8,
     constraint erasures_pkey primary key (erasure_id),
     constraint erasures_counts_check check (jsonb_typeof(counts) = 'object')
 );
@@ -16,6 +17,8 @@ comment on column recall.erasures.salt is 'Random, one a row.';
 comment on column recall.erasures.digest is 'SHA-256 of salt and user_id.';
 comment on column recall.erasures.erased_at is 'When.';
 comment on column recall.erasures.counts is 'Rows deleted, by table.';
+comment on column recall.erasures.erased_by is
+    'The transaction, which tells calls that waited for it; NULL: taken over from elsewhere.';
 
 create table if not exists recall.maintenance_tasks (
     task        text        not null,

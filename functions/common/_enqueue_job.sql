@@ -1,0 +1,47 @@
+-- recall._enqueue_job(user, kind, session, dedupe_key, payload, run_at) -> job id, or NULL
+-- Of a user, kind and dedupe key at most one job is ready: an equal one only pulls run_at forward.
+-- The caller holds the user, or a session of the user: a forgotten user has no jobs.
+create or replace function recall._enqueue_job(
+    p_user_id    uuid,
+    p_kind       text,
+    p_session_id uuid        default null,
+    p_dedupe_key text        default null,
+    p_payload    jsonb       default '{}',
+    p_run_at     timestamptz default null
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_job_id uuid        := recall.uuidv7();
+    v_now    timestamptz := clock_timestamp();
+    v_run_at timestamptz := coalesce(p_run_at, v_now);
+begin
+    insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
+                             max_attempts, created_at)
+    select p_user_id, v_job_id, p_kind, p_session_id, p_dedupe_key, p_payload, v_run_at,
+           s.job_max_attempts, v_now
+      from recall.settings as s
+    on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
+
+    if found then
+        return v_job_id;
+    end if;
+
+    update recall.jobs as j
+       set run_at = v_run_at
+     where j.user_id    = p_user_id
+       and j.kind       = p_kind
+       and j.dedupe_key = p_dedupe_key
+       and j.state      = 'ready'
+       and j.run_at     > v_run_at;
+    return null;
+end;
+$function$;
+
+comment on function recall._enqueue_job(uuid, text, uuid, text, jsonb, timestamptz) is
+    'Leave work for a worker; NULL when an equal job is ready already.';

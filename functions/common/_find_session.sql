@@ -1,0 +1,33 @@
+-- recall._find_session(user, session) -> the row
+-- As _read_session, but planned for the one leaf (30 µs more): for those whose other statements
+-- lock the leaves of large tables already.
+-- Raises  RC001.
+create or replace function recall._find_session(
+    p_user_id    uuid,
+    p_session_id uuid
+)
+returns recall.sessions
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_session recall.sessions;
+begin
+    select s.*
+      into v_session
+      from recall.sessions as s
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id;
+
+    if not found then
+        perform recall._unknown_session(p_session_id);
+    end if;
+    return v_session;
+end;
+$function$;
+
+comment on function recall._find_session(uuid, uuid) is
+    'A session''s row, with few locks (RC001 when there is none).';

@@ -1,0 +1,45 @@
+-- recall._user_leaves(user, table) -> the leaves of a table that may hold rows of the user
+-- Without a table: what lies in the schema and is no table of ours any more, such as a month that
+-- was detached. Read from the catalog, which takes no locks on the leaves.
+create or replace function recall._user_leaves(
+    p_user_id uuid,
+    p_table   regclass
+)
+returns setof regclass
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if p_table is null then
+        return query
+        select c.oid::regclass
+          from pg_catalog.pg_class as c
+          join pg_catalog.pg_attribute as a on a.attrelid = c.oid
+         where c.relnamespace = 'recall'::regnamespace
+           and c.relkind = 'r'
+           and not c.relispartition
+           and a.attname = 'user_id'
+           and not a.attisdropped
+           and c.oid not in (select t.name from recall._user_tables() as t)
+         order by c.oid;
+    else
+        return query
+        with recursive parts (part) as (
+            select coalesce(recall._hash_leaf(p_table, p_user_id), p_table)
+            union all
+            select i.inhrelid::regclass
+              from parts as p
+              join pg_catalog.pg_inherits as i on i.inhparent = p.part
+        )
+        select p.part
+          from parts as p
+          join pg_catalog.pg_class as c on c.oid = p.part
+         where c.relkind = 'r';
+    end if;
+end;
+$function$;
+
+comment on function recall._user_leaves(uuid, regclass) is
+    'Leaves that may hold a user''s rows; of no table: those that were detached.';

@@ -1,0 +1,43 @@
+-- recall._user_tables() -> the tables that hold data of users, in the order of forgetting
+-- The one registry: whoever adds a table with a user_id names it here. First what others are kept
+-- out by (the user, the sessions, the jobs), last the unlogged tables, which need a lock. What is
+-- not exported is made again from the rest, or means nothing elsewhere.
+create or replace function recall._user_tables()
+returns table (
+    place       integer,
+    name        regclass,
+    is_exported boolean,
+    is_unlogged boolean
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return query
+    select t.place, t.name, t.is_exported, t.is_unlogged
+      from (values
+               (1,  'recall.users'::regclass,                 true,  false),
+               (2,  'recall.sessions'::regclass,              true,  false),
+               (3,  'recall.jobs'::regclass,                  true,  false),
+               (4,  'recall.session_summaries'::regclass,     true,  false),
+               (5,  'recall.append_receipts'::regclass,       false, false),
+               (6,  'recall.conversation_history'::regclass,  true,  false),
+               (7,  'recall.message_search'::regclass,        false, false),
+               (8,  'recall.message_annotations'::regclass,   true,  false),
+               (9,  'recall.memory_store'::regclass,          true,  false),
+               (10, 'recall.memory_embedding'::regclass,      true,  false),
+               (11, 'recall.memory_embedding_ended'::regclass, true, false),
+               (12, 'recall.memory_events'::regclass,         true,  false),
+               (13, 'recall.job_phases'::regclass,            true,  false),
+               (14, 'recall.model_spending'::regclass,        true,  false),
+               (15, 'recall.memory_access_log'::regclass,     true,  true),
+               (16, 'recall.working_memory'::regclass,        true,  true)
+           ) as t (place, name, is_exported, is_unlogged)
+     order by t.place;
+end;
+$function$;
+
+comment on function recall._user_tables() is
+    'The tables that hold data of users, in the order in which a user is deleted.';

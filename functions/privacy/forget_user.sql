@@ -1,0 +1,53 @@
+-- recall.forget_user(user) -> receipt
+-- Deletes everything of a user for good, in one transaction, and leaves a salted digest with which
+-- a restored backup can be cleaned again. Calls of this user that are under way end before, or
+-- fail; a new user with the same id may begin afterwards. Keep the receipt outside of the
+-- database: recall.replay_erasures takes it. What SQL cannot reach is named in it.
+-- Locks   everything of the user; for a moment the writers of working memory and access notes.
+-- Raises  RC007 not in a transaction that is read committed.
+create or replace function recall.forget_user(
+    p_user_id uuid
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set timezone = 'UTC'
+as $function$
+declare
+    v_id     uuid := recall.uuidv7();
+    v_salt   bytea := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+    v_counts jsonb;
+    v_now    timestamptz;
+begin
+    perform recall._check_user(p_user_id);
+    v_counts := recall._delete_user(p_user_id);
+
+    v_now := clock_timestamp();
+    insert into recall.erasures (erasure_id, salt, digest, erased_at, counts, erased_by)
+    values (v_id, v_salt, sha256(v_salt || uuid_send(p_user_id)), v_now, v_counts,
+            pg_current_xact_id());
+
+    return jsonb_build_object(
+        'erasure_id', v_id,
+        'salt', v_salt,
+        'digest', sha256(v_salt || uuid_send(p_user_id)),
+        'erased_at', v_now,
+        'counts', v_counts,
+        'not_reached', jsonb_build_array(
+            'backups and archived WAL, until they expire; after a restore call '
+            || 'recall.replay_erasures',
+            'replicas, until they have replayed this transaction',
+            'pages of tables and indexes, until VACUUM and new rows overwrite them '
+            || '(VACUUM FULL and REINDEX at once)',
+            'statistics of the planner, until the next ANALYZE',
+            'logs of the server and of the application, and what was sent to a model',
+            'months that were detached and moved to another schema or database'));
+end;
+$function$;
+
+comment on function recall.forget_user(uuid) is
+    'Delete everything of a user for good. The receipt has the rows by table, and what SQL cannot '
+    'reach.';

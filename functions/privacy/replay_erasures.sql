@@ -1,0 +1,39 @@
+-- recall.replay_erasures(erasures) -> how many users were erased again
+-- After the restore of a backup that is older than an erasure. What the backup does not know comes
+-- along as a list of receipts, or as a copy of recall.erasures. A user who came back after the
+-- erasure has a younger row, and stays.
+-- Locks   as forget_user, user by user.
+-- Raises  RC003, RC007 not in a transaction that is read committed.
+create or replace function recall.replay_erasures(
+    p_erasures jsonb default '[]'
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_user  uuid;
+    v_count integer := 0;
+begin
+    perform recall._add_erasures(coalesce(p_erasures, '[]'));
+    for v_user in
+        select u.user_id
+          from recall.users as u
+         where exists (
+                select from recall.erasures as e
+                 where e.erased_at >= u.created_at
+                   and e.digest     = sha256(e.salt || uuid_send(u.user_id)))
+         order by u.user_id
+    loop
+        perform recall._delete_user(v_user);
+        v_count := v_count + 1;
+    end loop;
+    return v_count;
+end;
+$function$;
+
+comment on function recall.replay_erasures(jsonb) is
+    'Erase again, after a restore, who was forgotten: by the digests here and those given.';

@@ -1,0 +1,37 @@
+-- recall._collect_system_prompts() -> how many
+-- Deletes the prompts that no session refers to. Whoever is opening a session with one of them
+-- holds it, and keeps it: so take the prompts first, then look again. Reads all sessions once: an
+-- index for this would cost every statement on sessions its locks.
+-- Locks   the prompts that seem unused.
+create or replace function recall._collect_system_prompts()
+returns bigint
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_unused bytea[];
+    v_count  bigint;
+begin
+    v_unused := array(
+        select p.prompt_hash
+          from recall.system_prompts as p
+         where not exists (
+                select from recall.sessions as s where s.system_prompt_hash = p.prompt_hash)
+           for update of p skip locked);
+    if v_unused = '{}' then
+        return 0;
+    end if;
+
+    delete from recall.system_prompts as p
+     where p.prompt_hash = any (v_unused)
+       and not exists (
+               select from recall.sessions as s where s.system_prompt_hash = p.prompt_hash);
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+
+comment on function recall._collect_system_prompts() is
+    'Delete the system prompts that no session uses.';
