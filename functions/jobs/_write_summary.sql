@@ -46,8 +46,8 @@ begin
         v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
         p_source_tokens);
     if v_embedding is null then
-        perform recall.enqueue_job(p_session.user_id, 'embed', p_session.session_id,
-                                   p_session.session_id::text);
+        perform recall._enqueue_job(p_session.user_id, 'embed', p_session.session_id,
+                                    p_session.session_id::text);
     end if;
 end;
 $function$;
