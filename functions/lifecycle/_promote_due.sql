@@ -1,5 +1,6 @@
 -- recall._promote_due(user, memories, now) -> (looked at, promoted)
--- One step each, if what the flag promised still holds on the row itself. Otherwise the flag goes:
+-- One step each, if what the flag promised still holds on the row itself; use does not lengthen the
+-- life that a kind has. Otherwise the flag goes:
 -- utility only falls until the next access, and that one flags it again.
 -- Locks   the user's row, if it is free (0 when it is not); then the memories.
 create or replace function recall._promote_due(
@@ -29,7 +30,7 @@ begin
     o_looked   := cardinality(p_memory_ids);
 
     with earned as (
-        select m.memory_id, m.tier as old_tier, m.access_count,
+        select m.memory_id, m.tier as old_tier, m.access_count, m.created_at + k.lifetime as ends,
                case when t.tier = 'semantic' and k.is_behavioral then 'procedural'
                     else t.tier end::recall.memory_tier as tier
           from recall.memory_store as m
@@ -49,8 +50,8 @@ begin
                session_id      = null,
                follows_session = false,
                is_validated    = true,
-               expires_at      = case when e.tier = 'episodic'
-                                      then p_now + v_settings.episode_lifetime end,
+               expires_at      = least(e.ends, case when e.tier = 'episodic'
+                                                    then p_now + v_settings.episode_lifetime end),
                updated_at      = p_now
           from earned as e
          where m.user_id   = p_user_id
