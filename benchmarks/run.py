@@ -1,6 +1,7 @@
 """All benchmarks, in one run: `make bench ARGS="--data locomo.json --scorer retrieval_score.py"`.
 
-Without data of your own for retrieval quality that part is left out, and the output says so.
+Without data of your own for retrieval quality that part is left out, and the output says so. So are
+the peers without `--peers`: they are installed from PyPI, and take a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -19,11 +20,17 @@ def main() -> int:
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
     parser.add_argument("--data", help="conversations in the format of LoCoMo")
     parser.add_argument("--scorer", help="the scorer that comes with them")
+    parser.add_argument("--peers", action="store_true", help="measure the peers, too")
     options = parser.parse_args()
     server = ["--dsn", options.dsn] if options.dsn else []
 
     print("## Beside the bare statements\n", flush=True)
     subprocess.run([sys.executable, HERE / "floor.py", *server], check=True)
+    print("\n## Beside the peers\n", flush=True)
+    if options.peers:
+        subprocess.run([sys.executable, HERE / "peers" / "run.py", *server], check=True)
+    else:
+        print("left out: give --peers")
     print("\n## Retrieval quality\n", flush=True)
     if options.data is None or options.scorer is None:
         print("left out: give --data and --scorer")

@@ -1,0 +1,343 @@
+"""Tables and plots out of results.json: `python benchmarks/peers/report.py` renders them again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results.json"
+PLOTS = HERE / "plots"
+DETAILS = HERE.parent / "README.md"
+SUMMARY = HERE.parents[1] / "README.md"
+
+Results = dict[str, Any]
+Cell = Callable[[Results, Results], str]  # of a contender and the floor
+
+
+def middle(runs: Sequence[Results]) -> Results:
+    """Return the median of each figure of several runs, and what the medians were of.
+
+    The machine is shared: how far the runs lie apart says how much a ratio is worth.
+    """
+    good = [run for run in runs if "error" not in run]
+    if not good:
+        return dict(runs[0])
+    result: Results = _middle(good)
+    return result | {
+        "runs": {
+            name: [_at(run, (*path, "p50_ms")) for run in good]
+            for name, path in {
+                "search": ("memory", "search"),
+                "write": ("memory", "write"),
+                "append": ("conversation", "append"),
+                "read": ("conversation", "read"),
+            }.items()
+        }
+    }
+
+
+def _middle(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], dict):
+        return {key: _middle([value[key] for value in values]) for key in values[0]}
+    if isinstance(values[0], (int, float)):
+        return statistics.median_low(values)
+    return values[0]
+
+
+def ratio(of: Results, to: Results) -> float:
+    """Return how much longer one takes than the other, by the medians."""
+    return float(of["p50_ms"] / to["p50_ms"])
+
+
+# Tables
+
+
+def times(*path: str) -> Cell:
+    """Milliseconds and how many times the floor they are."""
+
+    def cell(found: Results, floor: Results) -> str:
+        figure, base = _at(found, path), _at(floor, path)
+        if figure is None:
+            return "–"
+        text = number(figure["p50_ms"])
+        if base is None or found is floor:
+            return text
+        return f"{text} ({number(ratio(figure, base))} ×)"
+
+    return cell
+
+
+def plain(*path: str, form: Callable[[Any], str] | None = None) -> Cell:
+    """Return one figure as it is."""
+
+    def cell(found: Results, _: Results) -> str:
+        figure = _at(found, path)
+        return "–" if figure is None else (form or number)(figure)
+
+    return cell
+
+
+def _at(found: Results, path: Sequence[str]) -> Any:
+    value: Any = found
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def number(value: float) -> str:
+    """Return a number with three digits that matter."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    digits = 2 if value < 10 else 1
+    return f"{value:.{digits}f}"
+
+
+def kilobytes(value: float) -> str:
+    return f"{value / 1000:.1f} KB"
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def share(value: float) -> str:
+    return f"{value:.2f}"
+
+
+MEMORY: dict[str, Cell] = {
+    "search top 10, ordinary user, p50 ms": times("memory", "search"),
+    "… p99 ms": plain("memory", "search", "p99_ms"),
+    "… recall": plain("memory", "search", "recall", form=share),
+    "… rows returned": plain("memory", "search", "rows"),
+    "… empty answers": plain("memory", "search", "empty", form=percent),
+    "search top 10, large user, p50 ms": times("memory", "search_large"),
+    "… p99 ms ": plain("memory", "search_large", "p99_ms"),
+    "… recall ": plain("memory", "search_large", "recall", form=share),
+    "… top 50, p50 ms": times("memory", "search_large_many"),
+    "… top 50, recall": plain("memory", "search_large_many", "recall", form=share),
+    "search with words, p50 ms": plain("memory", "search_words", "p50_ms"),
+    "… large user, p50 ms": plain("memory", "search_words_large", "p50_ms"),
+    "searches/s, 4 clients": plain("memory", "search_clients", "per_second"),
+    "one durable write, p50 ms": times("memory", "write"),
+    "writes/s in batches": plain("memory", "write_batch", "per_second"),
+    "WAL per memory": plain("memory", "write", "wal_bytes", form=kilobytes),
+    "… with page images": plain("memory", "write", "wal_bytes_with_images", form=kilobytes),
+    "stored per memory": plain("memory", "bytes_per_memory", form=kilobytes),
+}
+CONVERSATION: dict[str, Cell] = {
+    "append a turn, p50 ms": times("conversation", "append"),
+    "… p99 ms": plain("conversation", "append", "p99_ms"),
+    "read the last 50, p50 ms": times("conversation", "read"),
+    "… p99 ms ": plain("conversation", "read", "p99_ms"),
+    "messages/s, 4 clients, append + read": plain("conversation", "clients", "per_second"),
+    "WAL per message": plain("conversation", "append", "wal_bytes", form=kilobytes),
+    "… with page images": plain("conversation", "append", "wal_bytes_with_images", form=kilobytes),
+}
+IN_SHORT = {
+    "memory": (
+        "search top 10, ordinary user, p50 ms", "… recall", "search top 10, large user, p50 ms",
+        "… top 50, recall",
+        "one durable write, p50 ms", "stored per memory",
+    ),
+    "conversation": ("append a turn, p50 ms", "read the last 50, p50 ms", "WAL per message"),
+}  # fmt: skip
+
+
+def tables(results: Results) -> str:
+    """Return everything that was measured, in Markdown."""
+    parts = [
+        table(results, "memory", MEMORY),
+        table(results, "conversation", CONVERSATION),
+        context_table(results),
+        failures(results),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def table(results: Results, what: str, rows: dict[str, Cell]) -> str:
+    """One column a contender that measures this, a row a figure."""
+    contenders = results["contenders"]
+    shown = [found for found in contenders.values() if what in found]
+    if not shown:
+        return ""
+    floor = contenders.get("floor", {})
+    lines = ["| | " + " | ".join(found["title"] for found in shown) + " |"]
+    lines.append("|---" * (len(shown) + 1) + "|")
+    for label, cell in rows.items():
+        cells = " | ".join(cell(found, floor) for found in shown)
+        lines.append(f"| {label.strip()} | {cells} |")
+    return "\n".join(lines)
+
+
+def context_table(results: Results) -> str:
+    """The next prompt: what compiles it beside what one would put together."""
+    contenders = results["contenders"]
+    rows = [
+        (found["title"], found["context"]["p50_ms"], found["context"]["p99_ms"])
+        for found in contenders.values()
+        if "context" in found
+    ]
+    search = _at(contenders, ("mem0_memory", "memory", "search_words"))
+    read = _at(contenders, ("agents_session", "conversation", "read"))
+    if search and read:
+        rows.append(("mem0 search + Agents session read", search["p50_ms"] + read["p50_ms"], None))
+    if not rows:
+        return ""
+    base = _at(contenders, ("floor", "context", "p50_ms"))
+    lines = ["| the next prompt | p50 ms | p99 ms |", "|---|---|---|"]
+    for title, p50, p99 in rows:
+        beside = f" ({number(p50 / base)} ×)" if base and p50 != base else ""
+        lines.append(f"| {title} | {number(p50)}{beside} | {number(p99) if p99 else '–'} |")
+    return "\n".join(lines)
+
+
+def failures(results: Results) -> str:
+    """Say who could not be measured."""
+    return "\n".join(
+        f"- {name} was not measured: {found['error']}"
+        for name, found in results["contenders"].items()
+        if "error" in found
+    )
+
+
+def conditions(results: Results) -> str:
+    """Say under which conditions it was measured."""
+    scale, server, machine = results["scale"], results["server"], results["machine"]
+    settings = ", ".join(f"{name} {value}" for name, value in server["settings"].items())
+    runs = _at(results, ("contenders", "floor", "runs")) or {}
+    spread = ", ".join(f"{name} {' / '.join(map(number, p50))}" for name, p50 in runs.items())
+    versions = {
+        name: version
+        for found in results["contenders"].values()
+        for name, version in found.get("versions", {}).items()
+    }
+    listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    return (
+        f"{results['measured_at'][:10]}, {machine['cpus']} shared cores, Python "
+        f"{machine['python']}, PostgreSQL {server['postgresql']}, pgvector {server['pgvector']}; "
+        f"{scale['users']} users × {scale['memories']} memories and one with {scale['large']:,}, "
+        f"{scale['dimensions']:,} dimensions; {scale['messages']} messages in the conversation; "
+        f"{results['seconds'] // 60} minutes in all. The floor ran before, between and after the "
+        f"others; its medians were (ms): {spread}.\n\nServer: {settings}.\n\nVersions: {listed}."
+    )
+
+
+# Plots
+
+
+def plot(title: str, figures: dict[str, float]) -> str:
+    """Return horizontal bars on a logarithmic scale as SVG."""
+    left, width, row = 250, 380, 24
+    low = 10 ** math.floor(math.log10(min(figures.values())))
+    high = 10 ** math.ceil(math.log10(max(figures.values())))
+    scale = width / math.log10(high / low)
+    height = 44 + row * len(figures) + 24
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 90}" height="{height}">',
+        "<style>text { font: 13px sans-serif }</style>",
+        '<rect width="100%" height="100%" fill="white"/>',
+        f'<text x="12" y="22" font-weight="bold">{escape(title)}</text>',
+    ]
+    for decade in range(round(math.log10(low)), round(math.log10(high)) + 1):
+        x = left + scale * (decade - math.log10(low))
+        parts.append(
+            f'<line x1="{x:.0f}" y1="34" x2="{x:.0f}" y2="{height - 22}" stroke="#ddd"/>'
+            f'<text x="{x:.0f}" y="{height - 8}" text-anchor="middle" fill="#666">'
+            f"{10**decade:g}</text>"
+        )
+    for place, (name, value) in enumerate(figures.items()):
+        y = 40 + row * place
+        length = max(2.0, scale * math.log10(value / low))
+        color = "#2f6f9f" if "pgrecall" in name else "#9a9a9a" if "floor" in name else "#c98a3a"
+        parts.append(
+            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{escape(name)}</text>'
+            f'<rect x="{left}" y="{y + 2}" width="{length:.1f}" height="16" fill="{color}"/>'
+            f'<text x="{left + length + 5:.0f}" y="{y + 14}">{number(value)}</text>'
+        )
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def plots(results: Results) -> dict[str, str]:
+    """Return name → SVG."""
+    wanted = {
+        "search": ("Search top 10, ordinary user, p50 ms", ("memory", "search", "p50_ms")),
+        "write": ("One durable write, p50 ms", ("memory", "write", "p50_ms")),
+        "append": ("Append a turn, p50 ms", ("conversation", "append", "p50_ms")),
+    }
+    drawn = {}
+    for name, (title, path) in wanted.items():
+        figures = {
+            found["title"]: value
+            for found in results["contenders"].values()
+            if (value := _at(found, path)) is not None
+        }
+        drawn[name] = plot(title, figures)
+    return drawn
+
+
+# Publishing
+
+
+def published(results: Results) -> dict[Path, str]:
+    """Return every file that the results are shown in, with its new text."""
+    details = f"{conditions(results)}\n\n{tables(results)}\n\n" + "\n".join(
+        f"![{name}](peers/plots/{name}.svg)" for name in plots(results)
+    )
+    short = "\n\n".join(
+        table(results, what, {label: rows[label] for label in IN_SHORT[what]})
+        for what, rows in (("memory", MEMORY), ("conversation", CONVERSATION))
+    )
+    short += f"\n\n{context_table(results)}"
+    files = {PLOTS / f"{name}.svg": svg for name, svg in plots(results).items()}
+    for path, text in ((DETAILS, details), (SUMMARY, short)):
+        files[path] = replaced(path.read_text(encoding="utf-8"), text)
+    return files
+
+
+def replaced(document: str, text: str) -> str:
+    """Return a document with what stands between the markers replaced."""
+    begin, end = "<!-- peers: begin -->", "<!-- peers: end -->"
+    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if not pattern.search(document):
+        raise ValueError(f"{begin} … {end} is missing")
+    return pattern.sub(lambda _: f"{begin}\n{text}\n{end}", document)
+
+
+def publish(results: Results) -> None:
+    """Write tables and plots where they are shown."""
+    PLOTS.mkdir(exist_ok=True)
+    for path, text in published(results).items():
+        path.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Render again, or say which file is not as the results would have it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if anything is old")
+    options = parser.parse_args()
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    if not options.check:
+        publish(results)
+        return 0
+    old = [
+        str(path)
+        for path, text in published(results).items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    print("\n".join(f"{path} is not what results.json says: run report.py" for path in old))
+    return int(bool(old))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

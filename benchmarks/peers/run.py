@@ -1,0 +1,232 @@
+"""pgrecall beside other ways of keeping memories and conversations, on one PostgreSQL server.
+
+    python benchmarks/peers/run.py [--scale small] [--only NAME]… [--write]
+
+Every contender gets a database of its own, the same data and the same vectors; peers run in a
+virtual environment of their own (made once, under .cache/peers). One after the other, in a
+process each, timed by the same code. A contender that cannot be installed or fails is reported.
+The default scale takes some ten minutes on two cores. `--write` makes it the published result:
+results.json, the tables in the READMEs and the plots.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+import venv
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import conninfo
+
+import report
+from data import SCALES, write_data
+from pgrecall.embedded import EmbeddedServer
+
+HERE = Path(__file__).resolve().parent
+CACHE = HERE.parents[1] / ".cache" / "peers"
+RESULTS = HERE / "results.json"
+FORMAT = 1
+
+# name of the file in contenders/ → of the file in requirements/; None is our own environment
+CONTENDERS = {
+    "floor": None,
+    "pgrecall_sql": None,
+    "pgrecall_driver": None,
+    "plain_table": None,
+    "langchain_store": "langchain",
+    "langgraph_store": "langgraph",
+    "mem0_memory": "mem0",
+    "langchain_history": "langchain",
+    "agents_session": "agents",
+    "langgraph_checkpointer": "langgraph",
+}
+SECONDS = {"default": 900, "small": 300, "tiny": 120}  # before a contender counts as failed
+
+# Everything durable; nothing of the server's own work inside a measurement; all data in memory.
+SETTINGS = {
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "shared_buffers": "1GB",
+    "maintenance_work_mem": "1GB",
+    "max_wal_size": "16GB",
+    "checkpoint_timeout": "1h",
+    "autovacuum": "off",
+    "max_connections": "60",
+}
+SHOWN = (*SETTINGS, "work_mem", "jit", "wal_compression", "max_parallel_maintenance_workers")
+
+
+class InstallError(RuntimeError):
+    """The environment of a contender could not be made."""
+
+
+def main() -> int:
+    """Measure, print tables, and write what is asked for; 1 when a contender failed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--scale", choices=SCALES, default="default")
+    parser.add_argument("--only", action="append", choices=CONTENDERS, help="repeatable")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
+    parser.add_argument("--json", type=Path, help="write the results to this file")
+    parser.add_argument("--write", action="store_true", help="publish: results, tables, plots")
+    options = parser.parse_args()
+
+    names = [name for name in CONTENDERS if not options.only or name in options.only]
+    if options.write and len(names) < len(CONTENDERS):
+        parser.error("--write needs all contenders")
+    results = measure(names, options.scale, options.seed, options.dsn)
+    text = json.dumps(results, indent=2) + "\n"
+    if options.json:
+        options.json.write_text(text, encoding="utf-8")
+    if options.write:
+        RESULTS.write_text(text, encoding="utf-8")
+        report.publish(results)
+    print(report.tables(results))
+    return int(any("error" in found for found in results["contenders"].values()))
+
+
+def measure(names: list[str], scale: str, seed: int, dsn: str | None) -> dict[str, Any]:
+    """Run the contenders one after the other, the floor before, between and after them."""
+    started = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="peers-")))
+        if dsn is None:
+            home = tempfile.TemporaryDirectory(prefix="pgrecall-peers-")
+            server = EmbeddedServer(stack.enter_context(home), settings=SETTINGS)
+            dsn = stack.enter_context(server).dsn
+        write_data(folder, SCALES[scale], seed)
+        found: dict[str, Any] = {}
+        floors = []
+        between = {0, len(names) // 2, len(names) - 1} if len(names) > 4 else {0}
+        for place, name in enumerate(names):
+            if name != "floor":
+                found[name] = contend(name, dsn, folder, SECONDS[scale])
+            if "floor" in names and place in between:
+                floors.append(contend("floor", dsn, folder, SECONDS[scale]))
+        if floors:
+            found = {"floor": report.middle(floors)} | found
+        return {
+            "format": FORMAT,
+            "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - started),
+            "scale": {"name": scale, **asdict(SCALES[scale]), "seed": seed},
+            "machine": {
+                "cpus": len(os.sched_getaffinity(0)),
+                "system": f"{platform.system()} {platform.machine()}",
+                "python": platform.python_version(),
+            },
+            "server": described(dsn),
+            "contenders": found,
+        }
+
+
+def contend(name: str, dsn: str, folder: Path, seconds: float) -> dict[str, Any]:
+    """Measure one contender in its own interpreter and database; an error is a result, too."""
+    print(f"{name:24}", end="", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    try:
+        python = interpreter(CONTENDERS[name])
+        with database(dsn) as own:
+            found = in_process(python, name, own, folder, seconds)
+    except (InstallError, RuntimeError, subprocess.TimeoutExpired) as error:
+        found = {"error": str(error)}
+    found["seconds"] = round(time.monotonic() - started, 1)
+    print(f"{found['seconds']:7.1f} s  {found.get('error', '')}", file=sys.stderr, flush=True)
+    return found
+
+
+def in_process(python: Path, name: str, dsn: str, folder: Path, seconds: float) -> dict[str, Any]:
+    """Run host.py and return what it measured."""
+    out = folder / f"{name}.json"
+    out.unlink(missing_ok=True)
+    done = subprocess.run(
+        [python, HERE / "host.py", name, "--dsn", dsn, "--data", folder, "--out", out],
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        env={**os.environ, "TMPDIR": str(folder)},  # what a library leaves behind goes with it
+        check=False,
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines() or ["no message"]
+        raise RuntimeError(f"failed: {last[-1]}")
+    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return found
+
+
+def interpreter(requirements: str | None) -> Path:
+    """Return the Python of an environment, which is made when it is missing or out of date."""
+    if requirements is None:
+        return Path(sys.executable)
+    file = HERE / "requirements" / f"{requirements}.txt"
+    if not file.exists():
+        raise InstallError(f"cannot be installed: {file} is missing")
+    wanted = hashlib.sha256(file.read_bytes()).hexdigest()
+    home = CACHE / requirements
+    python, stamp = home / "bin" / "python", home / "installed.sha256"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        venv.create(home, clear=True, with_pip=True)
+        done = subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", file],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            last = done.stderr.strip().splitlines() or ["no message"]
+            raise InstallError(f"cannot be installed: {last[-1]}")
+        stamp.write_text(wanted)
+    return python
+
+
+@contextlib.contextmanager
+def database(dsn: str) -> Iterator[str]:
+    """Yield the DSN of a fresh database, dropped at the end."""
+    name = f"peers_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(dsn, autocommit=True) as admin:
+        admin.execute(f"create database {name}")
+        try:
+            yield conninfo.make_conninfo(dsn, dbname=name)
+        finally:
+            admin.execute(f"drop database {name} with (force)")
+            admin.execute("checkpoint")
+
+
+def described(dsn: str) -> dict[str, Any]:
+    """Return versions and settings of the server."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        shown = db.execute(
+            "select name, current_setting(name) from pg_settings where name = any(%s)",
+            [list(SHOWN)],
+        ).fetchall()
+        versions = db.execute(
+            "select current_setting('server_version'),"
+            " (select default_version from pg_available_extensions where name = 'vector')"
+        ).fetchone()
+    assert versions is not None
+    return {
+        "postgresql": versions[0].split()[0],
+        "pgvector": versions[1],
+        "pgrecall": importlib.metadata.version("pgrecall"),
+        "settings": dict(sorted(shown)),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
