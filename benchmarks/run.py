@@ -1,7 +1,7 @@
 """All benchmarks, in one run: `make bench ARGS="--data locomo.json --scorer retrieval_score.py"`.
 
 Without data of your own for retrieval quality that part is left out, and the output says so. So are
-the peers without `--peers`: they are installed from PyPI, and take a quarter of an hour.
+the peers without `--peers`: they are installed from PyPI, and take a while.
 """
 
 from __future__ import annotations

@@ -233,6 +233,19 @@ def conditions(results: Results) -> str:
     )
 
 
+def caution(results: Results) -> str:
+    """Say how much a ratio is worth, when the floor's own runs lie apart."""
+    runs = _at(results, ("contenders", "floor", "runs")) or {}
+    apart = max((max(p50) / min(p50) for p50 in runs.values()), default=1.0)
+    if apart < 1.5:
+        return ""
+    return (
+        f"**The machine was busy with other work**: the floor's own medians lie {apart:.1f} × "
+        "apart, so smaller differences of times mean nothing here. Recall, bytes and WAL do not "
+        "depend on that.\n\n"
+    )
+
+
 # Plots
 
 
@@ -291,10 +304,10 @@ def plots(results: Results) -> dict[str, str]:
 
 def published(results: Results) -> dict[Path, str]:
     """Return every file that the results are shown in, with its new text."""
-    details = f"{conditions(results)}\n\n{tables(results)}\n\n" + "\n".join(
+    details = f"{caution(results)}{conditions(results)}\n\n{tables(results)}\n\n" + "\n".join(
         f"![{name}](peers/plots/{name}.svg)" for name in plots(results)
     )
-    short = "\n\n".join(
+    short = caution(results) + "\n\n".join(
         table(results, what, {label: rows[label] for label in IN_SHORT[what]})
         for what, rows in (("memory", MEMORY), ("conversation", CONVERSATION))
     )

@@ -5,8 +5,8 @@
 Every contender gets a database of its own, the same data and the same vectors; peers run in a
 virtual environment of their own (made once, under .cache/peers). One after the other, in a
 process each, timed by the same code. A contender that cannot be installed or fails is reported.
-The default scale takes some ten minutes on two cores. `--write` makes it the published result:
-results.json, the tables in the READMEs and the plots.
+The default scale took 25 minutes on two busy cores, and is faster on idle ones. `--write` makes it
+the published result: results.json, the tables in the READMEs and the plots.
 """
 
 from __future__ import annotations
