@@ -22,6 +22,7 @@ class Limits:
         max_connections: what a pool may have.
         prepare_threshold: executions after which a statement is prepared; None is never, as some
             transaction poolers need it.
+        rerank_timeout: what a reranker may take; after it the database's order stays.
     """
 
     statement_timeout: float = 5.0
@@ -30,6 +31,7 @@ class Limits:
     min_connections: int = 1
     max_connections: int = 8
     prepare_threshold: int | None = 5
+    rerank_timeout: float = 1.0
 
     def connection(self, dsn: str) -> dict[str, Any]:
         """Return the parameters of a new connection that the DSN does not name itself."""

@@ -64,6 +64,11 @@ class AsyncRuntime:
         return await result if inspect.isawaitable(result) else result
 
     @staticmethod
+    async def within(seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a function of the caller, as `call` does; `TimeoutError` when it takes longer."""
+        return await asyncio.wait_for(AsyncRuntime.call(function, *arguments), seconds)
+
+    @staticmethod
     async def with_heartbeat(
         function: Callable[[], Result], beat: Callable[[], Awaitable[Any]], seconds: float
     ) -> Result:
@@ -106,6 +111,23 @@ class SyncRuntime:
             raise TypeError(f"{function.__qualname__} is a coroutine function; only "
                             "AsyncAgentMemory can wait for it")  # fmt: skip
         return function(*arguments, **named)
+
+    @staticmethod
+    def within(seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a function of the caller, as `call` does; `TimeoutError` when it takes longer.
+
+        It cannot be stopped then, and goes on in a thread that nobody waits for.
+        """
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(SyncRuntime.call(function, *arguments))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="pgrecall-rerank", daemon=True).start()
+        return future.result(seconds)
 
     @staticmethod
     def with_heartbeat(

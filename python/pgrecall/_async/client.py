@@ -20,7 +20,9 @@ from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable, to_ha
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
+from pgrecall._ranking import DEFAULT_LIMIT, RERANKED, Reranker, by_scores, by_window
 from pgrecall._runtime import AsyncBackground, AsyncRuntime
+from pgrecall.dates import time_window
 from pgrecall.embedding import Embedder
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
@@ -74,6 +76,7 @@ class AsyncAgentMemory:
         worker: Target | None = None,
         embedder: Embedder | Literal[False] | None = None,
         llm: AsyncOpenAI | ModelSettings | None = None,
+        reranker: Reranker | None = None,
         limits: Limits | None = None,
         on_close: Callable[[], object] | None = None,
     ) -> None:
@@ -86,6 +89,8 @@ class AsyncAgentMemory:
         self._embedder: Embedder | None = None
         self._is_embedder_known = False
         self._llm = llm
+        self._reranker = reranker
+        self._has_rerank_failed = False
         self._chat_client: AsyncOpenAI | None = None
         self._habits = EndpointHabits()  # of the endpoint of `send`
         self._on_close = on_close
@@ -104,6 +109,7 @@ class AsyncAgentMemory:
         worker_dsn: Target | None = None,
         embedder: Embedder | Literal[False] | None = None,
         llm: AsyncOpenAI | ModelSettings | None = None,
+        reranker: Reranker | None = None,
         limits: Limits | None = None,
     ) -> Self:
         """Return the memory in a database that has the schema installed.
@@ -118,6 +124,8 @@ class AsyncAgentMemory:
                 none: searches go by words then, memories wait for a worker to embed them.
             llm: an endpoint and its models, for `ChatSession.send` and for workers; or a client,
                 for `send` only. None makes one for `send` from the environment.
+            reranker: puts the best of a search in order: a function of the query and at most 30
+                texts that returns a score for each. None, the default, leaves the database's order.
             limits: timeouts and pool sizes.
         """
         return cls(
@@ -127,6 +135,7 @@ class AsyncAgentMemory:
             worker=worker_dsn,
             embedder=embedder,
             llm=llm,
+            reranker=reranker,
             limits=limits,
         )
 
@@ -137,6 +146,7 @@ class AsyncAgentMemory:
         *,
         embedder: Embedder | Literal[False] | None = None,
         llm: AsyncOpenAI | ModelSettings | None = None,
+        reranker: Reranker | None = None,
         limits: Limits | None = None,
     ) -> Self:
         """Return the memory in an embedded server, which the first call starts.
@@ -148,6 +158,7 @@ class AsyncAgentMemory:
             path: the server's folder; None is `PGRECALL_HOME`, or its default.
             embedder: as in `connect`.
             llm: as in `connect`.
+            reranker: as in `connect`.
             limits: as in `connect`.
 
         Raises:
@@ -157,7 +168,12 @@ class AsyncAgentMemory:
 
         database = EmbeddedDatabase(path)
         return cls(
-            database.start, embedder=embedder, llm=llm, limits=limits, on_close=database.stop
+            database.start,
+            embedder=embedder,
+            llm=llm,
+            reranker=reranker,
+            limits=limits,
+            on_close=database.stop,
         )
 
     @classmethod
@@ -185,7 +201,11 @@ class AsyncAgentMemory:
         transaction ends.
         """
         joined = type(self)(
-            connection, embedder=self._given_embedder, llm=self._llm, limits=self.limits
+            connection,
+            embedder=self._given_embedder,
+            llm=self._llm,
+            reranker=self._reranker,
+            limits=self.limits,
         )
         joined._info = self._info
         joined._embedder = self._embedder
@@ -415,6 +435,9 @@ class AsyncAgentMemory:
         embedding: Vector | Unset | None = UNSET,
         limit: int | Unset = UNSET,
         filter: JSON | Unset = UNSET,  # noqa: A002
+        asked_at: datetime | None = None,
+        dates: bool = True,
+        reranker: Reranker | Unset | None = UNSET,
     ) -> list[MessageHit]:
         """Return messages of all the user's sessions that answer a query, best first.
 
@@ -424,16 +447,32 @@ class AsyncAgentMemory:
             embedding: the query's vector; None searches by words, left out it is made here.
             limit: how many at most.
             filter: session_id, since, until, roles.
+            asked_at: when the query was asked, for "last week" and its like; None is now.
+            dates: whether such words in the query favor what was said in that time; with a filter
+                by time they never do.
+            reranker: another one than the client's; None for none.
         """
-        return await self._read_history(
+        given = {} if filter is UNSET else dict(filter)
+        window = time_window(query, asked_at) if dates else None
+        hits, wanted = await self._favored(
+            self._read_history,
             MessageHit,
             user,
             "search_messages",
+            limit=limit,
+            is_reranked=self._chosen(reranker) is not None,
+            filter=given,
+            inside=None
+            if window is None or {"since", "until"} & given.keys()
+            else {"since": window.since.isoformat(), "until": window.until.isoformat()},
+            key=lambda hit: hit.message_id,
+            order=lambda found: (
+                found if window is None else by_window(found, window, lambda hit: hit.created_at)
+            ),
             query=query,
             query_embedding=await self._vector(query, embedding),
-            limit=limit,
-            filter=filter,
         )
+        return (await self._reranked(query, hits, self._chosen(reranker)))[:wanted]
 
     async def search_sessions(
         self,
@@ -602,6 +641,9 @@ class AsyncAgentMemory:
         limit: int | Unset = UNSET,
         filter: JSON | Unset = UNSET,  # noqa: A002
         as_of: datetime | Unset = UNSET,
+        asked_at: datetime | None = None,
+        dates: bool = True,
+        reranker: Reranker | Unset | None = UNSET,
     ) -> list[SearchHit]:
         """Return the memories that answer a query, best first.
 
@@ -614,20 +656,42 @@ class AsyncAgentMemory:
                 source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
                 valid_at, min_similarity, include_ended.
             as_of: search what was known then.
+            asked_at: when the query was asked, for "last week" and its like; None is `as_of`, or
+                now.
+            dates: whether such words in the query favor what was observed in that time; with a
+                filter by time they never do.
+            reranker: another one than the client's; None for none.
 
         Raises:
             InvalidInputError: an unknown key of the filter, a negative limit.
         """
-        return await self._read_memory(
+        given = {} if filter is UNSET else dict(filter)
+        asked = asked_at if asked_at is not None or as_of is UNSET else as_of
+        window = time_window(query, asked) if dates and query else None
+        times = {"observed_after", "observed_before", "valid_at"}
+        hits, wanted = await self._favored(
+            self._read_memory,
             SearchHit,
             user,
             "search",
+            limit=limit,
+            is_reranked=bool(query) and self._chosen(reranker) is not None,
+            filter=given,
+            inside=None
+            if window is None or times & given.keys()
+            else {
+                "observed_after": window.since.isoformat(),
+                "observed_before": window.until.isoformat(),
+            },
+            key=lambda hit: hit.memory_id,
+            order=lambda found: (
+                found if window is None else by_window(found, window, lambda hit: hit.observed_at)
+            ),
             query=UNSET if query is None else query,
             query_embedding=await self._vector(query, embedding),
-            limit=limit,
-            filter=filter,
             as_of=as_of,
         )
+        return (await self._reranked(query or "", hits, self._chosen(reranker)))[:wanted]
 
     async def memories(
         self,
@@ -901,6 +965,52 @@ class AsyncAgentMemory:
         refuse_unstorable(text, "text")
         vectors = await self.embed([text])
         return UNSET if vectors is None else vectors[0]
+
+    def _chosen(self, reranker: Reranker | Unset | None) -> Reranker | None:
+        return self._reranker if reranker is UNSET else reranker
+
+    async def _favored(
+        self,
+        read: Callable[..., Any],
+        row: type[Row],
+        user: User,
+        function: str,
+        *,
+        limit: int | Unset,
+        is_reranked: bool,
+        filter: JSON,  # noqa: A002
+        inside: JSON | None,
+        key: Callable[[Row], UUID],
+        order: Callable[[list[Row]], list[Row]],
+        **arguments: Any,
+    ) -> tuple[list[Row], int | None]:
+        """Return hits, with those that a time in the query favors, and how many are wanted."""
+        asked, wanted = limit, None
+        if is_reranked:
+            wanted = DEFAULT_LIMIT if isinstance(limit, Unset) else limit
+            asked = max(wanted, RERANKED) if wanted > 0 else wanted
+        found = await read(row, user, function, limit=asked, filter=filter, **arguments)
+        if inside is None or not found:
+            return found, wanted
+        more = await read(
+            row, user, function, limit=asked, filter={**filter, **inside}, **arguments
+        )
+        known = {key(hit) for hit in found}
+        return order(found + [hit for hit in more if key(hit) not in known])[: len(found)], wanted
+
+    async def _reranked(self, query: str, hits: list[Row], reranker: Reranker | None) -> list[Row]:
+        """Return the hits in the order of a reranker; in their own when it fails or is late."""
+        if reranker is None or not query or len(hits) < 2:
+            return hits
+        texts = [getattr(hit, "content", None) or "" for hit in hits[:RERANKED]]
+        try:
+            scores = await AsyncRuntime.within(self.limits.rerank_timeout, reranker, query, texts)
+            return by_scores(hits, scores)
+        except Exception as error:
+            if not self._has_rerank_failed:
+                self._has_rerank_failed = True
+                logger.warning("the reranker failed, the order of the database stays: %r", error)
+            return hits
 
     async def _read_history(
         self, row: type[Row], user: User, function: str, **arguments: Any

@@ -1,0 +1,178 @@
+"""What a query says about time, as a window: "last week", "in March", "two months ago".
+
+Pure: the same text and the same moment always give the same window. Only English is understood;
+what is not understood gives no window, never an error.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+__all__ = ["TimeWindow", "time_window"]
+
+_NUMBERS = {
+    word: number
+    for number, words in enumerate(
+        ("", "a|an|one", "two|a couple of", "three|a few", "four", "five", "six", "seven", "eight",
+         "nine", "ten", "eleven", "twelve")
+    )
+    for word in words.split("|")
+    if word
+}  # fmt: skip
+_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
+_SHORT = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
+_WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
+
+_COUNT = "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r"|\d{1,3}"
+_MONTH = (
+    "|".join(_MONTHS) + r"|(?:" + "|".join(n for n in _SHORT if n not in _MONTHS) + r"|sept)\b\.?"
+)
+_UNIT = "day|week|month|year"
+_YEAR = r"(?:19|20)\d\d"
+_DAY = r"([0-3]?\d)(?:st|nd|rd|th)?"
+
+# The first that is found in the text counts; more exact ones come first.
+_PERIODS = (
+    ("iso", rf"\b({_YEAR})-(\d\d)-(\d\d)\b"),
+    ("month_day", rf"\b({_MONTH})\s+{_DAY}\b(?:,?\s+({_YEAR}))?(?!\s*:)"),
+    ("day_month", rf"\b{_DAY}\s+(?:of\s+)?({_MONTH})(?:,?\s+({_YEAR}))?\b"),
+    ("before_yesterday", r"\bthe day before yesterday\b"),
+    ("yesterday", r"\byesterday\b"),
+    ("today", r"\b(?:today|this (?:morning|afternoon|evening))\b"),
+    ("ago", rf"\b({_COUNT})\s+({_UNIT})s?\s+ago\b"),
+    ("past", rf"\b(?:last|past|previous)\s+({_COUNT})\s+({_UNIT})s\b"),
+    ("weekend", r"\blast weekend\b"),
+    ("last", rf"\b(last|this|past|previous)\s+({_UNIT})\b"),
+    ("weekday", rf"\b(?:on|last|since)\s+({'|'.join(_WEEKDAYS)})\b"),
+    ("month", rf"\b(?:in|during|since|of|last|this)\s+({_MONTH})(?:,?\s+(?:of\s+)?({_YEAR}))?\b"),
+    ("year", rf"\b(?:in|during|since)\s+({_YEAR})\b"),
+)
+_EXPRESSIONS = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _PERIODS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeWindow:
+    """From `since` on and before `until`.
+
+    Attributes:
+        since: its first moment.
+        until: the first moment after it.
+    """
+
+    since: datetime
+    until: datetime
+
+    def holds(self, moment: datetime | None) -> bool:
+        """Return whether a moment lies in it; one that is not known does not."""
+        return moment is not None and self.since <= moment < self.until
+
+
+def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
+    """Return the time that a query asks about; None when it names none.
+
+    Days are those of the time zone of `as_of`. A month or weekday without a year or week is the
+    last one that has begun. After "since" the window ends at the end of the day of `as_of`.
+
+    Args:
+        text: the query.
+        as_of: when it is asked; None is now, in UTC.
+    """
+    moment = as_of or datetime.now(UTC)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    for name, expression in _EXPRESSIONS:
+        for match in expression.finditer(text):
+            try:
+                days = _days(name, [group or "" for group in match.groups()], moment.date())
+            except (ValueError, OverflowError):  # 31 June; three hundred years ago and more
+                continue
+            since, until = days
+            if re.search(r"\bsince\s*$", text[: match.start()], re.IGNORECASE) or match[
+                0
+            ].lower().startswith("since"):
+                until = moment.date() + timedelta(days=1)
+            if since >= until:
+                continue
+            return TimeWindow(since=_midnight(since, moment), until=_midnight(until, moment))
+    return None
+
+
+def _midnight(day: date, moment: datetime) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=moment.tzinfo)
+
+
+def _days(name: str, groups: list[str], today: date) -> tuple[date, date]:
+    """Return the first day of a period, and the first after it."""
+    match name:
+        case "iso":
+            return _unit("day", date(*map(int, groups)))
+        case "month_day":
+            return _unit("day", _latest(_month(groups[0]), int(groups[1]), groups[2], today))
+        case "day_month":
+            return _unit("day", _latest(_month(groups[1]), int(groups[0]), groups[2], today))
+        case "before_yesterday":
+            return _unit("day", today - timedelta(days=2))
+        case "yesterday":
+            return _unit("day", today - timedelta(days=1))
+        case "today":
+            return _unit("day", today)
+        case "ago":
+            return _unit(groups[1].lower(), _back(today, _number(groups[0]), groups[1].lower()))
+        case "past":
+            first = _back(today, _number(groups[0]), groups[1].lower())
+            return first, today + timedelta(days=1)
+        case "weekend":
+            monday = today - timedelta(days=today.weekday())
+            return monday - timedelta(days=2), monday
+        case "last":
+            unit = groups[1].lower()
+            return _unit(unit, _back(today, groups[0].lower() != "this", unit))
+        case "weekday":
+            since = (today.weekday() - _WEEKDAYS[groups[0].lower()] - 1) % 7 + 1
+            return _unit("day", today - timedelta(days=since))
+        case "month":
+            return _unit("month", _latest(_month(groups[0]), 1, groups[1], today))
+        case _:
+            return _unit("year", date(int(groups[0]), 1, 1))
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else _NUMBERS[word.lower()]
+
+
+def _month(name: str) -> int:
+    return _MONTHS.get(name.lower()) or _SHORT[name.lower()[:3]]
+
+
+def _latest(month: int, day: int, year: str, today: date) -> date:
+    """Return that day of the year, or of the last one in which it has come."""
+    if year:
+        return date(int(year), month, day)
+    this = date(today.year, month, day)
+    return this if this <= today else date(today.year - 1, month, day)
+
+
+def _back(today: date, count: int, unit: str) -> date:
+    if unit == "day":
+        return today - timedelta(days=count)
+    if unit == "week":
+        return today - timedelta(weeks=count)
+    months = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _unit(unit: str, day: date) -> tuple[date, date]:
+    """Return the day, week (from Monday), month or year that holds a day."""
+    if unit == "day":
+        return day, day + timedelta(days=1)
+    if unit == "week":
+        monday = day - timedelta(days=day.weekday())
+        return monday, monday + timedelta(weeks=1)
+    if unit == "month":
+        first = day.replace(day=1)
+        return first, (first + timedelta(days=31)).replace(day=1)
+    return date(day.year, 1, 1), date(day.year + 1, 1, 1)
