@@ -417,13 +417,21 @@ begin;
 
 -- functions/privacy
 \ir ../functions/privacy/_add_erasures.sql
+\ir ../functions/privacy/_check_document.sql
+\ir ../functions/privacy/_check_imported.sql
 \ir ../functions/privacy/_delete_rows.sql
 \ir ../functions/privacy/_delete_user.sql
+\ir ../functions/privacy/_export_rows.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
+\ir ../functions/privacy/_import_rows.sql
+\ir ../functions/privacy/_import_tables.sql
+\ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_user_leaves.sql
 \ir ../functions/privacy/_user_tables.sql
+\ir ../functions/privacy/export_user.sql
 \ir ../functions/privacy/forget_user.sql
+\ir ../functions/privacy/import_user.sql
 \ir ../functions/privacy/list_erasures.sql
 \ir ../functions/privacy/replay_erasures.sql
 

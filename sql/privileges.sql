@@ -16,7 +16,7 @@ declare
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
-        'search', 'compile_context', 'explain_context'];
+        'search', 'compile_context', 'explain_context', 'export_user'];
     v_writer   constant text[] := array[
         'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',
         'close_session', 'append_messages', 'retract_turns', 'annotate_message',
@@ -35,7 +35,7 @@ declare
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance',
-        'forget_user', 'list_erasures', 'replay_erasures'];
+        'forget_user', 'list_erasures', 'replay_erasures', 'import_user'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

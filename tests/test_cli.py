@@ -649,3 +649,36 @@ def test_tick(cli: Cli, local: str) -> None:
         assert failed.code == 1
         assert "failed: function recall.nonsense(p_limit => integer) does not exist" in failed.out
         conn.execute("delete from recall.maintenance_tasks where task = 'nonsense'")
+
+
+def test_a_user_out_and_in_again(cli: Cli, who: str, tmp_path: Path) -> None:
+    cli("memories", "add", "I like tea", "--user", who, "--no-embedding")
+    file = tmp_path / "user.json"
+    exported = cli("export", "--user", who, "--output", str(file), "--json").json
+    assert exported["counts"]["memory_store"] == 1
+    assert file.stat().st_mode & 0o077 == 0
+    assert cli("export", "--user", who).json["format"] == "pgrecall-user"
+
+    receipt = cli("forget", "--user", who, "--json").json
+    assert receipt["counts"]["memory_store"] == 1
+    assert cli("memories", "list", "--user", who, "--json").json == []
+    assert "not" in cli("forget", "--user", who, "--yes").out.lower()
+
+    assert cli("import-user", str(file), "--json").json["counts"]["memory_store"] == 1
+    (found,) = cli("memories", "list", "--user", who, "--json").json
+    assert found["content"] == "I like tea"
+    assert cli("import-user", str(file)).code == 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"user_id": "x", "format": "y"}'])
+def test_import_user_refuses(cli: Cli, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "user.json"
+    file.write_text(text)
+    done = cli("import-user", str(file))
+    assert done.code == 1
+    assert "Traceback" not in done.err
+
+
+def test_export_of_nobody(cli: Cli, who: str) -> None:
+    done = cli("export", "--user", who)
+    assert (done.code, "there is no user" in done.err) == (1, True)

@@ -28,7 +28,7 @@ READER = {
     "search_sessions",
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
-    "explain_context",
+    "explain_context", "export_user",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",
@@ -59,6 +59,7 @@ ADMIN = {
     "forget_user",
     "list_erasures",
     "replay_erasures",
+    "import_user",
 }
 
 MATRIX = {

@@ -45,8 +45,8 @@ _TYPES = {
         ("cached_input_price", "cost_limit_microcents", "input_price", "output_price"), "bigint",
     ),
     **dict.fromkeys(
-        ("candidates", "changes", "filter", "messages", "metadata", "options", "patch", "payload",
-         "phases", "result", "usage", "value"), "jsonb",
+        ("candidates", "changes", "document", "filter", "messages", "metadata", "options", "patch",
+         "payload", "phases", "result", "usage", "value"), "jsonb",
     ),
     **dict.fromkeys(
         ("after_id", "before_id", "job_id", "lease_token", "memory_id", "parent_session_id",

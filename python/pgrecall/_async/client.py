@@ -53,6 +53,7 @@ logger = logging.getLogger("pgrecall")
 
 _MAX_CACHED_USERS = 10_000
 _IMPORT_BATCH = 500
+_LONG = 3600.0  # seconds for what touches everything of a user
 
 
 class AsyncAgentMemory:
@@ -829,6 +830,39 @@ class AsyncAgentMemory:
             )
         )
 
+    # Privacy
+
+    async def forget_user(self, user: User) -> dict[str, Any]:
+        """Delete everything of a user for good; return the receipt, to be kept elsewhere.
+
+        It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
+        """
+        receipt: dict[str, Any] = await self._long_call(self._write, user, "forget_user")
+        return receipt
+
+    async def export_user(self, user: User) -> dict[str, Any]:
+        """Return everything of a user as one JSON document, as `import_user` takes it.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+        """
+        document: dict[str, Any] = await self._long_call(self._history, user, "export_user")
+        return document
+
+    async def import_user(self, document: JSON) -> dict[str, int]:
+        """Take a document of `export_user`; return the rows inserted, by table.
+
+        The user it was made of must have nothing here yet, or nothing but this.
+
+        Raises:
+            InvalidInputError: it is no such document.
+            NotAllowedError: the user has other data.
+        """
+        counts: dict[str, int] = await self._long_call(
+            self._write, str(document.get("user_id", "")), "import_user", document=document
+        )
+        return counts
+
     # Operation
 
     async def configure(self, **changes: Any) -> None:
@@ -1032,6 +1066,13 @@ class AsyncAgentMemory:
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
         return await self._write.rows(row, call, user_id=user_id)
+
+    async def _long_call(
+        self, database: AsyncDatabase, user: User, function: str, **arguments: Any
+    ) -> Any:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await database.value(call, user_id=user_id, timeout=_LONG)
 
     async def _change_value(self, user: User, function: str, **arguments: Any) -> Any:
         user_id = await self.user_id(user)

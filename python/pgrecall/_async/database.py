@@ -85,10 +85,15 @@ class AsyncDatabase:
         return [make(value) for value in values]
 
     async def value(
-        self, call: Call, *, user_id: UUID | None = None, repeatable: bool = False
+        self,
+        call: Call,
+        *,
+        user_id: UUID | None = None,
+        repeatable: bool = False,
+        timeout: float | None = None,
     ) -> Any:
-        """Return the first column of the first row, or None."""
-        _, values = await self._fetch(call, user_id, repeatable)
+        """Return the first column of the first row, or None; `timeout` as in `rows`."""
+        _, values = await self._fetch(call, user_id, repeatable, timeout)
         return values[0][0] if values else None
 
     async def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:

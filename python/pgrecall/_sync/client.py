@@ -54,6 +54,7 @@ logger = logging.getLogger("pgrecall")
 
 _MAX_CACHED_USERS = 10_000
 _IMPORT_BATCH = 500
+_LONG = 3600.0  # seconds for what touches everything of a user
 
 
 class AgentMemory:
@@ -822,6 +823,39 @@ class AgentMemory:
             self._change_value(user, "record_access", memory_ids=memory_ids, relevance=relevance)
         )
 
+    # Privacy
+
+    def forget_user(self, user: User) -> dict[str, Any]:
+        """Delete everything of a user for good; return the receipt, to be kept elsewhere.
+
+        It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
+        """
+        receipt: dict[str, Any] = self._long_call(self._write, user, "forget_user")
+        return receipt
+
+    def export_user(self, user: User) -> dict[str, Any]:
+        """Return everything of a user as one JSON document, as `import_user` takes it.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+        """
+        document: dict[str, Any] = self._long_call(self._history, user, "export_user")
+        return document
+
+    def import_user(self, document: JSON) -> dict[str, int]:
+        """Take a document of `export_user`; return the rows inserted, by table.
+
+        The user it was made of must have nothing here yet, or nothing but this.
+
+        Raises:
+            InvalidInputError: it is no such document.
+            NotAllowedError: the user has other data.
+        """
+        counts: dict[str, int] = self._long_call(
+            self._write, str(document.get("user_id", "")), "import_user", document=document
+        )
+        return counts
+
     # Operation
 
     def configure(self, **changes: Any) -> None:
@@ -1021,6 +1055,13 @@ class AgentMemory:
         user_id = self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
         return self._write.rows(row, call, user_id=user_id)
+
+    def _long_call(
+        self, database: SyncDatabase, user: User, function: str, **arguments: Any
+    ) -> Any:
+        user_id = self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return database.value(call, user_id=user_id, timeout=_LONG)
 
     def _change_value(self, user: User, function: str, **arguments: Any) -> Any:
         user_id = self.user_id(user)

@@ -85,9 +85,16 @@ class SyncDatabase:
         make = maker(row, columns)
         return [make(value) for value in values]
 
-    def value(self, call: Call, *, user_id: UUID | None = None, repeatable: bool = False) -> Any:
-        """Return the first column of the first row, or None."""
-        _, values = self._fetch(call, user_id, repeatable)
+    def value(
+        self,
+        call: Call,
+        *,
+        user_id: UUID | None = None,
+        repeatable: bool = False,
+        timeout: float | None = None,
+    ) -> Any:
+        """Return the first column of the first row, or None; `timeout` as in `rows`."""
+        _, values = self._fetch(call, user_id, repeatable, timeout)
         return values[0][0] if values else None
 
     def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:

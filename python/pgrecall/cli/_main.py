@@ -22,6 +22,9 @@ _COMMANDS = {
     "demo": "demo",
     "chat": "chat",
     "import": "import_",
+    "import-user": "privacy",
+    "export": "privacy",
+    "forget": "privacy",
     "search": "search",
     "memories": "memories",
     "context": "context",
@@ -40,7 +43,7 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = import_module(f"pgrecall.cli.{_COMMANDS[cmd_name]}")
-        command = getattr(module, f"{cmd_name}_command")
+        command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)  # noqa: S101
         return command
 

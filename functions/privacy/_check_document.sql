@@ -1,0 +1,79 @@
+-- recall._check_document(user, document)
+-- Raises  RC003 no export of ours, RC006 of another user, or for a user who has more than it.
+create or replace function recall._check_document(
+    p_user_id  uuid,
+    p_document jsonb
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_tables text[] := array(
+        select c.relname::text
+          from recall._user_tables() as t
+          join pg_catalog.pg_class as c on c.oid = t.name
+         where t.is_exported);
+    v_wrong  text;
+begin
+    if p_document ->> 'format' is distinct from 'pgrecall-user'
+       or p_document -> 'version' is distinct from '1'
+       or jsonb_typeof(p_document -> 'tables') is distinct from 'object'
+       or jsonb_typeof(p_document -> 'system_prompts') is distinct from 'array' then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document is no export of version 1: format %s, version %s',
+                             coalesce(p_document -> 'format', 'null'),
+                             coalesce(p_document -> 'version', 'null')),
+            hint    = 'Pass what recall.export_user returns.';
+    end if;
+    if p_document ->> 'user_id' is distinct from p_user_id::text then
+        raise exception using
+            errcode = 'RC006',
+            message = format('the document is of user %s, not of %s', p_document ->> 'user_id',
+                             p_user_id),
+            hint    = 'An export is imported for the user it was made of.';
+    end if;
+
+    select format('tables.%s', e.key)
+      into v_wrong
+      from jsonb_each(p_document -> 'tables') as e
+     where e.key <> all (v_tables)
+        or jsonb_typeof(e.value) <> 'array'
+        or exists (select from jsonb_array_elements(e.value) as r (item)
+                    where jsonb_typeof(r.item) <> 'object')
+     limit 1;
+    if found then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: %s is no list of rows of a table of users', v_wrong),
+            hint    = 'Pass what recall.export_user returns.';
+    end if;
+
+    if exists (
+        select from recall.sessions as s
+         where s.user_id = p_user_id
+           and not p_document #> '{tables,sessions}'
+                   @> jsonb_build_array(jsonb_build_object('session_id', s.session_id))
+    ) or exists (
+        select from recall.memory_store as m
+         where m.user_id = p_user_id
+           and not exists (
+                   select from jsonb_array_elements(p_document #> '{tables,memory_store}')
+                              as r (item)
+                    where r.item ->> 'memory_id' = m.memory_id::text)
+    ) then
+        raise exception using
+            errcode = 'RC006',
+            message = format('user %s has sessions or memories that the document does not know',
+                             p_user_id),
+            hint    = 'Import a user where there is none; forget_user removes one.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_document(uuid, jsonb) is
+    'Judge a document for import_user (RC003, RC006).';

@@ -1,0 +1,54 @@
+-- recall._check_imported(user)
+-- What a hand that edited the document may have broken, and no constraint sees.
+-- Raises  RC003.
+create or replace function recall._check_imported(
+    p_user_id uuid
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_wrong text;
+begin
+    select format('session %s has %s messages, not %s', coalesce(s.session_id, h.session_id),
+                  coalesce(h.messages, 0), s.turn_count - s.first_retained_turn + 1)
+      into v_wrong
+      from (select * from recall.sessions where user_id = p_user_id) as s
+      full join (
+            select t.session_id, count(*) as messages, min(t.turn_index) as first_turn,
+                   max(t.turn_index) as last_turn
+              from recall.conversation_history as t
+             where t.user_id = p_user_id
+             group by t.session_id
+           ) as h on h.session_id = s.session_id
+     where s.session_id is null
+        or coalesce(h.messages, 0) <> s.turn_count - s.first_retained_turn + 1
+        or h.first_turn <> s.first_retained_turn
+        or h.last_turn <> s.turn_count
+     limit 1;
+    if not found then
+        select format('memory %s leads to one that is not there', m.memory_id)
+          into v_wrong
+          from recall.memory_store as m
+         where m.user_id = p_user_id
+           and m.superseded_by is not null
+           and not exists (
+                   select from recall.memory_store as n
+                    where n.user_id = p_user_id and n.memory_id = m.superseded_by)
+         limit 1;
+    end if;
+    if v_wrong is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: %s', v_wrong),
+            hint    = 'Pass what recall.export_user returned, as it was.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_imported(uuid) is
+    'Refuse an import whose parts do not fit together (RC003).';

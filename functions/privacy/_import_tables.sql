@@ -1,0 +1,55 @@
+-- recall._import_tables(user, document) -> rows inserted, by table
+-- Vectors of another length are left out: a worker makes them again.
+create or replace function recall._import_tables(
+    p_user_id  uuid,
+    p_document jsonb
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set timezone = 'UTC'
+as $function$
+declare
+    v_fits   boolean := (p_document ->> 'embedding_dimensions')::integer is not distinct from
+                        (select s.embedding_dimensions from recall.settings as s);
+    v_counts jsonb   := '{}';
+    v_leaf   regclass;
+    v_at     timestamptz;
+    v_table  record;
+    v_rows   jsonb;
+begin
+    for v_table in
+        select t.name, c.relname
+          from recall._user_tables() as t
+          join pg_catalog.pg_class as c on c.oid = t.name
+         where t.is_exported and c.relname <> 'users'
+         order by t.place
+    loop
+        v_rows := coalesce(p_document #> array['tables', v_table.relname::text], '[]');
+        if v_table.relname in ('conversation_history', 'job_phases') then
+            v_leaf := coalesce(recall._hash_leaf(v_table.name, p_user_id), v_table.name);
+            for v_at in
+                select min((r.item ->> 'created_at')::timestamptz)
+                  from jsonb_array_elements(v_rows) as r (item)
+                 group by date_trunc('month', (r.item ->> 'created_at')::timestamptz, 'UTC')
+            loop
+                perform recall._ensure_month(v_leaf, v_at);
+            end loop;
+        elsif not v_fits and v_table.relname in ('memory_embedding', 'memory_embedding_ended') then
+            v_rows := '[]';
+        elsif not v_fits and v_table.relname = 'session_summaries' then
+            select coalesce(jsonb_agg(r.item - '{embedding,embedding_model}'::text[]), '[]')
+              into v_rows
+              from jsonb_array_elements(v_rows) as r (item);
+        end if;
+        v_counts := v_counts || jsonb_build_object(
+            v_table.relname, recall._import_rows(p_user_id, v_table.name, v_rows));
+    end loop;
+    return v_counts;
+end;
+$function$;
+
+comment on function recall._import_tables(uuid, jsonb) is
+    'Insert the rows of a document, table by table.';

@@ -1,0 +1,24 @@
+-- recall._left_out(table) -> columns that an export leaves out
+-- Cursors into tables that are made again, flags of sweeps, and leases.
+create or replace function recall._left_out(
+    p_table regclass
+)
+returns text[]
+language sql
+immutable
+parallel safe
+return case p_table
+    when 'recall.users'::regclass
+        then array['active_memory_count', 'memory_revision', 'merge_due', 'pattern_due',
+                   'embedding_due']
+    when 'recall.sessions'::regclass
+        then array['indexed_through_turn', 'search_purge_at', 'compaction_due']
+    when 'recall.memory_store'::regclass
+        then array['promotion_due', 'check_at', 'embedding_due']
+    when 'recall.jobs'::regclass
+        then array['state', 'attempts', 'lease_until', 'lease_token', 'worker']
+    else '{}'::text[]
+end;
+
+comment on function recall._left_out(regclass) is
+    'The columns of a table that mean nothing in another database.';

@@ -1,0 +1,67 @@
+-- recall.export_user(user) -> document
+-- Everything of a user, portable: {format, version, exported_at, user_id, embedding_model,
+-- embedding_dimensions, system_prompts, tables: {name: [row, …]}}. Rows have the columns of their
+-- tables; what a database makes again (search rows, receipts, leases, cursors) is left out. For
+-- the user to have, and for recall.import_user. A document is bounded by jsonb: 256 MB.
+-- Raises  RC001 a user nobody knows.
+create or replace function recall.export_user(
+    p_user_id uuid
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set timezone = 'UTC'
+set datestyle = 'ISO'
+set extra_float_digits = '1'
+as $function$
+declare
+    v_settings recall.settings;
+    v_tables   jsonb := '{}';
+    v_prompts  jsonb;
+    v_table    record;
+begin
+    perform recall._check_user(p_user_id);
+    if not exists (select from recall.users as u where u.user_id = p_user_id) then
+        raise exception using
+            errcode = 'RC001',
+            message = format('there is no user %s', p_user_id),
+            hint    = 'recall.user_id(text) gives the UUID of a name.';
+    end if;
+
+    for v_table in
+        select t.name, c.relname
+          from recall._user_tables() as t
+          join pg_catalog.pg_class as c on c.oid = t.name
+         where t.is_exported
+         order by t.place
+    loop
+        v_tables := v_tables || jsonb_build_object(
+            v_table.relname,
+            recall._export_rows(p_user_id, v_table.name, recall._left_out(v_table.name)));
+    end loop;
+    select coalesce(jsonb_agg(to_jsonb(p) - '{prompt_hash,created_at,released_at}'::text[]
+                              order by p.prompt_hash), '[]')
+      into v_prompts
+      from recall.system_prompts as p
+     where p.prompt_hash in (
+            select s.system_prompt_hash from recall.sessions as s where s.user_id = p_user_id);
+    select s.* into v_settings from recall.settings as s;
+
+    return jsonb_build_object(
+        'format', 'pgrecall-user',
+        'version', 1,
+        'exported_at', clock_timestamp(),
+        'user_id', p_user_id,
+        'embedding_model', v_settings.embedding_model,
+        'embedding_dimensions', v_settings.embedding_dimensions,
+        'system_prompts', v_prompts,
+        'tables', v_tables);
+end;
+$function$;
+
+comment on function recall.export_user(uuid) is
+    'Everything of a user as one JSON document, which import_user takes.';

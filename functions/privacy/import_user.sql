@@ -1,0 +1,66 @@
+-- recall.import_user(user, document) -> rows inserted, by table
+-- What recall.export_user gave, into this database or another one: for a user who has nothing yet,
+-- or the same document again, which changes nothing. Ids are kept. Vectors are kept when they have
+-- the length of this database; for the others, and to make messages findable, jobs are left to a
+-- worker. Jobs of the document are ready again.
+-- Locks   the user.
+-- Raises  RC003 a malformed document, RC006 of another user, or for one who has other data.
+create or replace function recall.import_user(
+    p_user_id  uuid,
+    p_document jsonb
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $function$
+declare
+    v_counts jsonb;
+    v_user   jsonb;
+    v_prompt jsonb;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._lock_user(p_user_id);
+    perform recall._check_document(p_user_id, p_document);
+
+    begin
+        v_user := coalesce(p_document #> '{tables,users,0}', '{}');
+        perform recall._check_metadata(coalesce(v_user -> 'metadata', '{}'));
+        if coalesce(v_user -> 'overrides', '{}') <> '{}' then
+            perform recall.configure_user(p_user_id, v_user -> 'overrides');
+        end if;
+        for v_prompt in
+            select p.item from jsonb_array_elements(p_document -> 'system_prompts') as p (item)
+        loop
+            perform recall._store_system_prompt(v_prompt ->> 'content',
+                                                (v_prompt ->> 'token_count')::integer);
+        end loop;
+        v_counts := recall._import_tables(p_user_id, p_document);
+    exception when data_exception or integrity_constraint_violation then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: %s', sqlerrm),
+            hint    = 'Pass what recall.export_user returned, as it was.';
+    end;
+    perform recall._check_imported(p_user_id);
+
+    update recall.users as u
+       set external_id         = coalesce(u.external_id, v_user ->> 'external_id'),
+           metadata            = coalesce(v_user -> 'metadata', '{}') || u.metadata,
+           active_memory_count = (
+               select count(*)
+                 from recall.memory_store as m
+                where m.user_id = p_user_id and m.ended_at is null)
+     where u.user_id = p_user_id;
+    perform recall._enqueue_embeddings(p_user_id, clock_timestamp(), true);
+    return v_counts;
+end;
+$function$;
+
+comment on function recall.import_user(uuid, jsonb) is
+    'Take a document of export_user for a user who has nothing yet; the rows inserted by table.';

@@ -1,0 +1,101 @@
+"""`pgrecall forget`, `export` and `import-user`: everything of one user."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pgrecall.cli._output import note, out, print_json, print_table
+from pgrecall.cli._target import (
+    described,
+    json_option,
+    named_dsn,
+    opened,
+    target_option,
+    user_option,
+)
+
+__all__ = ["export_command", "forget_command", "import_user_command"]
+
+
+def _print_counts(title: str, counts: dict[str, int]) -> None:
+    print_table(
+        ["table", "rows"],
+        ([name, number] for name, number in sorted(counts.items()) if number),
+        title=title,
+    )
+
+
+@click.command("forget")
+@user_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@target_option
+@json_option
+def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> None:
+    """Delete everything of a user for good.
+
+    Keep the receipt (--json): it cleans a restored backup.
+    """
+    if not yes and sys.stdin.isatty():
+        place = described(named_dsn(dsn))
+        click.confirm(f"Delete everything of {user} in {place}, for good?", abort=True, err=True)
+    with opened(dsn, no_embedding=True) as memory:
+        receipt = memory.forget_user(user)
+    if as_json:
+        print_json(receipt)
+        return
+    _print_counts(f"forgotten: {user}", receipt["counts"])
+    out().print("Not reached:")
+    for line in receipt["not_reached"]:
+        out().print(f"- {line}")
+
+
+@click.command("export")
+@user_option
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file. Default: stdout."
+)
+@target_option
+@json_option
+def export_command(user: str, output: Path | None, dsn: str | None, as_json: bool) -> None:
+    """Write everything of a user as one JSON document."""
+    with opened(dsn, no_embedding=True) as memory:
+        document = memory.export_user(user)
+    if output is None:
+        print_json(document)
+        return
+    # somebody's whole life: for nobody else on this machine
+    handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(document, file, ensure_ascii=False)
+        file.write("\n")
+    counts = {name: len(rows) for name, rows in document["tables"].items()}
+    if as_json:
+        print_json({"output": str(output), "counts": counts})
+    else:
+        note(f"{sum(counts.values())} rows in {output}")
+
+
+@click.command("import-user")
+@click.argument("file", type=click.File("rb"))
+@target_option
+@json_option
+def import_user_command(file: Any, dsn: str | None, as_json: bool) -> None:
+    """Take a user from the FILE that `export` wrote (- for stdin)."""
+    try:
+        document = json.load(file)
+    except ValueError as error:
+        raise click.ClickException(f"{file.name} is no JSON document: {error}") from None
+    if not isinstance(document, dict):
+        raise click.ClickException(f"{file.name} is no export of a user")
+    with opened(dsn, no_embedding=True) as memory:
+        counts = memory.import_user(document)
+    if as_json:
+        print_json({"user_id": document["user_id"], "counts": counts})
+    else:
+        _print_counts(f"imported: {document['user_id']}", counts)
