@@ -81,6 +81,7 @@ begin;
 \ir ../functions/session/_store_system_prompt.sql
 \ir ../functions/session/_unembedded_summaries.sql
 \ir ../functions/session/_write_settings.sql
+\ir ../functions/session/_write_words.sql
 \ir ../functions/session/close_session.sql
 \ir ../functions/session/configure.sql
 \ir ../functions/session/configure_user.sql

@@ -13,7 +13,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from memories import remember, unit, vector, vectors
-from support import call, open_session, refused, rows, value
+from support import append, call, index_messages, open_session, refused, rows, value
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -195,6 +195,34 @@ def test_the_language_is_the_users(db: Connection, user: uuid.UUID) -> None:
     found = search(db, user, "Haus")
     assert found[0]["content"] == "Spielt mit den Häusern"
     assert found[0]["lexical"] > 0.5
+
+
+def test_another_language_finds_what_was_there_before(db: Connection, user: uuid.UUID) -> None:
+    other = uuid.uuid4()
+    for owner in (user, other):
+        ingest(db, owner, {"content": "Spielt mit den Häusern"}, {"content": "Trinkt Tee"})
+        append(db, owner, open_session(db, owner), [{"role": "user", "content": "Zwei Häuser."}])
+    index_messages(db)
+
+    def found(owner: uuid.UUID) -> list[bool]:
+        memory = search(db, owner, "Haus")[0]
+        (turn,) = call(db, "search_messages", p_user_id=owner, p_query="Haus")
+        return [memory["lexical"] > 0.5, turn["lexical"] > 0]
+
+    assert found(user) == [False, False]
+    call(db, "configure_user", p_user_id=user, p_changes={"language": "german"})
+    assert found(user) == [True, True]
+    assert found(other) == [False, False], "the other user's words stay"
+    call(db, "configure_user", p_user_id=user, p_changes={"language": "simple"})
+    assert found(user) == [False, False]
+    call(db, "configure_user", p_user_id=user, p_changes={"language": "german"})
+    call(db, "configure_user", p_user_id=user, p_changes={"language": "german"})
+    assert found(user) == [True, True]
+    with refused("RC003"):
+        call(db, "configure_user", p_user_id=user, p_changes={"language": "klingon"})
+    assert found(user) == [True, True]
+    call(db, "configure_user", p_user_id=user, p_changes={"language": None})
+    assert found(user) == [False, False], "english again"
 
 
 # The parts of the score

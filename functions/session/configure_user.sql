@@ -1,6 +1,7 @@
 -- recall.configure_user(user, changes)
 -- Overrides settings for one user; a null takes an override back. The CHECKs of the settings
--- table judge the values: they are written there and rolled back.
+-- table judge the values: they are written there and rolled back. Another language has the words
+-- of all that the user has written anew, so that queries in it find what was there before.
 -- Locks   the settings row, then the user.
 -- Raises  RC003 unknown key or value out of range, RC007 a size fixed at installation.
 create or replace function recall.configure_user(
@@ -17,6 +18,7 @@ as $function$
 declare
     v_settings recall.settings;
     v_values   jsonb;
+    v_language regconfig;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_settings_keys(p_changes, 'p_changes');
@@ -36,10 +38,15 @@ begin
     end;
 
     perform recall._ensure_user(p_user_id);
+    perform recall._hold_user(p_user_id);
+    v_language := (recall._settings(p_user_id)).language;
     update recall.users as u
        set overrides     = jsonb_strip_nulls(u.overrides || p_changes),
            embedding_due = u.embedding_due or p_changes ? 'embedding_model'
      where u.user_id = p_user_id;
+    if p_changes ? 'language' and (recall._settings(p_user_id)).language <> v_language then
+        perform recall._write_words(p_user_id, (recall._settings(p_user_id)).language);
+    end if;
     if p_changes ? 'embedding_model' then
         update recall.memory_store as m
            set embedding_due = true

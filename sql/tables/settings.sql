@@ -264,7 +264,9 @@ comment on column recall.settings.embed_messages is
     'Whether history is embedded and searchable too; per user.';
 comment on column recall.settings.embed_batch is 'Texts in one embed job (1 to 2048).';
 comment on column recall.settings.language is
-    'Text search configuration of memories and messages; per user.';
+    'Text search configuration of memories and messages, simple for an unknown language; per user. '
+    'configure_user writes the words of what is there anew; a change for all holds for what is '
+    'written from then on.';
 comment on column recall.settings.default_context_window is
     'Tokens; for a model that `models` does not know. Small, because too small is safe.';
 comment on column recall.settings.default_max_response_tokens is

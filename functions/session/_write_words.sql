@@ -1,0 +1,37 @@
+-- recall._write_words(user, language)
+-- The words of all that the user has, memories and turns, in a language: a query in one language
+-- finds nothing among words of another. The caller holds the user's row.
+-- Cost: once over the user's texts, some milliseconds for a thousand.
+create or replace function recall._write_words(
+    p_user_id  uuid,
+    p_language regconfig
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    update recall.memory_store as m
+       set search_vector = to_tsvector(p_language, m.content)
+     where m.user_id = p_user_id;
+
+    update recall.message_search as s
+       set search_vector = to_tsvector(p_language, t.body)
+      from recall.conversation_history as h
+     cross join lateral (
+            select recall._message_text(h.role::text, h.name, h.content, h.content_parts)
+           ) as t (body)
+     where s.user_id    = p_user_id
+       and h.user_id    = p_user_id
+       and h.session_id = s.session_id
+       and h.turn_index = s.turn_index
+       and h.created_at = s.created_at
+       and t.body is not null;
+end;
+$function$;
+
+comment on function recall._write_words(uuid, regconfig) is
+    'Write the search words of a user''s memories and turns anew, in a language.';
