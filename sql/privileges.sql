@@ -22,7 +22,7 @@ declare
         'close_session', 'append_messages', 'retract_turns', 'annotate_message',
         'remember', 'ingest_memories', 'supersede_memory', 'retract_memory', 'restore_memory',
         'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
-        'record_access', 'put_working', 'clear_working'];
+        'record_access', 'put_working', 'clear_working', 'forget_memory', 'forget_session'];
     v_worker   constant text[] := array[
         'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job',
         'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',

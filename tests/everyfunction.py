@@ -176,6 +176,8 @@ CALLS: list[Call] = [
     _global("register_model", "'mine', 1000"),
     _global("register_kind", "'mine', 'My own kind'"),
     # privacy
+    _call("forget_memory", "%(memory)s"),
+    _call("forget_session", "%(session)s"),
     _call("export_user"),
     _call("import_user", "recall.export_user(%(user)s)"),
     _call("forget_user"),

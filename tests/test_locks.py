@@ -22,7 +22,7 @@ PLANNING = 250
 WARM = 64
 """Every later one, from the seventh on, so many."""
 
-ALL_MONTHS = {"export_user", "forget_user", "import_user"}
+ALL_MONTHS = {"export_user", "forget_memory", "forget_session", "forget_user", "import_user"}
 """Have to reach every month, and are rare (import_user is called with an export in one)."""
 
 WHOLE = {"run_due_maintenance", "metrics"}

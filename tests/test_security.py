@@ -35,7 +35,7 @@ WRITER = {
     "close_session", "append_messages", "retract_turns", "annotate_message", "remember",
     "ingest_memories", "supersede_memory", "retract_memory", "restore_memory", "validate_memory",
     "achieve_goal", "reinforce_memory", "resolve_dispute", "record_access", "put_working",
-    "clear_working",
+    "clear_working", "forget_memory", "forget_session",
 }  # fmt: skip
 WORKER = {
     "enqueue_job", "claim_jobs", "job_input", "consolidation_input", "finish_job", "extend_lease",

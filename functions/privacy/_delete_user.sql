@@ -19,13 +19,7 @@ declare
     v_table  record;
     v_held   boolean := false;
 begin
-    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-        raise exception using
-            errcode = 'RC007',
-            message = format('this transaction is %s', current_setting('transaction_isolation')),
-            hint    = 'Forget a user in a transaction that is read committed, as by default.';
-    end if;
-
+    perform recall._check_isolation();
     v_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
     for v_table in
         select t.name, t.is_unlogged, c.relname

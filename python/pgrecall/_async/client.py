@@ -840,6 +840,28 @@ class AsyncAgentMemory:
         receipt: dict[str, Any] = await self._long_call(self._write, user, "forget_user")
         return receipt
 
+    async def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
+        """Delete one conversation for good, and the memories that came from it alone.
+
+        Returns:
+            The rows deleted, by table.
+        """
+        done = await self._long_call(self._write, user, "forget_session", session_id=session_id)
+        counts: dict[str, int] = done["counts"]
+        return counts
+
+    async def forget_memory(self, user: User, memory_id: UUID) -> dict[str, int]:
+        """Delete one memory for good: every version, and what was made of it.
+
+        `retract` ends it, and keeps it on record. The messages that it came from stay.
+
+        Returns:
+            The rows deleted, by table.
+        """
+        done = await self._long_call(self._write, user, "forget_memory", memory_id=memory_id)
+        counts: dict[str, int] = done["counts"]
+        return counts
+
     async def export_user(self, user: User) -> dict[str, Any]:
         """Return everything of a user as one JSON document, as `import_user` takes it.
 

@@ -833,6 +833,28 @@ class AgentMemory:
         receipt: dict[str, Any] = self._long_call(self._write, user, "forget_user")
         return receipt
 
+    def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
+        """Delete one conversation for good, and the memories that came from it alone.
+
+        Returns:
+            The rows deleted, by table.
+        """
+        done = self._long_call(self._write, user, "forget_session", session_id=session_id)
+        counts: dict[str, int] = done["counts"]
+        return counts
+
+    def forget_memory(self, user: User, memory_id: UUID) -> dict[str, int]:
+        """Delete one memory for good: every version, and what was made of it.
+
+        `retract` ends it, and keeps it on record. The messages that it came from stay.
+
+        Returns:
+            The rows deleted, by table.
+        """
+        done = self._long_call(self._write, user, "forget_memory", memory_id=memory_id)
+        counts: dict[str, int] = done["counts"]
+        return counts
+
     def export_user(self, user: User) -> dict[str, Any]:
         """Return everything of a user as one JSON document, as `import_user` takes it.
 

@@ -1,0 +1,22 @@
+-- recall._check_isolation()
+-- Forgetting waits for writers, and must then see what they wrote.
+-- Raises  RC007.
+create or replace function recall._check_isolation()
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+        raise exception using
+            errcode = 'RC007',
+            message = format('this transaction is %s', current_setting('transaction_isolation')),
+            hint    = 'Forget in a transaction that is read committed, as by default.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_isolation() is
+    'Refuse a transaction whose snapshot would hide what others have just written (RC007).';

@@ -1,0 +1,75 @@
+-- recall._delete_memories(user, memories) -> rows deleted, by table
+-- Rows, vectors, audit, noted accesses and the jobs about them; texts in the audit of others that
+-- hold theirs (a merge that was refused). The caller holds the user's row.
+-- Locks   the memories, the jobs.
+create or replace function recall._delete_memories(
+    p_user_id    uuid,
+    p_memory_ids uuid[]
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_counts jsonb;
+    v_active integer;
+begin
+    perform recall._unlink_memories(p_user_id, p_memory_ids);
+
+    with gone as (
+        delete from recall.memory_store as m
+         where m.user_id   = p_user_id
+           and m.memory_id = any (p_memory_ids)
+        returning m.ended_at
+    )
+    select jsonb_build_object('memory_store', count(*)),
+           count(*) filter (where g.ended_at is null)
+      into v_counts, v_active
+      from gone as g;
+
+    with active as (
+        delete from recall.memory_embedding as e
+         where e.user_id = p_user_id and e.memory_id = any (p_memory_ids)
+        returning 1
+    ), ended as (
+        delete from recall.memory_embedding_ended as e
+         where e.user_id = p_user_id and e.memory_id = any (p_memory_ids)
+        returning 1
+    ), noted as (
+        delete from recall.memory_access_log as l
+         where l.user_id = p_user_id and l.memory_id = any (p_memory_ids)
+        returning 1
+    ), jobs as (
+        delete from recall.jobs as j
+         where j.user_id = p_user_id and j.payload -> 'memory_ids' ?| p_memory_ids::text[]
+        returning 1
+    ), events as (
+        delete from recall.memory_events as e
+         where e.user_id = p_user_id
+           and (e.memory_id = any (p_memory_ids)
+                or e.event = 'merge_refused' and e.job_id in (
+                       select r.job_id
+                         from recall.memory_events as r
+                        where r.user_id   = p_user_id
+                          and r.memory_id = any (p_memory_ids)
+                          and r.event     = 'merge_refused'))
+        returning 1
+    )
+    select v_counts || jsonb_build_object(
+               'memory_embedding', (select count(*) from active),
+               'memory_embedding_ended', (select count(*) from ended),
+               'memory_access_log', (select count(*) from noted),
+               'jobs', (select count(*) from jobs),
+               'memory_events', (select count(*) from events))
+      into v_counts;
+
+    perform recall._count_memories(p_user_id, -v_active);
+    return v_counts;
+end;
+$function$;
+
+comment on function recall._delete_memories(uuid, uuid[]) is
+    'Delete memories for good; the rows deleted by table.';

@@ -1,0 +1,58 @@
+-- recall._forget_sources(user, session, messages) -> memories that came from nowhere else
+-- A memory that was said in other sessions too stays, and forgets this one.
+create or replace function recall._forget_sources(
+    p_user_id     uuid,
+    p_session_id  uuid,
+    p_message_ids uuid[]
+)
+returns uuid[]
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_only uuid[];
+begin
+    v_only := array(
+        select m.memory_id
+          from recall.memory_store as m
+         where m.user_id = p_user_id
+           and (m.session_id = p_session_id
+                or m.source_session_id = p_session_id
+                or m.source_session_id is null and m.source_turn_ids && p_message_ids)
+           and m.source_turn_ids <@ p_message_ids
+           and not exists (
+                   select from recall.memory_events as e
+                    where e.user_id   = p_user_id
+                      and e.memory_id = m.memory_id
+                      and e.event     = 'duplicate'
+                      and e.detail ->> 'session_id' <> p_session_id::text));
+
+    update recall.memory_store as m
+       set source_turn_ids    = array(
+               select t.id from unnest(m.source_turn_ids) with ordinality as t (id, place)
+                where t.id <> all (p_message_ids) order by t.place),
+           provenance_turn_id = case when m.provenance_turn_id <> all (p_message_ids)
+                                     then m.provenance_turn_id end,
+           source_session_id  = nullif(m.source_session_id, p_session_id),
+           session_id         = nullif(m.session_id, p_session_id),
+           scope              = case when m.session_id = p_session_id then 'global'
+                                     else m.scope end,
+           follows_session    = m.follows_session and m.session_id <> p_session_id
+     where m.user_id = p_user_id
+       and (m.session_id = p_session_id or m.source_session_id = p_session_id
+            or m.source_turn_ids && p_message_ids)
+       and m.memory_id <> all (v_only);
+
+    delete from recall.memory_events as e
+     where e.user_id = p_user_id
+       and e.event   = 'duplicate'
+       and e.detail ->> 'session_id' = p_session_id::text;
+    return v_only;
+end;
+$function$;
+
+comment on function recall._forget_sources(uuid, uuid, uuid[]) is
+    'Which memories came from one session alone; the others forget it.';

@@ -1,0 +1,37 @@
+-- recall._unlink_memories(user, memories)
+-- What led to rows that go leads to what follows them; where nothing follows, it ended without a
+-- successor. The caller holds the user's row.
+create or replace function recall._unlink_memories(
+    p_user_id    uuid,
+    p_memory_ids uuid[]
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    loop
+        update recall.memory_store as m
+           set superseded_by = d.superseded_by,
+               end_reason    = case
+                                   when d.superseded_by is null
+                                        and m.end_reason in ('superseded', 'merged')
+                                       then 'retracted'
+                                   else m.end_reason
+                               end
+          from recall.memory_store as d
+         where m.user_id       = p_user_id
+           and m.memory_id    <> all (p_memory_ids)
+           and m.superseded_by = any (p_memory_ids)
+           and d.user_id       = p_user_id
+           and d.memory_id     = m.superseded_by;
+        exit when not found;
+    end loop;
+end;
+$function$;
+
+comment on function recall._unlink_memories(uuid, uuid[]) is
+    'Take memories that go out of their chains.';

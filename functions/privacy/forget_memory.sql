@@ -1,0 +1,30 @@
+-- recall.forget_memory(user, memory) -> {counts}
+-- Deletes one memory for good, where retract_memory only ends it: every version of it, what was
+-- merged with it, patterns over it, their vectors and audit. The messages that it came from stay;
+-- see forget_session.
+-- Locks   the user, then the memories and jobs about them.
+-- Raises  RC001.
+create or replace function recall.forget_memory(
+    p_user_id   uuid,
+    p_memory_id uuid
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_ids uuid[];
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._lock_user(p_user_id);
+    perform recall._read_memory(p_user_id, p_memory_id);
+    v_ids := recall._derived_memories(p_user_id, recall._chain_ids(p_user_id, p_memory_id));
+    return jsonb_build_object('counts', recall._delete_memories(p_user_id, v_ids));
+end;
+$function$;
+
+comment on function recall.forget_memory(uuid, uuid) is
+    'Delete one memory for good: every version, and what was made of it. The rows by table.';
