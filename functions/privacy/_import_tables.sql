@@ -14,7 +14,7 @@ as $function$
 declare
     v_fits   boolean := (p_document ->> 'embedding_dimensions')::integer is not distinct from
                         (select s.embedding_dimensions from recall.settings as s);
-    v_counts jsonb   := '{}';
+    v_counts jsonb   := jsonb '{}';
     v_leaf   regclass;
     v_at     timestamptz;
     v_table  record;

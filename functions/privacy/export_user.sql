@@ -20,7 +20,7 @@ set extra_float_digits = '1'
 as $function$
 declare
     v_settings recall.settings;
-    v_tables   jsonb := '{}';
+    v_tables   jsonb := jsonb '{}';
     v_prompts  jsonb;
     v_table    record;
 begin

@@ -21,7 +21,7 @@ declare
     v_session  recall.sessions;
     v_messages uuid[];
     v_ids      uuid[];
-    v_counts   jsonb := '{}';
+    v_counts   jsonb;
     v_table    text;
     v_rows     bigint;
 begin
