@@ -20,6 +20,7 @@ begin;
 \ir tables/history.sql
 \ir tables/memory.sql
 \ir tables/jobs.sql
+\ir tables/ledger.sql
 \ir tables/operation.sql
 \ir indexes.sql
 
@@ -46,24 +47,33 @@ begin;
 \ir ../functions/common/_estimate_message_tokens.sql
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_find_session.sql
+\ir ../functions/common/_guard_secrets.sql
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_hold_user.sql
 \ir ../functions/common/_integer.sql
+\ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql
 \ir ../functions/common/_keep_user.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
+\ir ../functions/common/_redact.sql
+\ir ../functions/common/_masked.sql
+\ir ../functions/common/_may_hold_secret.sql
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
 \ir ../functions/common/_month_leaves.sql
 \ir ../functions/common/_read_session.sql
+\ir ../functions/common/_redact_json.sql
 \ir ../functions/common/_refuse_update.sql
+\ir ../functions/common/_secret_patterns.sql
+\ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_try_lock_user.sql
 \ir ../functions/common/_unknown_memory.sql
 \ir ../functions/common/_unknown_session.sql
+\ir ../functions/common/_uuid_time.sql
 \ir ../functions/common/_uuids.sql
 \ir ../functions/common/_uuids_without.sql
 \ir ../functions/common/enqueue_job.sql
@@ -160,6 +170,7 @@ begin;
 \ir ../functions/memory/_judge_candidates.sql
 \ir ../functions/memory/_known_pattern.sql
 \ir ../functions/memory/_link_memory.sql
+\ir ../functions/memory/_masked_candidates.sql
 \ir ../functions/memory/_may_stand_for.sql
 \ir ../functions/memory/_memory_columns.sql
 \ir ../functions/memory/_memory_matches.sql
@@ -179,6 +190,7 @@ begin;
 \ir ../functions/memory/_promotion_target.sql
 \ir ../functions/memory/_read_filter.sql
 \ir ../functions/memory/_read_memory.sql
+\ir ../functions/memory/_refuse_secrets.sql
 \ir ../functions/memory/_repeat_memory.sql
 \ir ../functions/memory/_replace_memories.sql
 \ir ../functions/memory/_restored_memory.sql
@@ -394,6 +406,7 @@ begin;
 \ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_through_turn.sql
 \ir ../functions/jobs/_turns_json.sql
+\ir ../functions/jobs/_turns_provenance.sql
 \ir ../functions/jobs/_vector_list.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
 \ir ../functions/jobs/_verbatim_input.sql
@@ -425,6 +438,7 @@ begin;
 \ir ../functions/privacy/_delete_rows.sql
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
+\ir ../functions/privacy/_drawn_memories.sql
 \ir ../functions/privacy/_export_rows.sql
 \ir ../functions/privacy/_forget_sources.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
@@ -432,6 +446,8 @@ begin;
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_remove_user.sql
+\ir ../functions/privacy/_restore_displaced.sql
+\ir ../functions/privacy/_skip_unread_turns.sql
 \ir ../functions/privacy/_unlink_memories.sql
 \ir ../functions/privacy/_user_leaves.sql
 \ir ../functions/privacy/_user_tables.sql
@@ -442,9 +458,14 @@ begin;
 \ir ../functions/privacy/import_user.sql
 \ir ../functions/privacy/list_erasures.sql
 \ir ../functions/privacy/replay_erasures.sql
+\ir ../functions/privacy/revoke_source.sql
 
 -- functions/observability
+\ir ../functions/observability/_check_call.sql
+\ir ../functions/observability/_check_stream_events.sql
 \ir ../functions/observability/_estimated_rows.sql
+\ir ../functions/observability/_ledger_classes.sql
+\ir ../functions/observability/_harmless_headers.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
@@ -454,14 +475,26 @@ begin;
 \ir ../functions/observability/_health_spending.sql
 \ir ../functions/observability/_health_statements.sql
 \ir ../functions/observability/_job_counts.sql
+\ir ../functions/observability/_json_of_bytes.sql
+\ir ../functions/observability/_ledger_body.sql
+\ir ../functions/observability/_ledger_id.sql
+\ir ../functions/observability/_mask_stream.sql
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql
 \ir ../functions/observability/_metrics_queue.sql
 \ir ../functions/observability/_metrics_storage.sql
 \ir ../functions/observability/_metrics_work.sql
 \ir ../functions/observability/_missing_months.sql
+\ir ../functions/observability/_redact_bytes.sql
+\ir ../functions/observability/_usage_count.sql
 \ir ../functions/observability/health.sql
+\ir ../functions/observability/list_model_calls.sql
+\ir ../functions/observability/list_protocol_events.sql
+\ir ../functions/observability/list_stream_events.sql
 \ir ../functions/observability/metrics.sql
+\ir ../functions/observability/record_model_call.sql
+\ir ../functions/observability/record_protocol_event.sql
+\ir ../functions/observability/record_stream_events.sql
 \ir ../functions/observability/version.sql
 
 -- What the functions and tables need of each other

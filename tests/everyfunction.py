@@ -129,6 +129,15 @@ CALLS: list[Call] = [
     _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(quoting)s", "split, recalled"),
     _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(fixed)s", "all"),
     _call("explain_context", "%(session)s, %(mark)s, %(vector)s"),
+    _call("revoke_source", "%(session)s, p_reason => 'poison'"),
+    # ledger
+    _call("record_model_call", "'gpt-4o', p_request => %(changes)s"),
+    _call("record_stream_events", "%(call)s, %(events)s"),
+    _call("record_protocol_event", "'mcp', p_payload => %(changes)s"),
+    _call("list_model_calls"),
+    _call("list_model_calls", "p_call_id => %(call)s", "one"),
+    _call("list_stream_events", "%(call)s"),
+    _call("list_protocol_events"),
     # jobs
     _call("enqueue_job", "'extract', %(session)s, 'some key'"),
     _global("claim_jobs", "'tester', p_limit => 5"),
@@ -315,6 +324,14 @@ def furnish(conn: Connection, mark: str) -> World:
     call(conn, "record_access", p_user_id=user, p_memory_ids=memories[:5],
          p_relevance="{0.1,0.2,0.3,0.4,0.5}")  # fmt: skip
 
+    (recorded,) = call(conn, "record_model_call", p_user_id=user, p_model=mark,
+                       p_request={"mark": mark}, p_error=f"{mark} failed",
+                       p_session_id=session)  # fmt: skip
+    call(conn, "record_stream_events", p_user_id=user, p_call_id=recorded["record_model_call"],
+         p_events=[{"text_delta": mark, "payload": {"mark": mark}}])  # fmt: skip
+    call(conn, "record_protocol_event", p_user_id=user, p_event_type=mark,
+         p_payload={"mark": mark})  # fmt: skip
+
     tool_call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     return keys | {
         "user": user,
@@ -323,6 +340,8 @@ def furnish(conn: Connection, mark: str) -> World:
         "mark": mark,
         "session": session,
         "closed": closed,
+        "call": recorded["record_model_call"],
+        "events": Jsonb([{"index": 7, "text_delta": f"{mark} says", "payload": {"n": 1}}]),
         "memory": memories[7],
         "protected": protected,
         "retracted": retracted,

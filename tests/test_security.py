@@ -28,7 +28,8 @@ READER = {
     "search_sessions",
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
-    "explain_context", "export_user",
+    "explain_context", "export_user", "list_model_calls", "list_stream_events",
+    "list_protocol_events",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",
@@ -36,6 +37,7 @@ WRITER = {
     "ingest_memories", "supersede_memory", "retract_memory", "restore_memory", "validate_memory",
     "achieve_goal", "reinforce_memory", "resolve_dispute", "record_access", "put_working",
     "clear_working", "forget_memory", "forget_session",
+    "record_model_call", "record_stream_events", "record_protocol_event", "revoke_source",
 }  # fmt: skip
 WORKER = {
     "enqueue_job", "claim_jobs", "job_input", "consolidation_input", "finish_job", "extend_lease",

@@ -1,6 +1,7 @@
 -- recall._plain_text(text) -> the text on one line, with nothing that could act in a prompt
--- Control and bidirectional characters go, white space collapses, and what would open or close
--- one of our blocks is defused.
+-- Control, bidirectional and invisible characters go (also the tags U+E0000 to U+E007F, in which a
+-- whole sentence can hide), white space collapses, and what would open or close one of our blocks,
+-- or looks like a chat template's token (<|im_start|>, <<SYS>>), is defused.
 create or replace function recall._plain_text(
     p_text text
 )
@@ -9,15 +10,20 @@ language sql
 immutable
 parallel safe
 return case
-    when p_text !~ '[\u0001-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff<]'
+    when p_text !~ ('[\u0001-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-'
+                    '\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb'
+                    '\U000e0000-\U000e0fff<]')
         then p_text
     else regexp_replace(
              regexp_replace(
                  regexp_replace(p_text,
                                 '[\u0001-\u001f\u007f-\u009f\u2028\u2029]+', ' ', 'g'),
-                 '[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]', '', 'g'),
-             '<(\s*/?\s*(memories|working_memory|summary|recalled))', '&lt;\1', 'gi')
+                 '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-'
+                 '\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb'
+                 '\U000e0000-\U000e0fff]', '', 'g'),
+             '<(\s*/?\s*(memories|working_memory|summary|recalled)|\||<?/?SYS>)', '&lt;\1', 'gi')
 end;
 
 comment on function recall._plain_text(text) is
-    'A stored text as one harmless line: no control or bidirectional characters, no delimiters.';
+    'A stored text as one harmless line: no control, bidirectional or invisible characters, no '
+    'delimiters.';

@@ -3,7 +3,8 @@
 -- add usage and cost, leave work for the workers. A call repeated with its request id answers the
 -- same again. A missing month is made on the spot: a missed cron must never lose a message.
 -- Locks   the receipt, then the session.
--- Raises  RC001, RC002 closed, RC003 malformed, RC008 the request id with another payload.
+-- Raises  RC001, RC002 closed, RC003 malformed, or a secret, RC008 the request id with another
+--         payload.
 create or replace function recall.append_messages(
     p_user_id    uuid,
     p_session_id uuid,
@@ -37,6 +38,7 @@ begin
     perform recall._check_user(p_user_id);
     perform recall._check_messages(p_messages);
     v_settings := recall._settings(p_user_id);
+    p_messages := recall._guard_secrets(p_messages, v_settings, 'p_messages');
     v_ids      := recall._uuids(jsonb_array_length(p_messages));
 
     if p_request_id is not null

@@ -19,7 +19,7 @@ declare
     v_id        uuid        := recall.uuidv7();
     v_now       timestamptz := clock_timestamp();
     v_settings  recall.settings := recall._settings(p_session.user_id);
-    v_content   text        := btrim(p_result ->> 'content');
+    v_content   text        := btrim(recall._masked(p_result ->> 'content', v_settings));
     v_embedding halfvec     := recall._embedding_from_json(p_result -> 'embedding');
 begin
     if coalesce(v_content, '') = '' then

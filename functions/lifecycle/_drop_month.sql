@@ -20,7 +20,8 @@ declare
         select c.relname from pg_catalog.pg_class as c where c.oid = p_leaf);
     v_drop boolean;
 begin
-    select s.drop_expired_history or pg_partition_root(p_parent) = 'recall.job_phases'::regclass
+    select s.drop_expired_history
+           or pg_partition_root(p_parent) <> 'recall.conversation_history'::regclass
       into v_drop
       from recall.settings as s;
 

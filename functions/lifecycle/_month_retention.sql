@@ -12,6 +12,10 @@ return case
         then (p_settings).history_retention
     when pg_partition_root(p_parent) = 'recall.job_phases'::regclass
         then (p_settings).phase_retention
+    when pg_partition_root(p_parent) in (
+            'recall.model_calls'::regclass, 'recall.stream_events'::regclass,
+            'recall.protocol_events'::regclass)
+        then (p_settings).ledger_retention
 end;
 
 comment on function recall._month_retention(regclass, recall.settings) is

@@ -21,6 +21,9 @@ declare
     v_session_end timestamptz := coalesce(p_session.expires_at, p_now + p_settings.session_ttl)
                                  + p_settings.session_memory_grace;
 begin
+    if p_settings.secrets <> 'keep' then
+        p_candidates := recall._masked_candidates(p_candidates, p_settings);
+    end if;
     return array(
         select row(
                    p_user_id, p_ids[c.ordinal],

@@ -38,6 +38,7 @@ begin
     perform recall._check_user(p_user_id);
     v_settings := recall._settings(p_user_id);
     perform recall._check_candidates(p_candidates, 'candidates', '{review_at}', v_settings);
+    perform recall._refuse_secrets(p_candidates, v_settings);
     v_embeddings := recall._candidate_embeddings(p_candidates, p_embeddings);
     v_models := array(
         select coalesce(e.candidate ->> 'embedding_model', v_settings.embedding_model)

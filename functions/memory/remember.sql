@@ -49,6 +49,7 @@ begin
         'agent_id', p_agent_id, 'observed_at', p_observed_at, 'expires_at', p_expires_at,
         'token_count', p_token_count)) || jsonb_build_object('metadata', p_metadata));
     perform recall._check_candidates(v_candidate, null, '{expires_at}', v_settings);
+    perform recall._refuse_secrets(v_candidate, v_settings);
     perform recall._check_embedding(p_embedding, 'p_embedding');
 
     perform recall._lock_user(p_user_id);

@@ -32,8 +32,11 @@ begin
                (12, 'recall.memory_events'::regclass,         true,  false),
                (13, 'recall.job_phases'::regclass,            true,  false),
                (14, 'recall.model_spending'::regclass,        true,  false),
-               (15, 'recall.memory_access_log'::regclass,     true,  true),
-               (16, 'recall.working_memory'::regclass,        true,  true)
+               (15, 'recall.model_calls'::regclass,           true,  false),
+               (16, 'recall.stream_events'::regclass,         true,  false),
+               (17, 'recall.protocol_events'::regclass,       true,  false),
+               (18, 'recall.memory_access_log'::regclass,     true,  true),
+               (19, 'recall.working_memory'::regclass,        true,  true)
            ) as t (place, name, is_exported, is_unlogged)
      order by t.place;
 end;

@@ -21,9 +21,10 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_now     timestamptz := clock_timestamp();
-    v_session recall.sessions;
-    v_ttl     interval;
+    v_now      timestamptz := clock_timestamp();
+    v_session  recall.sessions;
+    v_settings recall.settings;
+    v_ttl      interval;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_working(p_task_id, p_key, p_value, p_ttl, p_token_count);
@@ -34,7 +35,9 @@ begin
             message = format('session %s is %s', p_session_id, v_session.status),
             hint    = 'recall.resume_session takes it back.';
     end if;
-    v_ttl := coalesce(p_ttl, (recall._settings(p_user_id)).working_ttl);
+    v_settings := recall._settings(p_user_id);
+    v_ttl      := coalesce(p_ttl, v_settings.working_ttl);
+    p_value    := recall._guard_secrets(p_value, v_settings, 'p_value');
 
     insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,
                                             updated_at, expires_at)

@@ -38,6 +38,9 @@ create table if not exists recall.settings (
     near_duplicate_distance         real        not null default 0.08,
     durable_confidence              real        not null default 0.7,
     protect_user_stated             boolean     not null default true,
+    secrets                         text        not null default 'keep',
+    secret_classes                  text[]      not null
+        default '{private_key,api_key,token,password,card}',
     consolidation_neighbors         integer     not null default 5,
     consolidation_similarity        real        not null default 0.3,
     achieved_goal_importance        real        not null default 0.2,
@@ -120,6 +123,9 @@ create table if not exists recall.settings (
     history_retention               interval    not null default '12 months',
     drop_expired_history            boolean     not null default true,
     phase_retention                 interval    not null default '90 days',
+    ledger_retention                interval    not null default '30 days',
+    ledger_max_body                 integer     not null default 16777216,
+    ledger                          text        not null default 'off',
     ended_vector_retention          interval    not null default '30 days',
     message_search_retention        interval    not null default '30 days',
 
@@ -154,6 +160,9 @@ create table if not exists recall.settings (
     constraint settings_near_duplicate_distance_check
         check (near_duplicate_distance between 0 and 0.5),
     constraint settings_durable_confidence_check check (durable_confidence between 0 and 1),
+    constraint settings_secrets_check check (secrets in ('keep', 'mask', 'refuse')),
+    constraint settings_secret_classes_check check (
+        secret_classes <@ '{private_key,api_key,token,password,card,iban,email,phone}'::text[]),
     constraint settings_consolidation_neighbors_check
         check (consolidation_neighbors between 0 and 50),
     constraint settings_consolidation_similarity_check
@@ -238,8 +247,11 @@ create table if not exists recall.settings (
         decay_idle >= interval '1 hour' and decay_lifetime >= interval '0'),
     constraint settings_history_retention_check
         check (history_retention between interval '1 day' and interval '1000 years'),
+    constraint settings_ledger_check check (ledger in ('off', 'calls', 'streams')),
+    constraint settings_ledger_max_body_check check (ledger_max_body between 1024 and 268435456),
     constraint settings_retention_check check (
-        phase_retention >= interval '1 day' and ended_vector_retention >= interval '0'
+        phase_retention >= interval '1 day' and ledger_retention >= interval '1 day'
+        and ended_vector_retention >= interval '0'
         and message_search_retention >= interval '0')
 );
 
@@ -307,6 +319,12 @@ comment on column recall.settings.durable_confidence is
     'Confidence from which an extracted statement of the user is durable (0 to 1).';
 comment on column recall.settings.protect_user_stated is
     'Whether what a tool or the system inferred may never supersede what the user stated.';
+comment on column recall.settings.secrets is
+    'Secrets in messages, memories, summaries and working memory: keep, mask (a mark such as '
+    '[secret: api key] is stored) or refuse (RC003; what a model writes is masked); per user.';
+comment on column recall.settings.secret_classes is
+    'What counts as one: private_key, api_key, token, password, card; also iban, email, phone. The '
+    'ledger masks the first five always.';
 comment on column recall.settings.consolidation_neighbors is
     'Similar memories shown to the model for each candidate (0 to 50).';
 comment on column recall.settings.consolidation_similarity is
@@ -440,6 +458,14 @@ comment on column recall.settings.drop_expired_history is
     'Whether such a month is dropped once it is detached; else it stays as a table of its own.';
 comment on column recall.settings.phase_retention is
     'How long the spans of jobs and the daily spending are kept (a day or more).';
+comment on column recall.settings.ledger_retention is
+    'How long the ledger is kept (a day or more): its months go when all of them is older.';
+comment on column recall.settings.ledger_max_body is
+    'Bytes of a body that the ledger keeps (1024 to 268435456); the rest is cut, which metadata '
+    'says.';
+comment on column recall.settings.ledger is
+    'What the driver writes of its own calls of models: off, calls, or streams (calls and every '
+    'event of their streams); per user. Whoever calls recall.record_model_call has it recorded.';
 comment on column recall.settings.ended_vector_retention is
     'How long the vector of an ended memory is kept, for searches as of then.';
 comment on column recall.settings.message_search_retention is

@@ -1,0 +1,51 @@
+-- recall._redact_json(value, classes) -> the value with marks in the place of secrets
+-- Every text in it, however deep, keys too; what stands under a key such as "password" whole, also
+-- a number.
+create or replace function recall._redact_json(
+    p_value   jsonb,
+    p_classes text[]
+)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_names constant text :=
+        '^(?:[\w.-]*(?:pass(?:word|wd|phrase)|pwd|(?:api|secret|access|account|signing|private)'
+        '[_-]?key|(?:client|webhook)[_-]?secret|(?:access|refresh|auth|id|private|session|security|'
+        'bot)[_-]?token)|secret|authorization|(?:set-)?cookie)$';
+begin
+    if p_value is null or not recall._may_hold_secret(p_value::text) then
+        return p_value;
+    end if;
+    return case jsonb_typeof(p_value)
+        when 'string' then to_jsonb(recall._redact(p_value #>> '{}', p_classes))
+        when 'array' then (
+            select coalesce(jsonb_agg(recall._redact_json(e.item, p_classes) order by e.place),
+                            '[]')
+              from jsonb_array_elements(p_value) with ordinality as e (item, place))
+        when 'object' then (
+            select coalesce(jsonb_object_agg(
+                       recall._redact(e.key, p_classes),
+                       case
+                           when 'password' = any (p_classes) and e.key ~* v_names
+                                and jsonb_typeof(e.value) in ('string', 'number')
+                                and e.value #>> '{}' !~ '^(?:$|\[secret: )'
+                               then to_jsonb('[secret: password]'::text)
+                           else recall._redact_json(e.value, p_classes)
+                       end), '{}')
+              from jsonb_each(p_value) as e)
+        else case
+            when jsonb_typeof(p_value) = 'number'
+                 and recall._redact(p_value #>> '{}', p_classes) is distinct from p_value #>> '{}'
+                then to_jsonb(recall._redact(p_value #>> '{}', p_classes))
+            else p_value
+        end
+    end;
+end;
+$function$;
+
+comment on function recall._redact_json(jsonb, text[]) is
+    'A JSON value with readable marks in the place of secrets.';

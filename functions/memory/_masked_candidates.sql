@@ -1,0 +1,20 @@
+-- recall._masked_candidates(candidates, settings) -> the same, marks in the place of secrets
+-- The vectors that candidates may hold are left out of the search.
+create or replace function recall._masked_candidates(
+    p_candidates jsonb,
+    p_settings   recall.settings
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+begin atomic
+    select coalesce(jsonb_agg(
+               c.candidate || recall._redact_json(
+                   c.candidate - '{embedding,source_turn_ids}'::text[],
+                   (p_settings).secret_classes) order by c.place), '[]')
+      from jsonb_array_elements(p_candidates) with ordinality as c (candidate, place);
+end;
+
+comment on function recall._masked_candidates(jsonb, recall.settings) is
+    'Candidates with marks in the place of secrets.';

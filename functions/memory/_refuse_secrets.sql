@@ -1,0 +1,34 @@
+-- recall._refuse_secrets(candidates, settings)
+-- For the functions that a person's or an application's words come in by; what a model extracts is
+-- masked instead, where rows are made of it.
+-- Raises  RC003.
+create or replace function recall._refuse_secrets(
+    p_candidates jsonb,
+    p_settings   recall.settings
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_candidate jsonb;
+    v_place     integer := 0;
+begin
+    if p_settings.secrets <> 'refuse' then
+        return;
+    end if;
+    for v_candidate in select jsonb_array_elements(p_candidates) loop
+        perform recall._guard_secrets(v_candidate -> 'content', p_settings,
+                                      format('[%s].content', v_place));
+        perform recall._guard_secrets(
+            v_candidate - '{content,embedding,source_turn_ids}'::text[], p_settings,
+            format('[%s]', v_place));
+        v_place := v_place + 1;
+    end loop;
+end;
+$function$;
+
+comment on function recall._refuse_secrets(jsonb, recall.settings) is
+    'Refuse candidates that hold secrets, when settings.secrets says so (RC003).';

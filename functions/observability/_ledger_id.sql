@@ -1,0 +1,41 @@
+-- recall._ledger_id(user, id, settings) -> (id, time): where a row of the ledger goes
+-- The time is the one in the id, so that the id finds the month, and the same id given twice is
+-- the same row. Holds the user's row against being forgotten meanwhile; nobody is made known here,
+-- or what comes late would bring a forgotten user back.
+-- Locks   the user (shared).
+-- Raises  RC001 unknown user, RC003 an id that is no UUIDv7, or lies in the future.
+create or replace function recall._ledger_id(
+    p_user_id  uuid,
+    p_id       uuid,
+    p_settings recall.settings,
+    out o_id   uuid,
+    out o_at   timestamptz
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+begin
+    o_id := coalesce(p_id, recall.uuidv7());
+    o_at := recall._uuid_time(o_id);
+    if o_at is null or o_at > clock_timestamp() + p_settings.future_skew then
+        raise exception using
+            errcode = 'RC003',
+            message = format('%s is no UUIDv7 of now or before', o_id),
+            hint    = 'Leave the id out, or make it by recall.uuidv7().';
+    end if;
+
+    perform from recall.users as u where u.user_id = p_user_id for key share;
+    if not found then
+        raise exception using
+            errcode = 'RC001',
+            message = format('user %s is unknown', p_user_id),
+            hint    = 'recall.ensure_user or recall.open_session makes one.';
+    end if;
+end;
+$function$;
+
+comment on function recall._ledger_id(uuid, uuid, recall.settings) is
+    'Id and time of a row of the ledger; holds the user''s row.';

@@ -1,0 +1,20 @@
+-- recall._usage_count(usage, paths) -> the first of these numbers that usage has, or NULL
+-- Providers have different names for the same count.
+create or replace function recall._usage_count(
+    p_usage jsonb,
+    p_paths text[]
+)
+returns integer
+language sql
+immutable
+parallel safe
+begin atomic
+    select (p_usage #>> string_to_array(n.path, '.'))::integer
+      from unnest(p_paths) with ordinality as n (path, place)
+     where p_usage #>> string_to_array(n.path, '.') ~ '^\d{1,9}$'
+     order by n.place
+     limit 1;
+end;
+
+comment on function recall._usage_count(jsonb, text[]) is
+    'A count of usage by any of its names; NULL when none is a number.';

@@ -1,0 +1,74 @@
+-- recall.list_model_calls(user, session, limit, before, call) -> newest first
+-- A page goes on before the last call of the one before (p_before_id). p_call_id gives one alone.
+-- Raises  RC003.
+create or replace function recall.list_model_calls(
+    p_user_id    uuid,
+    p_session_id uuid    default null,
+    p_limit      integer default 50,
+    p_before_id  uuid    default null,
+    p_call_id    uuid    default null
+)
+returns table (
+    call_id           uuid,
+    session_id        uuid,
+    job_id            uuid,
+    created_at        timestamptz,
+    provider          text,
+    endpoint          text,
+    model             text,
+    request           jsonb,
+    response          jsonb,
+    usage             jsonb,
+    error             text,
+    request_id        text,
+    status_code       integer,
+    started_at        timestamptz,
+    completed_at      timestamptz,
+    latency_ms        integer,
+    prompt_tokens     integer,
+    completion_tokens integer,
+    cached_tokens     integer,
+    reasoning_tokens  integer,
+    cost_microcents   bigint,
+    is_stream         boolean,
+    request_body      bytea,
+    response_body     bytea,
+    request_headers   jsonb,
+    response_headers  jsonb,
+    metadata          jsonb
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set max_parallel_workers_per_gather = 0
+as $function$
+declare
+    v_from  timestamptz := coalesce(recall._uuid_time(p_call_id), '-infinity');
+    v_until timestamptz := coalesce(recall._uuid_time(p_call_id),
+                                    recall._uuid_time(p_before_id), 'infinity');
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_limit(p_limit);
+
+    return query
+    select c.call_id, c.session_id, c.job_id, c.created_at, c.provider, c.endpoint, c.model,
+           c.request, c.response, c.usage, c.error, c.request_id, c.status_code, c.started_at,
+           c.completed_at, c.latency_ms, c.prompt_tokens, c.completion_tokens, c.cached_tokens,
+           c.reasoning_tokens, c.cost_microcents, c.is_stream, c.request_body, c.response_body,
+           c.request_headers, c.response_headers, c.metadata
+      from recall.model_calls as c
+     where c.user_id = p_user_id
+       and c.created_at between v_from and v_until
+       and (p_call_id is null or c.call_id = p_call_id)
+       and (p_session_id is null or c.session_id = p_session_id)
+       and (p_before_id is null or c.call_id < p_before_id)
+     order by c.call_id desc
+     limit p_limit;
+end;
+$function$;
+
+comment on function recall.list_model_calls(uuid, uuid, integer, uuid, uuid) is
+    'Ledger: calls of models, newest first, of a session or all.';

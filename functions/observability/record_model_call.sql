@@ -1,0 +1,96 @@
+-- recall.record_model_call(user, model, …) -> id of the call
+-- One call of a model for the ledger, whoever made it. Bodies best come as bytes (p_request_body,
+-- p_response_body), which are kept byte for byte, with a JSON beside them for queries; else as
+-- JSON. Credentials are masked always, headers kept by a list of harmless ones. A body longer than
+-- settings.ledger_max_body is cut, and metadata.truncated says how long it was. Given the id of an
+-- earlier call it changes nothing.
+-- Locks   the user (shared).
+-- Raises  RC001 unknown user, RC003.
+create or replace function recall.record_model_call(
+    p_user_id          uuid,
+    p_model            text,
+    p_provider         text        default null,
+    p_endpoint         text        default null,
+    p_request          jsonb       default null,
+    p_response         jsonb       default null,
+    p_usage            jsonb       default null,
+    p_error            text        default null,
+    p_request_id       text        default null,
+    p_status_code      integer     default null,
+    p_started_at       timestamptz default null,
+    p_completed_at     timestamptz default null,
+    p_is_stream        boolean     default false,
+    p_request_body     bytea       default null,
+    p_response_body    bytea       default null,
+    p_request_headers  jsonb       default '{}',
+    p_response_headers jsonb       default '{}',
+    p_session_id       uuid        default null,
+    p_job_id           uuid        default null,
+    p_cost_microcents  bigint      default null,
+    p_metadata         jsonb       default '{}',
+    p_call_id          uuid        default null
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+    v_classes  text[];
+    v_request  record;
+    v_response record;
+    v_place    record;
+    v_usage    jsonb;
+    v_started  timestamptz;
+    v_cut      jsonb;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_call(p_model, p_started_at, p_completed_at, p_status_code,
+                               p_cost_microcents, p_request_headers, p_response_headers,
+                               p_metadata);
+    v_settings := recall._settings(p_user_id);
+    v_classes  := recall._ledger_classes(v_settings);
+    v_request  := recall._ledger_body(p_request_body, p_request, v_settings);
+    v_response := recall._ledger_body(p_response_body, p_response, v_settings);
+    v_usage    := recall._redact_json(coalesce(p_usage, v_response.o_json -> 'usage'), v_classes);
+    v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
+    v_started  := coalesce(p_started_at, v_place.o_at);
+    v_cut      := jsonb_strip_nulls(jsonb_build_object(
+        'request_body', v_request.o_size, 'response_body', v_response.o_size));
+    v_cut      := case when v_cut = '{}' then v_cut
+                       else jsonb_build_object('truncated', v_cut) end;
+    perform recall._ensure_month('recall.model_calls', v_place.o_at);
+
+    insert into recall.model_calls (
+        user_id, call_id, created_at, session_id, job_id, provider, endpoint, model, request,
+        response, usage, error, request_id, status_code, started_at, completed_at, latency_ms,
+        prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost_microcents,
+        is_stream, request_body, response_body, request_headers, response_headers, metadata)
+    values (
+        p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_job_id, p_provider,
+        recall._redact(p_endpoint, v_classes), p_model, v_request.o_json, v_response.o_json,
+        v_usage, recall._redact(p_error, v_classes), p_request_id, p_status_code, v_started,
+        p_completed_at, extract(epoch from p_completed_at - v_started) * 1000,
+        recall._usage_count(v_usage, '{prompt_tokens,input_tokens}'),
+        recall._usage_count(v_usage, '{completion_tokens,output_tokens}'),
+        recall._usage_count(v_usage, '{prompt_tokens_details.cached_tokens,'
+                                     'input_tokens_details.cached_tokens,'
+                                     'cache_read_input_tokens,cached_tokens}'),
+        recall._usage_count(v_usage, '{completion_tokens_details.reasoning_tokens,'
+                                     'output_tokens_details.reasoning_tokens,reasoning_tokens}'),
+        p_cost_microcents, coalesce(p_is_stream, false), v_request.o_body, v_response.o_body,
+        recall._harmless_headers(p_request_headers, v_settings),
+        recall._harmless_headers(p_response_headers, v_settings),
+        recall._redact_json(p_metadata, v_classes) || v_cut)
+    on conflict do nothing;
+    return v_place.o_id;
+end;
+$function$;
+
+comment on function recall.record_model_call(uuid, text, text, text, jsonb, jsonb, jsonb, text,
+    text, integer, timestamptz, timestamptz, boolean, bytea, bytea, jsonb, jsonb, uuid, uuid,
+    bigint, jsonb, uuid) is
+    'Ledger: one call of a model, bodies byte for byte, credentials masked. Returns its id.';

@@ -1,0 +1,66 @@
+-- recall.record_protocol_event(user, type, …) -> id of the event
+-- Traffic with tools for the ledger: a tool's call or result, MCP, JSON-RPC. The message best comes
+-- as bytes (p_payload_body), kept byte for byte, else as JSON. Credentials are masked.
+-- Locks   the user (shared).
+-- Raises  RC001 unknown user, RC003.
+create or replace function recall.record_protocol_event(
+    p_user_id      uuid,
+    p_event_type   text,
+    p_direction    text  default null,
+    p_method       text  default null,
+    p_payload      jsonb default null,
+    p_rpc_id       text  default null,
+    p_tool_name    text  default null,
+    p_tool_call_id text  default null,
+    p_session_id   uuid  default null,
+    p_call_id      uuid  default null,
+    p_payload_body bytea default null,
+    p_metadata     jsonb default '{}',
+    p_event_id     uuid  default null
+)
+returns uuid
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+    v_classes  text[];
+    v_place    record;
+    v_payload  record;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_metadata(p_metadata);
+    if coalesce(p_event_type, '') = '' or length(p_event_type) > 200 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_event_type is %L', left(p_event_type, 80)),
+            hint    = 'Such as tool_call, tool_result, mcp or json_rpc.';
+    end if;
+    v_settings := recall._settings(p_user_id);
+    v_classes  := recall._ledger_classes(v_settings);
+    v_payload  := recall._ledger_body(p_payload_body, p_payload, v_settings);
+    v_place    := recall._ledger_id(p_user_id, p_event_id, v_settings);
+    perform recall._ensure_month('recall.protocol_events', v_place.o_at);
+
+    insert into recall.protocol_events (user_id, event_id, created_at, session_id, call_id,
+                                        event_type, direction, method, rpc_id, tool_name,
+                                        tool_call_id, payload, payload_body, metadata)
+    values (p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_call_id, p_event_type,
+            p_direction, recall._redact(p_method, v_classes), p_rpc_id, p_tool_name,
+            p_tool_call_id, v_payload.o_json, v_payload.o_body,
+            recall._redact_json(p_metadata, v_classes) || case
+                when v_payload.o_size is null then '{}'
+                else jsonb_build_object('truncated',
+                                        jsonb_build_object('payload_body', v_payload.o_size))
+            end)
+    on conflict do nothing;
+    return v_place.o_id;
+end;
+$function$;
+
+comment on function recall.record_protocol_event(uuid, text, text, text, jsonb, text, text, text,
+    uuid, uuid, bytea, jsonb, uuid) is
+    'Ledger: a message from or to a tool, credentials masked. Returns its id.';

@@ -1,0 +1,78 @@
+-- recall.revoke_source(user, session, source, reason) -> how many memories it ended
+-- Takes back all that was drawn from a poisoned session or source (conversation, manual, inference,
+-- tool, consolidation, import; both given: what is of both), and what was consolidated out of it.
+-- It ends as "revoked", which restore_memory refuses; so is what had ended before. What it took the
+-- place of is believed again, if that is still free. Turns of the session that are not read yet are
+-- not extracted any more, and a running extraction of it comes to nothing. Repeatable.
+-- Locks   the user, the session.
+-- Raises  RC001 unknown session, RC003 neither, or no such source.
+create or replace function recall.revoke_source(
+    p_user_id           uuid,
+    p_source_session_id uuid default null,
+    p_source            text default null,
+    p_reason            text default null
+)
+returns integer
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_detail jsonb       := jsonb_strip_nulls(jsonb_build_object(
+        'reason', p_reason, 'source_session_id', p_source_session_id, 'source', p_source));
+    v_drawn  uuid[];
+    v_active uuid[];
+    v_ended  uuid[];
+begin
+    perform recall._check_user(p_user_id);
+    if p_source_session_id is null and p_source is null
+       or p_source not in ('conversation', 'manual', 'inference', 'tool', 'consolidation',
+                           'import') then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_source is %s', coalesce(quote_literal(left(p_source, 80)),
+                                                        'null, and p_source_session_id too')),
+            hint    = 'Name a session, or conversation, manual, inference, tool, consolidation '
+                      'or import.';
+    end if;
+    perform recall._lock_user(p_user_id);
+    if p_source_session_id is not null then
+        perform recall._skip_unread_turns(p_user_id, p_source_session_id);
+    end if;
+
+    v_drawn  := recall._drawn_memories(p_user_id, p_source_session_id, p_source);
+    v_active := array(
+        select m.memory_id
+          from recall.memory_store as m
+         where m.user_id   = p_user_id
+           and m.memory_id = any (v_drawn)
+           and m.end_reason is null);
+    perform recall._end_memories(p_user_id, v_active, 'revoked', v_now, v_detail);
+
+    with ended as (
+        update recall.memory_store as m
+           set end_reason = 'revoked',
+               disputes   = null,
+               updated_at = v_now
+         where m.user_id   = p_user_id
+           and m.memory_id = any (v_drawn)
+           and m.end_reason <> 'revoked'
+        returning m.memory_id
+    )
+    select coalesce(array_agg(e.memory_id), '{}') into v_ended from ended as e;
+    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
+    select p_user_id, i.memory_id, v_now, 'revoked', session_user, v_detail
+      from unnest(v_ended) as i (memory_id);
+
+    perform recall._restore_displaced(p_user_id, v_drawn);
+    return cardinality(v_active);
+end;
+$function$;
+
+comment on function recall.revoke_source(uuid, uuid, text, text) is
+    'End all memories drawn from a poisoned session or source, and restore what they displaced. '
+    'Returns how many ended.';

@@ -1,0 +1,257 @@
+"""Secrets: recognized in every shape, then kept, masked or refused on every way into the store."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from secret_shapes import HARMLESS, SHAPES, Shape
+from support import append, call, open_session, refused, rows, value
+
+Connection = psycopg.Connection[Any]
+
+DEFAULT = ["private_key", "api_key", "token", "password", "card"]
+KEY = next(shape.secret for shape in SHAPES if shape.name == "github")
+MARK = "[secret: api key]"
+
+
+def redact(db: Connection, text: str, classes: list[str] = DEFAULT) -> str:
+    return str(value(db, "select recall._redact(%s, %s)", [text, classes]))
+
+
+@pytest.fixture
+def masking(db: Connection, user: uuid.UUID) -> uuid.UUID:
+    call(db, "configure_user", p_user_id=user, p_changes={"secrets": "mask"})
+    return user
+
+
+@pytest.fixture
+def refusing(db: Connection, user: uuid.UUID) -> uuid.UUID:
+    call(db, "configure_user", p_user_id=user, p_changes={"secrets": "refuse"})
+    return user
+
+
+def stored_text(db: Connection, user: uuid.UUID) -> str:
+    """Everything that the database holds of a user, as text."""
+    found = []
+    for (table,) in db.execute(
+        "select c.oid::regclass::text from pg_class as c"
+        " where c.relnamespace = 'recall'::regnamespace and c.relkind in ('r', 'p')"
+        " and not c.relispartition and exists (select from pg_attribute as a"
+        " where a.attrelid = c.oid and a.attname = 'user_id' and not a.attisdropped)"
+    ).fetchall():
+        query = f"select t::text from {table} as t where t.user_id = %s"
+        found += [row[0] for row in db.execute(query.encode(), [user]).fetchall()]
+    return "\n".join(found)
+
+
+# Recognizing
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_shape_is_masked(db: Connection, shape: Shape) -> None:
+    masked = redact(db, shape.text)
+    assert shape.secret not in masked
+    assert f"[secret: {shape.kind.replace('_', ' ')}]" in masked
+    assert redact(db, masked) == masked  # done again it stays the same
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_json_stays_json(db: Connection, shape: Shape) -> None:
+    document = {"a": [shape.text, 1], shape.text: None, "z": True}
+    masked = redact(db, json.dumps(document))
+    assert json.dumps(shape.secret)[1:-1] not in masked
+    assert json.loads(masked)["z"] is True
+    [(walked,)] = db.execute(
+        "select recall._redact_json(%s, %s)", [json.dumps(document), DEFAULT]
+    ).fetchall()
+    assert shape.secret not in json.dumps(walked)
+    assert walked["a"][1] == 1
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_stays(db: Connection, text: str) -> None:
+    assert redact(db, text) == text
+
+
+def test_what_stands_around_stays(db: Connection) -> None:
+    text = f"One {KEY}, two {SHAPES[0].secret}; and {KEY}."
+    assert redact(db, text) == f"One {MARK}, two {MARK}; and {MARK}."
+    assert redact(db, text, ["card"]) == text
+
+
+def test_personal_classes_are_optional(db: Connection) -> None:
+    text = "ann@example.org, +49 170 1234567, (415) 555-1234, DE89 3704 0044 0532 0130 00"
+    assert redact(db, text) == text
+    assert redact(db, text, ["email", "phone", "iban"]) == (
+        "[secret: email], [secret: phone], [secret: phone], [secret: iban]"
+    )
+    assert redact(db, "DE88370400440532013000", ["iban"]) == "DE88370400440532013000"
+
+
+def test_a_number_under_a_telling_key(db: Connection) -> None:
+    document = '{"password": 123456, "card": 4111111111111111, "n": 17, "pwd": ""}'
+    assert value(db, "select recall._redact_json(%s, %s)", [document, DEFAULT]) == {
+        "password": "[secret: password]",
+        "card": "[secret: card]",
+        "n": 17,
+        "pwd": "",
+    }
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_spans_name_the_place(db: Connection, shape: Shape) -> None:
+    text = f"ä {shape.text}"
+    spans = rows(db, "select * from recall._secret_spans(%s, %s)", [text, DEFAULT])
+    places = [place for s in spans for place in range(s["from_char"] - 1, s["to_char"])]
+    start = text.index(shape.secret)
+    assert set(range(start, start + len(shape.secret))) <= set(places)
+    assert len(places) == len(set(places))
+
+
+def test_many_secrets_in_a_long_text(db: Connection) -> None:
+    text = f"{KEY} is a key. " * 20_000
+    assert redact(db, text) == f"{MARK} is a key. " * 20_000
+
+
+# Every way in
+
+Write = Callable[[Connection, uuid.UUID, uuid.UUID, str], object]
+
+
+def _parts(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> object:
+    part = {"type": "text", "text": text}
+    return append(db, user, session, [{"role": "user", "content": [part]}])
+
+
+def _arguments(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> object:
+    function = {"name": "login", "arguments": json.dumps({"note": text})}
+    called = {"role": "assistant", "content": None,
+              "tool_calls": [{"id": "c1", "type": "function", "function": function}]}  # fmt: skip
+    return append(db, user, session, [called, {"role": "tool", "tool_call_id": "c1",
+                                               "content": text}])  # fmt: skip
+
+
+def _extracted(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> object:
+    return call(db, "apply_decisions", p_user_id=user, p_session_id=session,
+                p_decisions=[{"decision": "ADD", "content": text}])  # fmt: skip
+
+
+def _edited(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> object:
+    [made] = call(db, "remember", p_user_id=user, p_content="Has a key")
+    return call(db, "supersede_memory", p_user_id=user, p_memory_id=made["memory_id"],
+                p_content="The key", p_changes={"metadata": {"note": text}})  # fmt: skip
+
+
+def _annotated(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> object:
+    append(db, user, session, [{"role": "user", "content": "Hello"}])
+    return call(db, "annotate_message", p_user_id=user, p_session_id=session, p_turn_index=1,
+                p_patch={"note": text})  # fmt: skip
+
+
+WRITES: dict[str, Write] = {
+    "content": lambda db, user, session, text: append(
+        db, user, session, [{"role": "user", "content": text}]
+    ),
+    "parts": _parts,
+    "tool calls": _arguments,
+    "metadata": lambda db, user, session, text: append(
+        db, user, session, [{"role": "user", "content": "x", "metadata": {"a": {"b": text}}}]
+    ),
+    "extra": lambda db, user, session, text: append(
+        db, user, session, [{"role": "assistant", "content": "x", "reasoning": text}]
+    ),
+    "annotation": _annotated,
+    "remember": lambda db, user, _, text: call(db, "remember", p_user_id=user, p_content=text),
+    "ingest": lambda db, user, session, text: call(
+        db, "ingest_memories", p_user_id=user, p_session_id=session,
+        p_candidates=[{"content": "One"}, {"content": "Two", "tags": [text]}],
+    ),
+    "decision": _extracted,
+    "edit": _edited,
+    "working": lambda db, user, session, text: call(
+        db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t", p_key="k",
+        p_value={"note": text},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_kept_by_default(db: Connection, user: uuid.UUID, way: str) -> None:
+    WRITES[way](db, user, open_session(db, user), f"It is {KEY}.")
+    assert KEY in stored_text(db, user)
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_masked(db: Connection, masking: uuid.UUID, way: str) -> None:
+    WRITES[way](db, masking, open_session(db, masking), f"It is {KEY}.")
+    stored = stored_text(db, masking)
+    assert KEY not in stored
+    assert MARK in stored
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_refused(db: Connection, refusing: uuid.UUID, way: str) -> None:
+    session = open_session(db, refusing)
+    with pytest.raises(psycopg.Error, match=r"holds a secret \(api key\)") as caught:
+        WRITES[way](db, refusing, session, f"It is {KEY}.")
+    error = caught.value
+    assert error.sqlstate == "RC003"
+    assert error.diag.message_hint
+    assert KEY not in f"{error} {error.diag.message_hint} {error.diag.message_detail}"
+    stored = stored_text(db, refusing)
+    assert KEY not in stored
+    WRITES[way](db, refusing, session, "It is nothing.")
+
+
+def test_a_refusal_names_class_and_place(db: Connection, refusing: uuid.UUID) -> None:
+    with refused("RC003", "[0].content holds a secret (card) at character 9"):
+        call(db, "remember", p_user_id=refusing, p_content="My card 4111 1111 1111 1111")
+
+
+def test_what_a_model_extracts_is_masked_not_refused(db: Connection, refusing: uuid.UUID) -> None:
+    session = open_session(db, refusing)
+    append(db, refusing, session, [{"role": "user", "content": "Hello there"}])
+    call(db, "close_session", p_user_id=refusing, p_session_id=session)
+    claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
+    [(job, token)] = [(c["job_id"], c["lease_token"]) for c in claimed if c["user_id"] == refusing]
+    call(db, "finish_job", p_user_id=refusing, p_job_id=job, p_lease_token=token,
+         p_result={"from_turn": 0, "through_turn": 1, "candidates": [
+             {"content": f"The user's key is {KEY}", "turns": [1]}]})  # fmt: skip
+    [memory] = call(db, "get_memories", p_user_id=refusing)
+    assert memory["content"] == f"The user's key is {MARK}"
+
+
+def test_a_repeated_append_stays_repeatable(db: Connection, masking: uuid.UUID) -> None:
+    session, request = open_session(db, masking), uuid.uuid4()
+    messages = [{"role": "user", "content": f"Use {KEY}"}]
+    first = append(db, masking, session, messages, request_id=request)
+    again = append(db, masking, session, messages, request_id=request)
+    assert [row[:2] for row in first] == [row[:2] for row in again]
+    assert (first[0][2], again[0][2]) == (True, False)
+
+
+def test_one_user_s_setting_is_his_own(db: Connection, masking: uuid.UUID) -> None:
+    second_user = uuid.uuid4()
+    for one in (masking, second_user):
+        call(db, "remember", p_user_id=one, p_content=f"Key {KEY}")
+    assert KEY not in stored_text(db, masking)
+    assert KEY in stored_text(db, second_user)
+
+
+@pytest.mark.parametrize("changes", [{"secrets": "drop"}, {"secret_classes": ["pin"]}])
+def test_settings_are_judged(db: Connection, user: uuid.UUID, changes: dict[str, Any]) -> None:
+    with refused("RC003"):
+        call(db, "configure_user", p_user_id=user, p_changes=changes)
+
+
+def test_the_classes_are_a_setting(db: Connection, masking: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=masking, p_changes={"secret_classes": ["email"]})
+    call(db, "remember", p_user_id=masking, p_content=f"ann@example.org has {KEY}")
+    [memory] = call(db, "get_memories", p_user_id=masking)
+    assert memory["content"] == f"[secret: email] has {KEY}"
