@@ -47,6 +47,8 @@ WORKER = {
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
     "maintain", "list_maintenance", "metrics",
     "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
+    "enqueue_compactions", "enqueue_missing_embeddings", "purge_expired",
+    "drop_expired_partitions",
 }  # fmt: skip
 ADMIN = {
     "configure",
