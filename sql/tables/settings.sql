@@ -125,7 +125,6 @@ create table if not exists recall.settings (
     phase_retention                 interval    not null default '90 days',
     ledger_retention                interval    not null default '30 days',
     ledger_max_body                 integer     not null default 16777216,
-    ledger                          text        not null default 'off',
     ended_vector_retention          interval    not null default '30 days',
     message_search_retention        interval    not null default '30 days',
 
@@ -247,7 +246,6 @@ create table if not exists recall.settings (
         decay_idle >= interval '1 hour' and decay_lifetime >= interval '0'),
     constraint settings_history_retention_check
         check (history_retention between interval '1 day' and interval '1000 years'),
-    constraint settings_ledger_check check (ledger in ('off', 'calls', 'streams')),
     constraint settings_ledger_max_body_check check (ledger_max_body between 1024 and 268435456),
     constraint settings_retention_check check (
         phase_retention >= interval '1 day' and ledger_retention >= interval '1 day'
@@ -463,9 +461,6 @@ comment on column recall.settings.ledger_retention is
 comment on column recall.settings.ledger_max_body is
     'Bytes of a body that the ledger keeps (1024 to 268435456); the rest is cut, which metadata '
     'says.';
-comment on column recall.settings.ledger is
-    'What the driver writes of its own calls of models: off, calls, or streams (calls and every '
-    'event of their streams); per user. Whoever calls recall.record_model_call has it recorded.';
 comment on column recall.settings.ended_vector_retention is
     'How long the vector of an ended memory is kept, for searches as of then.';
 comment on column recall.settings.message_search_retention is
