@@ -126,6 +126,19 @@ def test_a_late_sweep_ends_nothing_that_goes_on(db: Connection, user: uuid.UUID)
     assert one(db, user)["expires_at"] == later + DAY
 
 
+def test_a_kind_lives_no_longer_than_it_does(db: Connection, user: uuid.UUID) -> None:
+    """However long its session goes on."""
+    session = open_session(db, user)
+    learn(db, user, session, kind="context")
+    made, expires_at = (one(db, user)[key] for key in ("created_at", "expires_at"))
+    db.execute("update recall.sessions set expires_at = %s where session_id = %s",
+               [now() + 200 * DAY, session])  # fmt: skip
+    assert sweep(db, expires_at - timedelta(hours=1)) == 0
+    assert one(db, user)["expires_at"] == made + 90 * DAY
+    assert sweep(db, made + 90 * DAY - timedelta(minutes=1)) == 0
+    assert sweep(db, made + 90 * DAY) == 1
+
+
 def test_an_expiry_of_its_own_stays(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     remember(db, user, "The build is red", p_provenance="tool_output", p_session_id=session,

@@ -1,6 +1,7 @@
 -- recall._follow_sessions(user, memories, now, settings)
 -- What was learnt in a session lives some time longer than the session does, and a session's end
--- slides with its use. It is looked at half that time before, so that readers never miss it.
+-- slides with its use; not longer than its kind lives. It is looked at half that time before, so that
+-- readers never miss it.
 -- Closing settles it at once: see recall._end_session_memories.
 create or replace function recall._follow_sessions(
     p_user_id    uuid,
@@ -18,19 +19,26 @@ as $function$
 declare
     v_at timestamptz := clock_timestamp();
 begin
-    with moved as (
-        update recall.memory_store as m
-           set expires_at = s.expires_at + p_settings.session_memory_grace,
-               updated_at = p_now
-          from recall.sessions as s
-         where m.user_id    = p_user_id
-           and m.memory_id  = any (p_memory_ids)
+    with wanted as (
+        select m.memory_id,
+               least(s.expires_at + p_settings.session_memory_grace, m.created_at + k.lifetime)
+                   as expires_at
+          from recall.memory_store as m
+          join recall.sessions as s on s.user_id = p_user_id and s.session_id = m.session_id
+          left join recall.memory_kinds as k on k.kind = m.kind
+         where m.user_id   = p_user_id
+           and m.memory_id = any (p_memory_ids)
            and m.end_reason is null
            and m.follows_session
-           and s.user_id    = p_user_id
-           and s.session_id = m.session_id
-           and s.status     <> 'closed'
-           and s.expires_at + p_settings.session_memory_grace > m.expires_at
+           and s.status    <> 'closed'
+    ), moved as (
+        update recall.memory_store as m
+           set expires_at = w.expires_at,
+               updated_at = p_now
+          from wanted as w
+         where m.user_id    = p_user_id
+           and m.memory_id  = w.memory_id
+           and w.expires_at > m.expires_at
         returning m.memory_id, m.expires_at
     )
     insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
