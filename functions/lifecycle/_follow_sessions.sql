@@ -1,7 +1,7 @@
 -- recall._follow_sessions(user, memories, now, settings)
 -- What was learnt in a session lives some time longer than the session does, and a session's end
--- slides with its use; not longer than its kind lives. It is looked at half that time before, so that
--- readers never miss it.
+-- slides with its use; not longer than its kind lives. It is looked at half that time before, so
+-- that readers never miss it.
 -- Closing settles it at once: see recall._end_session_memories.
 create or replace function recall._follow_sessions(
     p_user_id    uuid,
