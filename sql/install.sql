@@ -32,6 +32,8 @@ begin;
 \ir ../functions/common/_check_limit.sql
 \ir ../functions/common/_check_metadata.sql
 \ir ../functions/common/_check_user.sql
+\ir ../functions/common/_check_wrapped_key.sql
+\ir ../functions/common/_is_sealed.sql
 \ir ../functions/common/_normalize_text.sql
 \ir ../functions/common/_content_hash.sql
 \ir ../functions/common/_content_text.sql
@@ -52,6 +54,7 @@ begin;
 \ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_hold_user.sql
 \ir ../functions/common/_integer.sql
+\ir ../functions/common/_is_sealed_user.sql
 \ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql
 \ir ../functions/common/_keep_user.sql
@@ -64,8 +67,12 @@ begin;
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
 \ir ../functions/common/_month_leaves.sql
+\ir ../functions/common/_plain_path.sql
+\ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_redact_json.sql
+\ir ../functions/common/_refuse_plain_insert.sql
+\ir ../functions/common/_refuse_plain_update.sql
 \ir ../functions/common/_refuse_update.sql
 \ir ../functions/common/_secret_patterns.sql
 \ir ../functions/common/_secret_spans.sql
@@ -455,10 +462,13 @@ begin;
 \ir ../functions/privacy/forget_memory.sql
 \ir ../functions/privacy/forget_session.sql
 \ir ../functions/privacy/forget_user.sql
+\ir ../functions/privacy/get_user_keys.sql
 \ir ../functions/privacy/import_user.sql
 \ir ../functions/privacy/list_erasures.sql
 \ir ../functions/privacy/replay_erasures.sql
 \ir ../functions/privacy/revoke_source.sql
+\ir ../functions/privacy/rewrap_user_key.sql
+\ir ../functions/privacy/seal_user.sql
 
 -- functions/observability
 \ir ../functions/observability/_check_call.sql

@@ -16,7 +16,7 @@ declare
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
-        'search', 'compile_context', 'explain_context', 'export_user',
+        'search', 'compile_context', 'explain_context', 'export_user', 'get_user_keys',
         'list_model_calls', 'list_stream_events', 'list_protocol_events'];
     v_writer   constant text[] := array[
         'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',
@@ -24,7 +24,8 @@ declare
         'remember', 'ingest_memories', 'supersede_memory', 'retract_memory', 'restore_memory',
         'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
         'record_access', 'put_working', 'clear_working', 'forget_memory', 'forget_session',
-        'record_model_call', 'record_stream_events', 'record_protocol_event', 'revoke_source'];
+        'record_model_call', 'record_stream_events', 'record_protocol_event', 'revoke_source',
+        'seal_user'];
     v_worker   constant text[] := array[
         'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job',
         'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
@@ -37,7 +38,7 @@ declare
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance',
-        'forget_user', 'list_erasures', 'replay_erasures', 'import_user'];
+        'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

@@ -38,3 +38,66 @@ create or replace trigger memory_store_note_due_update
     execute function recall._note_due_memory();
 comment on trigger memory_store_note_due_update on recall.memory_store is
     'Sets promotion_due and check_at of a memory that changes.';
+
+-- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
+-- JSON paths to a row's texts; a table without any takes no row at all (vectors give texts away).
+-- Left readable are ids, times, numbers, kinds, models, roles, names of tools, keys of metadata.
+do $triggers$
+declare
+    v_values constant text := ' ? (@.type() == "object").keyvalue() '
+                              '? (@.key != "extraction" && @.key != "mode" && '
+                              '@.key != "kind" && @.key != "response_model").value.**';
+    v_table  record;
+    v_list   text;
+begin
+    for v_table in
+        select *
+          from (values
+                ('conversation_history', null, array[
+                     '$.content', '$.content_parts[*] ? (@.type() == "object").keyvalue() '
+                                  '? (@.key != "type").value.**',
+                     '$.name', '$.tool_calls[*].function.arguments',
+                     '$.tool_calls[*].custom.input', '$.metadata' || v_values]),
+                ('memory_store', 'content, slot, tags, metadata', array[
+                     '$.content', '$.slot', '$.tags[*]', '$.metadata' || v_values]),
+                ('memory_embedding', null, '{}'),
+                ('memory_embedding_ended', null, '{}'),
+                ('message_search', null, '{}'),
+                ('model_calls', null, '{}'),
+                ('stream_events', null, '{}'),
+                ('protocol_events', null, '{}'),
+                ('memory_events', null, array['$.detail.reason', '$.detail.content']),
+                ('session_summaries', '', array['$.content', '$.embedding']),
+                ('message_annotations', 'patch', array['$.patch' || v_values]),
+                ('sessions', 'title, metadata', array['$.title', '$.metadata' || v_values]),
+                ('working_memory', 'task_id, key, value', array[
+                     '$.task_id', '$.key', '$.value.**']),
+                ('jobs', 'payload', array['$.payload' || v_values]),
+                ('users', 'external_id, metadata', array[
+                     '$.external_id', '$.metadata' || v_values])
+               ) as v (name, columns, paths)
+    loop
+        select string_agg(format('%L', p.path), ', ')
+          into v_list
+          from unnest(v_table.paths) as p (path);
+        execute format(
+            'create or replace trigger %I after insert on recall.%I '
+            'referencing new table as new_rows '
+            'for each statement execute function recall._refuse_plain_insert(%s)',
+            v_table.name || '_sealed_insert', v_table.name, coalesce(v_list, ''));
+        execute format('comment on trigger %I on recall.%I is %L',
+                       v_table.name || '_sealed_insert', v_table.name,
+                       'A sealed user has no readable texts.');
+        continue when v_table.columns is null;
+        execute format(
+            'create or replace trigger %I before update %s on recall.%I '
+            'for each row execute function recall._refuse_plain_update(%s)',
+            v_table.name || '_sealed_update',
+            case when v_table.columns <> '' then 'of ' || v_table.columns end, v_table.name,
+            coalesce(v_list, ''));
+        execute format('comment on trigger %I on recall.%I is %L',
+                       v_table.name || '_sealed_update', v_table.name,
+                       'A sealed user has no readable texts.');
+    end loop;
+end;
+$triggers$;

@@ -138,6 +138,9 @@ CALLS: list[Call] = [
     _call("list_model_calls", "p_call_id => %(call)s", "one"),
     _call("list_stream_events", "%(call)s"),
     _call("list_protocol_events"),
+    # privacy
+    _call("get_user_keys"),
+    _call("rewrap_user_key", "1, %(old_key)s, %(new_key)s, 'other'"),
     # jobs
     _call("enqueue_job", "'extract', %(session)s, 'some key'"),
     _global("claim_jobs", "'tester', p_limit => 5"),
@@ -194,8 +197,9 @@ CALLS: list[Call] = [
     _global("replay_erasures"),
 ]
 
-NOT_HERE = {"maintain", "schedule_maintenance", "unschedule_maintenance"}
-"""Those commit, or need pg_cron: tests/test_maintenance.py and test_scheduling.py call them."""
+NOT_HERE = {"maintain", "schedule_maintenance", "unschedule_maintenance", "seal_user"}
+"""Those commit, need pg_cron, or a user without data: tests/test_maintenance.py, test_scheduling.py
+and test_sealed.py call them."""
 
 
 def public_functions(conn: Connection) -> set[str]:
@@ -277,6 +281,11 @@ def furnish(conn: Connection, mark: str) -> World:
         " values (%s, %s, recall.uuidv7(), 'rolling', 1, 30, %s, 9, now())",
         [user, session, f"Summary of {mark}."],
     )
+    conn.execute(
+        "insert into recall.user_keys (user_id, key_no, wrapped_key, wrapping_key, created_at)"
+        " values (%s, 1, %s, %s, now())",
+        [user, bytes(60), mark],
+    )
     conn.execute("delete from recall.jobs where user_id = %s", [user])
     keys: World = {}
     other = open_session(conn, user, p_title=mark)
@@ -336,6 +345,8 @@ def furnish(conn: Connection, mark: str) -> World:
     return keys | {
         "user": user,
         "later": datetime.now(UTC) + timedelta(days=400),
+        "old_key": bytes(60),
+        "new_key": bytes(range(60)),
         "name": name,
         "mark": mark,
         "session": session,

@@ -208,6 +208,8 @@ select format('memory %s of user %s: tier %s, validated %s, provenance %s, kind 
 with remaining (place, user_id) as (
     select distinct 'users', user_id from recall.users
     union all
+    select distinct 'user_keys', user_id from recall.user_keys
+    union all
     select distinct 'sessions', user_id from recall.sessions
     union all
     select distinct 'session_summaries', user_id from recall.session_summaries

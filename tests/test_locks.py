@@ -28,8 +28,9 @@ ALL_MONTHS = {"export_user", "forget_memory", "forget_session", "forget_user", "
 WHOLE = {"run_due_maintenance", "metrics"}
 """All tasks in one transaction, each of which is measured for itself; all gauges of all users."""
 
-OVER = {"finish_job llm": 2}
-"""An extraction with decisions: the trigger of a memory that changes reads the user's settings."""
+OVER = {"finish_job llm": 4, "resolve_dispute accepted": 3}
+"""An extraction with decisions: the trigger of a memory that changes reads the user's settings, and
+the one that asks whether the user is sealed his row."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
 """One call at a time, in the background, over all leaves: they may take twice as many."""

@@ -34,14 +34,16 @@ def test_every_function(checker: psycopg.Connection) -> None:
     found = checker.execute(
         """
         with functions as (
-            select p.oid, p.oid::regprocedure::text as name, 0::oid as relation
+            select p.oid, p.oid::regprocedure::text as name, 0::oid as relation,
+                   null::name as new_rows
               from pg_proc as p
               join pg_language as l on l.oid = p.prolang
              where p.pronamespace = 'recall'::regnamespace
                and l.lanname = 'plpgsql'
                and p.prorettype <> 'trigger'::regtype
             union
-            select p.oid, p.oid::regprocedure::text, min(t.tgrelid)
+            select p.oid, p.oid::regprocedure::text, min(t.tgrelid),
+                   min(t.tgnewtable::text)::name
               from pg_trigger as t
               join pg_proc as p on p.oid = t.tgfoid
              where p.pronamespace = 'recall'::regnamespace
@@ -52,6 +54,7 @@ def test_every_function(checker: psycopg.Connection) -> None:
          cross join lateral plpgsql_check_function_tb(
                 funcoid              => f.oid,
                 relid                => f.relation,
+                newtable             => f.new_rows,
                 fatal_errors         => false,
                 other_warnings       => true,
                 extra_warnings       => true,

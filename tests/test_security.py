@@ -29,7 +29,7 @@ READER = {
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
     "explain_context", "export_user", "list_model_calls", "list_stream_events",
-    "list_protocol_events",
+    "list_protocol_events", "get_user_keys",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",
@@ -38,6 +38,7 @@ WRITER = {
     "achieve_goal", "reinforce_memory", "resolve_dispute", "record_access", "put_working",
     "clear_working", "forget_memory", "forget_session",
     "record_model_call", "record_stream_events", "record_protocol_event", "revoke_source",
+    "seal_user",
 }  # fmt: skip
 WORKER = {
     "enqueue_job", "claim_jobs", "job_input", "consolidation_input", "finish_job", "extend_lease",
@@ -64,6 +65,7 @@ ADMIN = {
     "list_erasures",
     "replay_erasures",
     "import_user",
+    "rewrap_user_key",
 }
 
 MATRIX = {

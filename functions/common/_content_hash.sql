@@ -1,4 +1,5 @@
 -- recall._content_hash(text) -> SHA-256 of the normalized text (32 bytes)
+-- Of a ciphertext the HMAC of its text, which the driver put into it.
 create or replace function recall._content_hash(
     p_text text
 )
@@ -6,7 +7,11 @@ returns bytea
 language sql
 immutable
 parallel safe
-return sha256(convert_to(recall._normalize_text(p_text), 'UTF8'));
+return case
+    when recall._is_sealed(p_text) and split_part(p_text, ':', 4) <> ''
+        then decode(translate(split_part(p_text, ':', 4), '-_', '+/') || '=', 'base64')
+    else sha256(convert_to(recall._normalize_text(p_text), 'UTF8'))
+end;
 
 comment on function recall._content_hash(text) is
-    'SHA-256 of the normalized text: the key of exact dedup.';
+    'SHA-256 of the normalized text, or the HMAC in a ciphertext: the key of exact dedup.';

@@ -14,6 +14,7 @@ declare
     v_now  timestamptz := clock_timestamp();
     v_ids  uuid[];
     v_rows recall.job_phases[];
+    v_is_sealed constant boolean := recall._is_sealed_user(p_job.user_id);
 begin
     if p_phases is null or jsonb_typeof(p_phases) <> 'array' or exists (
         select from jsonb_array_elements(p_phases) as e (phase)
@@ -39,7 +40,9 @@ begin
                e.phase ->> 'phase', v_now, (e.phase ->> 'duration_ms')::double precision,
                coalesce((e.phase ->> 'items')::integer, 0), t.prompt, t.completion,
                recall._phase_cost(e.phase ->> 'model_id', t.prompt, t.completion, t.cost),
-               e.phase ->> 'model_id', e.phase ->> 'error')::recall.job_phases order by e.ordinal)
+               e.phase ->> 'model_id',
+               case when e.phase ? 'error' and v_is_sealed then 'not kept: the user is sealed'
+                    else e.phase ->> 'error' end)::recall.job_phases order by e.ordinal)
       into v_rows
       from jsonb_array_elements(p_phases) with ordinality as e (phase, ordinal)
      cross join lateral (

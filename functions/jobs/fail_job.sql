@@ -30,6 +30,9 @@ begin
         return false;
     end if;
 
+    if recall._is_sealed_user(p_user_id) and not recall._is_sealed(v_error) then
+        v_error := 'the text of this error is not kept: the user is sealed';
+    end if;
     begin
         v_phases := recall._phase_rows(v_job, coalesce(p_phases, '[]'));
     exception when sqlstate 'RC003' then

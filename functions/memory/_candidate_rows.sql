@@ -31,7 +31,9 @@ begin
                    case when t.is_local then 'local' else 'global' end, s.kind, c.slot, c.content,
                    recall._content_hash(c.content),
                    coalesce(c.token_count, recall._estimate_tokens(c.content)),
-                   to_tsvector(p_settings.language, c.content), s.provenance, s.source,
+                   case when recall._is_sealed(c.content) then ''::tsvector
+                        else to_tsvector(p_settings.language, c.content) end,
+                   s.provenance, s.source,
                    v_session_id, c.source_turn_ids[1], coalesce(c.source_turn_ids, '{}'),
                    s.confidence, coalesce(c.importance, 0.5), 0, 0, null,
                    coalesce(c.observed_at, p_now), c.valid_from, c.valid_to,

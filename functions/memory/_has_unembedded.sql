@@ -1,6 +1,6 @@
 -- recall._has_unembedded(user, model) -> does an active memory lack a vector of the model?
--- Only active memories have one in memory_embedding, so that two numbers tell. A plan for the one
--- leaf: a job reads many partitioned tables.
+-- A sealed user has none at all. Only active memories have one in memory_embedding, so that two
+-- numbers tell. A plan for the one leaf: a job reads many partitioned tables.
 create or replace function recall._has_unembedded(
     p_user_id uuid,
     p_model   text
@@ -13,15 +13,16 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 begin
-    return (
+    return coalesce((
         select u.active_memory_count
           from recall.users as u
          where u.user_id = p_user_id
+           and not u.is_sealed
     ) > (
         select count(*)
           from recall.memory_embedding as e
          where e.user_id         = p_user_id
-           and e.embedding_model = p_model);
+           and e.embedding_model = p_model), false);
 end;
 $function$;
 

@@ -24,7 +24,9 @@ begin
                    when f.key <> all (p_keys) then true
                    when v.type = 'null' then false
                    when f.key = 'content' then
-                       v.type <> 'string' or length(v.body) > p_max_characters
+                       v.type <> 'string'
+                       or length(v.body) > p_max_characters
+                                           * case when recall._is_sealed(v.body) then 6 else 1 end
                        or recall._normalize_text(v.body) = ''
                    when f.key in ('slot', 'agent_id', 'embedding_model') then
                        v.type <> 'string' or length(v.body) not between 1 and 200

@@ -27,6 +27,9 @@ declare
     v_plain     constant text[]  := array_remove(v_long, ',');
     v_count     constant integer := cardinality(v_plain);
 begin
+    if recall._is_sealed(p_old) or recall._is_sealed(p_new) then
+        return null;
+    end if;
     if p_old ~ '[?？]\W*$' is distinct from p_new ~ '[?？]\W*$' then
         return null;
     end if;

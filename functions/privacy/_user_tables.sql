@@ -18,25 +18,26 @@ begin
     return query
     select t.place, t.name, t.is_exported, t.is_unlogged
       from (values
-               (1,  'recall.users'::regclass,                 true,  false),
-               (2,  'recall.sessions'::regclass,              true,  false),
-               (3,  'recall.jobs'::regclass,                  true,  false),
-               (4,  'recall.session_summaries'::regclass,     true,  false),
-               (5,  'recall.append_receipts'::regclass,       false, false),
-               (6,  'recall.conversation_history'::regclass,  true,  false),
-               (7,  'recall.message_search'::regclass,        false, false),
-               (8,  'recall.message_annotations'::regclass,   true,  false),
-               (9,  'recall.memory_store'::regclass,          true,  false),
-               (10, 'recall.memory_embedding'::regclass,      true,  false),
-               (11, 'recall.memory_embedding_ended'::regclass, true, false),
-               (12, 'recall.memory_events'::regclass,         true,  false),
-               (13, 'recall.job_phases'::regclass,            true,  false),
-               (14, 'recall.model_spending'::regclass,        true,  false),
-               (15, 'recall.model_calls'::regclass,           true,  false),
-               (16, 'recall.stream_events'::regclass,         true,  false),
-               (17, 'recall.protocol_events'::regclass,       true,  false),
-               (18, 'recall.memory_access_log'::regclass,     true,  true),
-               (19, 'recall.working_memory'::regclass,        true,  true)
+               (1,  'recall.users'::regclass,                true,  false),
+               (2,  'recall.user_keys'::regclass,            false, false),
+               (3,  'recall.sessions'::regclass,             true,  false),
+               (4,  'recall.jobs'::regclass,                 true,  false),
+               (5,  'recall.session_summaries'::regclass,    true,  false),
+               (6,  'recall.append_receipts'::regclass,      false, false),
+               (7,  'recall.conversation_history'::regclass, true,  false),
+               (8,  'recall.message_search'::regclass,       false, false),
+               (9,  'recall.message_annotations'::regclass,  true,  false),
+               (10, 'recall.memory_store'::regclass,         true,  false),
+               (11, 'recall.memory_embedding'::regclass,     true,  false),
+               (12, 'recall.memory_embedding_ended'::regclass, true,  false),
+               (13, 'recall.memory_events'::regclass,        true,  false),
+               (14, 'recall.job_phases'::regclass,           true,  false),
+               (15, 'recall.model_spending'::regclass,       true,  false),
+               (16, 'recall.model_calls'::regclass,          true,  false),
+               (17, 'recall.stream_events'::regclass,        true,  false),
+               (18, 'recall.protocol_events'::regclass,      true,  false),
+               (19, 'recall.memory_access_log'::regclass,    true,  true),
+               (20, 'recall.working_memory'::regclass,       true,  true)
            ) as t (place, name, is_exported, is_unlogged)
      order by t.place;
 end;

@@ -28,8 +28,15 @@ begin
     perform recall._lock_user(p_user_id);
     perform recall._check_document(p_user_id, p_document);
 
+    v_user := coalesce(p_document #> '{tables,users,0}', '{}');
+    if v_user -> 'is_sealed' = 'true' or recall._is_sealed_user(p_user_id) then
+        raise exception using
+            errcode = 'RC006',
+            message = 'a sealed user is not imported',
+            hint    = 'Its keys are no part of a document: append and remember what it says.';
+    end if;
+
     begin
-        v_user := coalesce(p_document #> '{tables,users,0}', '{}');
         perform recall._check_metadata(coalesce(v_user -> 'metadata', '{}'));
         if coalesce(v_user -> 'overrides', '{}') <> '{}' then
             perform recall.configure_user(p_user_id, v_user -> 'overrides');
@@ -37,7 +44,7 @@ begin
         for v_prompt in
             select p.item from jsonb_array_elements(p_document -> 'system_prompts') as p (item)
         loop
-            perform recall._store_system_prompt(v_prompt ->> 'content',
+            perform recall._store_system_prompt(p_user_id, v_prompt ->> 'content',
                                                 (v_prompt ->> 'token_count')::integer);
         end loop;
         v_counts := recall._import_tables(p_user_id, p_document);

@@ -1,9 +1,10 @@
--- recall._store_system_prompt(prompt, tokens) -> (hash, tokens)
+-- recall._store_system_prompt(user, prompt, tokens) -> (hash, tokens)
 -- A prompt is stored once, whoever uses it. Tokens given later replace an earlier estimate only in
 -- the caller's session: sessions carry their own count. What is stored already is kept from being
 -- collected until the session that refers to it is there.
 -- Locks   the prompt, shared.
 create or replace function recall._store_system_prompt(
+    p_user_id    uuid,
     p_prompt     text,
     p_tokens     integer,
     out o_hash   bytea,
@@ -22,6 +23,11 @@ begin
             errcode = 'RC003',
             message = format('system_prompt_tokens is %s', p_tokens),
             hint    = 'Leave it out to have it estimated.';
+    end if;
+
+    if p_prompt <> '' and not recall._is_sealed(p_prompt)
+       and recall._is_sealed_user(p_user_id) then
+        perform recall._raise_plain_text(p_user_id, 'system_prompts', '$.content');
     end if;
 
     o_hash   := sha256(convert_to(p_prompt, 'UTF8'));
@@ -45,5 +51,5 @@ begin
 end;
 $function$;
 
-comment on function recall._store_system_prompt(text, integer) is
+comment on function recall._store_system_prompt(uuid, text, integer) is
     'Store a system prompt once; returns its hash and token count.';

@@ -21,6 +21,7 @@ begin
       from recall.session_summaries as s
      where s.user_id = p_user_id
        and s.ended_at is null
+       and not recall._is_sealed(s.content)
        and s.embedding_model is distinct from p_settings.embedding_model
      order by s.summary_id
      limit p_settings.embed_batch;

@@ -21,10 +21,11 @@ begin
     perform recall._ensure_user(v_user_id, p_external_id, p_metadata);
 
     update recall.users as u
-       set external_id = coalesce(u.external_id, p_external_id),
+       set external_id = case when not u.is_sealed
+                              then coalesce(u.external_id, p_external_id) end,
            metadata    = u.metadata || p_metadata
      where u.user_id = v_user_id
-       and (u.external_id is null or not u.metadata @> p_metadata);
+       and (u.external_id is null and not u.is_sealed or not u.metadata @> p_metadata);
 
     return v_user_id;
 end;

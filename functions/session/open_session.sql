@@ -74,7 +74,7 @@ begin
     end if;
     v_response := coalesce(p_max_response_tokens,
                            least(v_settings.default_max_response_tokens, v_window / 4));
-    v_prompt   := recall._store_system_prompt(coalesce(p_system_prompt, ''),
+    v_prompt   := recall._store_system_prompt(p_user_id, coalesce(p_system_prompt, ''),
                                               p_system_prompt_tokens);
     perform recall._check_session_values(v_window, v_response, p_temperature, p_top_p,
                                          p_cost_limit_microcents, p_expires_in);

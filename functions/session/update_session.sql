@@ -59,6 +59,7 @@ begin
 
     if p_changes ?| '{system_prompt,system_prompt_tokens}' then
         v_prompt := recall._store_system_prompt(
+            p_user_id,
             case
                 when p_changes ? 'system_prompt' then coalesce(p_changes ->> 'system_prompt', '')
                 else (select p.content from recall.system_prompts as p

@@ -38,8 +38,8 @@ UNSET: Final = Unset.UNSET
 _TYPES = {
     **dict.fromkeys(("importance", "min_similarity", "temperature", "top_p"), "real"),
     **dict.fromkeys(
-        ("before_turn", "context_window_size", "from_turn", "limit", "max_response_tokens",
-         "system_prompt_tokens", "token_count", "turn_index"), "integer",
+        ("before_turn", "context_window_size", "from_turn", "key_no", "limit",
+         "max_response_tokens", "system_prompt_tokens", "token_count", "turn_index"), "integer",
     ),
     **dict.fromkeys(
         ("cached_input_price", "cost_limit_microcents", "input_price", "output_price"), "bigint",
@@ -58,9 +58,9 @@ _TYPES = {
     **dict.fromkeys(
         ("agent_id", "content", "dedupe_key", "description", "error", "external_id", "key", "kind",
          "model", "model_id", "query", "reason", "slot", "status", "system_prompt", "task",
-         "task_id", "title", "tokenizer", "worker"), "text",
+         "task_id", "title", "tokenizer", "worker", "wrapping_key"), "text",
     ),
-    "cursor": "bytea",
+    **dict.fromkeys(("cursor", "previous", "wrapped_key"), "bytea"),
     "provenance": "recall.provenance",
     "kinds": "text[]",
     "memory_ids": "uuid[]",
@@ -93,6 +93,10 @@ class Call:
             name: _parameter(name, value) for name, value in arguments.items() if value is not UNSET
         }
         return cls(function, _text(function, tuple(parameters)), parameters)
+
+    def having(self, arguments: Mapping[str, Any]) -> Call:
+        """Return the call of the same function with these arguments."""
+        return Call.of(self.function, **arguments)
 
 
 def to_halfvec(vector: Vector, what: str = "embedding") -> HalfVector:
@@ -145,7 +149,7 @@ def _parameter(name: str, value: Any) -> Any:
     if _TYPES[name] == "jsonb":
         return to_jsonb(value, name)
     refuse_unstorable(value, name)
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return list(value)
     return value
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pgrecall._limits import Limits
+from pgrecall.sealing import LocalWrappingKeys
 
 __all__ = ["Settings"]
 
@@ -24,6 +25,8 @@ class Settings(BaseSettings):
         statement_timeout: `PGRECALL_STATEMENT_TIMEOUT`: seconds, 0 is none.
         idle_timeout: `PGRECALL_IDLE_TIMEOUT`: seconds a transaction may do nothing, 0 is no limit.
         max_connections: `PGRECALL_MAX_CONNECTIONS`: of each pool.
+        wrapping_keys: `PGRECALL_WRAPPING_KEYS`: keys of sealed users, `name:base64` each.
+        wrapping_key_file: `PGRECALL_WRAPPING_KEY_FILE`: a file of the same.
     """
 
     model_config = SettingsConfigDict(env_prefix="PGRECALL_", env_ignore_empty=True)
@@ -36,6 +39,16 @@ class Settings(BaseSettings):
     statement_timeout: float = Field(default=5.0, ge=0)
     idle_timeout: float = Field(default=30.0, ge=0)
     max_connections: int = Field(default=8, ge=1)
+    wrapping_keys: SecretStr | None = None
+    wrapping_key_file: Path | None = None
+
+    def keys(self) -> LocalWrappingKeys | None:
+        """Return the wrapping keys, None when there are none."""
+        if self.wrapping_key_file is not None:
+            return LocalWrappingKeys.from_file(self.wrapping_key_file)
+        if self.wrapping_keys is not None:
+            return LocalWrappingKeys.from_text(self.wrapping_keys.get_secret_value())
+        return None
 
     def limits(self) -> Limits:
         """Return the timeouts and sizes."""

@@ -11,6 +11,7 @@ create table if not exists recall.users (
     merge_due           boolean     not null default false,
     pattern_due         boolean     not null default false,
     embedding_due       boolean     not null default false,
+    is_sealed           boolean     not null default false,
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
     constraint users_overrides_check check (jsonb_typeof(overrides) = 'object'),
@@ -36,3 +37,24 @@ comment on column recall.users.pattern_due is
 comment on column recall.users.embedding_due is
     'Set when a memory is written without a vector, until enqueue_missing_embeddings has looked. '
     'It finds him by that memory: an index here would cost every writer a lock.';
+comment on column recall.users.is_sealed is
+    'Whether the user''s texts are ciphertext that drivers make and open.';
+
+create table if not exists recall.user_keys (
+    user_id      uuid        not null,
+    key_no       integer     not null,
+    wrapped_key  bytea       not null,
+    wrapping_key text        not null,
+    created_at   timestamptz not null,
+    constraint user_keys_pkey primary key (user_id, key_no),
+    constraint user_keys_key_no_check check (key_no between 1 and 65535)
+) partition by hash (user_id);
+
+comment on table recall.user_keys is
+    'Data keys of sealed users, wrapped by a key outside of the database. Without the row nothing '
+    'of the user can be read again, in no backup either that has no copy of it.';
+comment on column recall.user_keys.user_id is 'Owner.';
+comment on column recall.user_keys.key_no is '1 to n; ciphertexts name theirs.';
+comment on column recall.user_keys.wrapped_key is 'The data key, encrypted.';
+comment on column recall.user_keys.wrapping_key is 'Name of the key that opens it.';
+comment on column recall.user_keys.created_at is 'When it was made.';

@@ -14,6 +14,7 @@ import psycopg
 from psycopg import AsyncConnection
 
 from pgrecall._async.database import AsyncDatabase, Target
+from pgrecall._async.sealer import AsyncSealer, wrap_context
 from pgrecall._async.session import AsyncChatSession
 from pgrecall._async.worker import AsyncWorker
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable, to_halfvec
@@ -22,6 +23,7 @@ from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
 from pgrecall._ranking import DEFAULT_LIMIT, RERANKED, Reranker, by_scores, by_window
 from pgrecall._runtime import AsyncBackground, AsyncRuntime
+from pgrecall._sealed import ranked_by_words
 from pgrecall.dates import time_window
 from pgrecall.embedding import Embedder
 from pgrecall.errors import ConfigurationError, InvalidInputError
@@ -39,6 +41,7 @@ from pgrecall.rows import (
     Session,
     SessionHit,
 )
+from pgrecall.sealing import WrappingKeys, new_data_key
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -54,6 +57,7 @@ logger = logging.getLogger("pgrecall")
 _MAX_CACHED_USERS = 10_000
 _IMPORT_BATCH = 500
 _LONG = 3600.0  # seconds for what touches everything of a user
+_OPENED_FOR_SEARCH = 1000  # memories of a sealed user that a search opens, the weightiest
 
 
 class AsyncAgentMemory:
@@ -79,6 +83,7 @@ class AsyncAgentMemory:
         llm: AsyncOpenAI | ModelSettings | None = None,
         reranker: Reranker | None = None,
         limits: Limits | None = None,
+        wrapping_keys: WrappingKeys | None = None,
         on_close: Callable[[], object] | None = None,
     ) -> None:
         self.limits = limits or Limits()
@@ -86,6 +91,9 @@ class AsyncAgentMemory:
         self._history = self._write if history is None else AsyncDatabase(history, self.limits)
         self._memory = self._write if memory is None else AsyncDatabase(memory, self.limits)
         self._work = self._write if worker is None else AsyncDatabase(worker, self.limits)
+        self._sealer = AsyncSealer(self._write, wrapping_keys)
+        for database in (self._write, self._history, self._memory, self._work):
+            database.sealer = self._sealer
         self._given_embedder = embedder
         self._embedder: Embedder | None = None
         self._is_embedder_known = False
@@ -112,6 +120,7 @@ class AsyncAgentMemory:
         llm: AsyncOpenAI | ModelSettings | None = None,
         reranker: Reranker | None = None,
         limits: Limits | None = None,
+        wrapping_keys: WrappingKeys | None = None,
     ) -> Self:
         """Return the memory in a database that has the schema installed.
 
@@ -128,6 +137,7 @@ class AsyncAgentMemory:
             reranker: puts the best of a search in order: a function of the query and at most 30
                 texts that returns a score for each. None, the default, leaves the database's order.
             limits: timeouts and pool sizes.
+            wrapping_keys: what opens the keys of sealed users; see `pgrecall.sealing`.
         """
         return cls(
             dsn,
@@ -138,6 +148,7 @@ class AsyncAgentMemory:
             llm=llm,
             reranker=reranker,
             limits=limits,
+            wrapping_keys=wrapping_keys,
         )
 
     @classmethod
@@ -149,6 +160,7 @@ class AsyncAgentMemory:
         llm: AsyncOpenAI | ModelSettings | None = None,
         reranker: Reranker | None = None,
         limits: Limits | None = None,
+        wrapping_keys: WrappingKeys | None = None,
     ) -> Self:
         """Return the memory in an embedded server, which the first call starts.
 
@@ -161,6 +173,7 @@ class AsyncAgentMemory:
             llm: as in `connect`.
             reranker: as in `connect`.
             limits: as in `connect`.
+            wrapping_keys: as in `connect`.
 
         Raises:
             EmbeddedServerError: (at the first call) it is not installed, or does not start.
@@ -174,6 +187,7 @@ class AsyncAgentMemory:
             llm=llm,
             reranker=reranker,
             limits=limits,
+            wrapping_keys=wrapping_keys,
             on_close=database.stop,
         )
 
@@ -184,13 +198,16 @@ class AsyncAgentMemory:
 
         settings = Settings()
         if settings.dsn is None:
-            return cls.embedded(settings.home, limits=settings.limits())
+            return cls.embedded(
+                settings.home, limits=settings.limits(), wrapping_keys=settings.keys()
+            )
         return cls.connect(
             settings.dsn,
             history_dsn=settings.history_dsn,
             memory_dsn=settings.memory_dsn,
             worker_dsn=settings.worker_dsn,
             limits=settings.limits(),
+            wrapping_keys=settings.keys(),
         )
 
     def joining(self, connection: AsyncConnection[Any]) -> Self:
@@ -207,6 +224,7 @@ class AsyncAgentMemory:
             llm=self._llm,
             reranker=self._reranker,
             limits=self.limits,
+            wrapping_keys=self._sealer.wrapping,
         )
         joined._info = self._info
         joined._embedder = self._embedder
@@ -319,6 +337,65 @@ class AsyncAgentMemory:
             Call.of("ensure_user", external_id=str(user), metadata=metadata), repeatable=True
         )
         return found
+
+    # Sealed users
+
+    async def seal_user(self, user: User) -> bool:
+        """Seal a user who has no data yet: from now on his texts reach the database encrypted.
+
+        Nothing else changes for who reads and writes by a driver with the wrapping key. Searching
+        is done here, over what was opened; `pgrecall.sealing` says what the database still learns.
+        Returned is False when the user was sealed already.
+
+        Raises:
+            ConfigurationError: this driver has no wrapping key.
+            NotAllowedError: the user has data, which would stay readable.
+        """
+        wrapping = self._sealer.wrapping
+        if wrapping is None:
+            raise ConfigurationError(
+                "there is no wrapping key to seal a user with",
+                hint="AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…))",
+            )
+        user_id, name = await self.user_id(user), wrapping.current
+        wrapped = await AsyncRuntime.in_thread(
+            wrapping.wrap, name, new_data_key(), wrap_context(user_id, 1)
+        )
+        is_new = await self._change_value(
+            user_id, "seal_user", wrapped_key=wrapped, wrapping_key=name
+        )
+        self._sealer.forget(user_id)
+        await self._sealer.keys(user_id)
+        return bool(is_new)
+
+    async def rewrap_user(self, user: User) -> int:
+        """Wrap a sealed user's data keys by the current wrapping key; return how many were not.
+
+        To rotate: put the new key first, do this for every sealed user, then drop the old key.
+        For a login with the rights of `recall_admin`.
+
+        Raises:
+            ConfigurationError: a key is missing, or another than the one that wrapped.
+        """
+        user_id, wrapping, count = await self.user_id(user), self._sealer.wrapping, 0
+        await self._sealer.keys(user_id)
+        if wrapping is None:
+            return 0
+        for number, wrapped, name in await self._sealer.wrapped(user_id):
+            if name == wrapping.current:
+                continue
+            context = wrap_context(user_id, number)
+            key = await AsyncRuntime.in_thread(wrapping.unwrap, name, wrapped, context)
+            anew = await AsyncRuntime.in_thread(wrapping.wrap, wrapping.current, key, context)
+            count += await self._change_value(
+                user_id,
+                "rewrap_user_key",
+                key_no=number,
+                previous=wrapped,
+                wrapped_key=anew,
+                wrapping_key=wrapping.current,
+            )
+        return count
 
     # Conversations
 
@@ -471,7 +548,7 @@ class AsyncAgentMemory:
                 found if window is None else by_window(found, window, lambda hit: hit.created_at)
             ),
             query=query,
-            query_embedding=await self._vector(query, embedding),
+            query_embedding=await self._vector(user, query, embedding),
         )
         return (await self._reranked(query, hits, self._chosen(reranker)))[:wanted]
 
@@ -496,7 +573,7 @@ class AsyncAgentMemory:
             user,
             "search_sessions",
             query=query,
-            query_embedding=await self._vector(query, embedding),
+            query_embedding=await self._vector(user, query, embedding),
             limit=limit,
         )
 
@@ -552,7 +629,7 @@ class AsyncAgentMemory:
             tags=tags,
             importance=importance,
             provenance=provenance,
-            embedding=await self._vector(content, embedding),
+            embedding=await self._vector(user, content, embedding),
             session_id=session_id,
             agent_id=agent_id,
             observed_at=observed_at,
@@ -583,7 +660,7 @@ class AsyncAgentMemory:
             InvalidInputError: the message names the candidate and the field; nothing is stored.
         """
         candidates = list(candidates)
-        if embeddings is UNSET and candidates:
+        if embeddings is UNSET and candidates and not await self._is_sealed(user):
             texts = [candidate.get("content") for candidate in candidates]
             if all(isinstance(text, str) for text in texts):  # else the database says which is not
                 embeddings = await self.embed([str(text) for text in texts])
@@ -666,6 +743,13 @@ class AsyncAgentMemory:
         Raises:
             InvalidInputError: an unknown key of the filter, a negative limit.
         """
+        if query and await self._is_sealed(user):
+            found = await self._read_memory(
+                SearchHit, user, "search", limit=_OPENED_FOR_SEARCH, filter=filter, as_of=as_of
+            )
+            ranked = ranked_by_words(found, query)
+            ranked = await self._reranked(query, ranked, self._chosen(reranker))
+            return ranked[: DEFAULT_LIMIT if limit is UNSET else limit]
         given = {} if filter is UNSET else dict(filter)
         asked = asked_at if asked_at is not None or as_of is UNSET else as_of
         window = time_window(query, asked) if dates and query else None
@@ -689,7 +773,7 @@ class AsyncAgentMemory:
                 found if window is None else by_window(found, window, lambda hit: hit.observed_at)
             ),
             query=UNSET if query is None else query,
-            query_embedding=await self._vector(query, embedding),
+            query_embedding=await self._vector(user, query, embedding),
             as_of=as_of,
         )
         return (await self._reranked(query or "", hits, self._chosen(reranker)))[:wanted]
@@ -744,7 +828,7 @@ class AsyncAgentMemory:
             InvalidInputError: it has ended, and nothing took its place.
         """
         fields = {} if changes is UNSET else dict(changes)
-        vector = await self._vector(content, embedding)
+        vector = await self._vector(user, content, embedding)
         if vector is not UNSET:
             fields["embedding"] = to_halfvec(vector)
         found: UUID = await self._change_value(
@@ -1012,11 +1096,15 @@ class AsyncAgentMemory:
                 self._chat_client = self._llm
         return self._chat_client
 
-    async def _vector(self, text: str | None, embedding: Vector | Unset | None) -> Any:
-        """Return the vector to send: the one given, or the text's."""
+    async def _is_sealed(self, user: User) -> bool:
+        """Return whether a user is sealed, as far as a driver with wrapping keys wants to know."""
+        return bool(self._sealer.wrapping and await self._sealer.keys(await self.user_id(user)))
+
+    async def _vector(self, user: User, text: str | None, embedding: Vector | Unset | None) -> Any:
+        """Return the vector to send: the one given, or the text's; none of a sealed user."""
         if embedding is not UNSET:
             return UNSET if embedding is None else embedding
-        if not text:
+        if not text or await self._is_sealed(user):
             return UNSET
         refuse_unstorable(text, "text")
         vectors = await self.embed([text])

@@ -15,10 +15,11 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
+from pgrecall._async.sealer import AsyncSealer
 from pgrecall._calls import Call, register_vectors
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncRuntime
-from pgrecall.errors import is_lost, translated
+from pgrecall.errors import NotAllowedError, is_lost, translated
 from pgrecall.rows import maker
 
 __all__ = ["AsyncDatabase", "Target"]
@@ -56,7 +57,12 @@ class AsyncDatabase:
             one; a pool, which stays the caller's; or a connection: its open transaction is joined
             and never ended, without one each call has its own.
         limits: timeouts and pool sizes.
+
+    Attributes:
+        sealer: encrypts and opens the texts of sealed users.
     """
+
+    sealer: AsyncSealer | None = None
 
     def __init__(self, target: Target, limits: Limits) -> None:
         self._target = target
@@ -114,6 +120,31 @@ class AsyncDatabase:
         repeatable: bool,
         timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Send it, sealed and opened for a sealed user."""
+        sealer = self.sealer
+        if sealer is None or user_id is None:
+            return await self.send(call, user_id, repeatable, timeout)
+        sealed = await sealer.sealed(call, user_id)
+        try:
+            columns, rows = await self.send(sealed, user_id, repeatable, timeout)
+        except NotAllowedError:
+            # sealed by somebody else since we asked
+            if sealer.wrapping is None or sealed is not call or not sealer.forget(user_id):
+                raise
+            sealed = await sealer.sealed(call, user_id)
+            if sealed is call:
+                raise
+            columns, rows = await self.send(sealed, user_id, repeatable, timeout)
+        return columns, await sealer.opened(call.function, columns, rows, user_id)
+
+    async def send(
+        self,
+        call: Call,
+        user_id: UUID | None,
+        repeatable: bool,
+        timeout: float | None = None,
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Send a call as it is; return its columns and rows."""
         if isinstance(self._target, AsyncConnection):
             return await self._joined(self._target, call, self._frame(user_id, timeout))
         pauses = list(_REPEATS) if repeatable else []

@@ -13,6 +13,7 @@ from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
 from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import AsyncRuntime
+from pgrecall._sealed import message_digest
 from pgrecall.errors import InvalidInputError, NotFoundError
 from pgrecall.messages import content_text, continued, normalize, tool_tokens, with_tokens
 from pgrecall.rows import (
@@ -67,6 +68,7 @@ class AsyncChatSession:
         self._session: Session | None = None
         self._user_id: UUID | None = None
         self.last_context: CompiledContext | None = None
+        self._is_sealed = False
         self._last_asked = ""  # what the user said in the turn at hand, not stored yet
 
     async def open(self) -> Session:
@@ -327,7 +329,7 @@ class AsyncChatSession:
             user_id=self.user_id,
             session_id=opened.session_id,
             query=UNSET if query is None else query,
-            query_embedding=await self._memory._vector(query, embedding),
+            query_embedding=await self._memory._vector(self.user_id, query, embedding),
             options=options or UNSET,
             as_of=as_of,
         )
@@ -403,9 +405,7 @@ class AsyncChatSession:
             session = await self.refresh()
             if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:
                 given = given[1:]
-            listed = await self._database.rows(
-                NewMessage, Call.of("new_messages_since", cursor=None, messages=given)
-            )
+            listed = await self._listed(given)
             limit = len(listed) + _SYNC_SPARE
             call = Call.of(
                 "get_messages", user_id=self.user_id, session_id=session.session_id, limit=limit
@@ -413,8 +413,8 @@ class AsyncChatSession:
             stored = await self._database.rows(Message, call, user_id=self.user_id)
             stored.reverse()
             kept, known = continued(
-                [message.content_hash or b"" for message in stored],
-                [message.cursor for message in listed],
+                [self._hash_of(message) for message in stored],
+                listed,
                 is_whole=len(stored) < limit,
             )
             if known == len(given):
@@ -422,9 +422,22 @@ class AsyncChatSession:
             if kept < len(stored):
                 await self.retract(stored[kept].turn_index)
             # the same for the same list, unless something was appended in between
-            said = b"".join(message.cursor for message in listed[known:]).hex()
+            said = b"".join(listed[known:]).hex()
             request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
             return await self.append(given[known:], request_id=request_id)
+
+    async def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
+        """Return a hash of each message; a sealed user's are not shown to the database."""
+        self._is_sealed = await self._memory._is_sealed(self.user_id)
+        if self._is_sealed:
+            return [message_digest(message) for message in given]
+        call = Call.of("new_messages_since", cursor=None, messages=given)
+        return [one.cursor for one in await self._database.rows(NewMessage, call)]
+
+    def _hash_of(self, stored: Message) -> bytes:
+        if self._is_sealed:
+            return message_digest(dict(stored.to_openai()))
+        return stored.content_hash or b""
 
     @overload
     async def send(

@@ -298,6 +298,8 @@ class AsyncWorker:
                 raise
             return await self._failed(job, error, ())
         embedder = await self._memory.embedder()
+        if job.kind != "embed" and await self._memory._is_sealed(job.user_id):
+            embedder = None  # a sealed user's texts have no vectors
 
         async def beat() -> None:
             try:

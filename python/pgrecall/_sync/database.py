@@ -19,7 +19,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 from pgrecall._calls import Call, register_vectors
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncRuntime
-from pgrecall.errors import is_lost, translated
+from pgrecall._sync.sealer import SyncSealer
+from pgrecall.errors import NotAllowedError, is_lost, translated
 from pgrecall.rows import maker
 
 __all__ = ["SyncDatabase", "Target"]
@@ -57,7 +58,12 @@ class SyncDatabase:
             one; a pool, which stays the caller's; or a connection: its open transaction is joined
             and never ended, without one each call has its own.
         limits: timeouts and pool sizes.
+
+    Attributes:
+        sealer: encrypts and opens the texts of sealed users.
     """
+
+    sealer: SyncSealer | None = None
 
     def __init__(self, target: Target, limits: Limits) -> None:
         self._target = target
@@ -115,6 +121,31 @@ class SyncDatabase:
         repeatable: bool,
         timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Send it, sealed and opened for a sealed user."""
+        sealer = self.sealer
+        if sealer is None or user_id is None:
+            return self.send(call, user_id, repeatable, timeout)
+        sealed = sealer.sealed(call, user_id)
+        try:
+            columns, rows = self.send(sealed, user_id, repeatable, timeout)
+        except NotAllowedError:
+            # sealed by somebody else since we asked
+            if sealer.wrapping is None or sealed is not call or not sealer.forget(user_id):
+                raise
+            sealed = sealer.sealed(call, user_id)
+            if sealed is call:
+                raise
+            columns, rows = self.send(sealed, user_id, repeatable, timeout)
+        return columns, sealer.opened(call.function, columns, rows, user_id)
+
+    def send(
+        self,
+        call: Call,
+        user_id: UUID | None,
+        repeatable: bool,
+        timeout: float | None = None,
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Send a call as it is; return its columns and rows."""
         if isinstance(self._target, Connection):
             return self._joined(self._target, call, self._frame(user_id, timeout))
         pauses = list(_REPEATS) if repeatable else []

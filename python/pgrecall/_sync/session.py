@@ -12,6 +12,7 @@ from uuid import UUID, uuid4, uuid5
 from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import SyncRuntime
+from pgrecall._sealed import message_digest
 from pgrecall._sync.tools import MemoryTools
 from pgrecall._sync.turn import Functions, ReplyStream, Turn
 from pgrecall.errors import InvalidInputError, NotFoundError
@@ -68,6 +69,7 @@ class ChatSession:
         self._session: Session | None = None
         self._user_id: UUID | None = None
         self.last_context: CompiledContext | None = None
+        self._is_sealed = False
         self._last_asked = ""  # what the user said in the turn at hand, not stored yet
 
     def open(self) -> Session:
@@ -328,7 +330,7 @@ class ChatSession:
             user_id=self.user_id,
             session_id=opened.session_id,
             query=UNSET if query is None else query,
-            query_embedding=self._memory._vector(query, embedding),
+            query_embedding=self._memory._vector(self.user_id, query, embedding),
             options=options or UNSET,
             as_of=as_of,
         )
@@ -404,9 +406,7 @@ class ChatSession:
             session = self.refresh()
             if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:
                 given = given[1:]
-            listed = self._database.rows(
-                NewMessage, Call.of("new_messages_since", cursor=None, messages=given)
-            )
+            listed = self._listed(given)
             limit = len(listed) + _SYNC_SPARE
             call = Call.of(
                 "get_messages", user_id=self.user_id, session_id=session.session_id, limit=limit
@@ -414,8 +414,8 @@ class ChatSession:
             stored = self._database.rows(Message, call, user_id=self.user_id)
             stored.reverse()
             kept, known = continued(
-                [message.content_hash or b"" for message in stored],
-                [message.cursor for message in listed],
+                [self._hash_of(message) for message in stored],
+                listed,
                 is_whole=len(stored) < limit,
             )
             if known == len(given):
@@ -423,9 +423,22 @@ class ChatSession:
             if kept < len(stored):
                 self.retract(stored[kept].turn_index)
             # the same for the same list, unless something was appended in between
-            said = b"".join(message.cursor for message in listed[known:]).hex()
+            said = b"".join(listed[known:]).hex()
             request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
             return self.append(given[known:], request_id=request_id)
+
+    def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
+        """Return a hash of each message; a sealed user's are not shown to the database."""
+        self._is_sealed = self._memory._is_sealed(self.user_id)
+        if self._is_sealed:
+            return [message_digest(message) for message in given]
+        call = Call.of("new_messages_since", cursor=None, messages=given)
+        return [one.cursor for one in self._database.rows(NewMessage, call)]
+
+    def _hash_of(self, stored: Message) -> bytes:
+        if self._is_sealed:
+            return message_digest(dict(stored.to_openai()))
+        return stored.content_hash or b""
 
     @overload
     def send(

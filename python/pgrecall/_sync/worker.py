@@ -297,6 +297,8 @@ class Worker:
                 raise
             return self._failed(job, error, ())
         embedder = self._memory.embedder()
+        if job.kind != "embed" and self._memory._is_sealed(job.user_id):
+            embedder = None  # a sealed user's texts have no vectors
 
         def beat() -> None:
             try:

@@ -85,12 +85,16 @@ def opened(
     limits: Limits | None = None,
 ) -> Iterator[AgentMemory]:
     """Open the memory that a command works on, and close it after."""
+    from pgrecall.settings import Settings
+
     chosen: Embedder | Literal[False] | None = False if no_embedding else embedder
-    target = named_dsn(dsn)
+    target, keys = named_dsn(dsn), Settings().keys()
     memory = (
-        AgentMemory.embedded(embedder=chosen, llm=llm, limits=limits)
+        AgentMemory.embedded(embedder=chosen, llm=llm, limits=limits, wrapping_keys=keys)
         if target is None
-        else AgentMemory.connect(target, embedder=chosen, llm=llm, limits=limits)
+        else AgentMemory.connect(
+            target, embedder=chosen, llm=llm, limits=limits, wrapping_keys=keys
+        )
     )
     with memory:
         yield memory

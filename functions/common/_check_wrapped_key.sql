@@ -1,0 +1,25 @@
+-- recall._check_wrapped_key(wrapped_key, wrapping_key)
+-- Raises  RC003
+create or replace function recall._check_wrapped_key(
+    p_wrapped_key  bytea,
+    p_wrapping_key text
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if p_wrapped_key is null or octet_length(p_wrapped_key) not between 40 and 10000
+       or p_wrapping_key is null or length(p_wrapping_key) not between 1 and 200 then
+        raise exception using
+            errcode = 'RC003',
+            message = 'that is no wrapped key, or it has no name of its wrapping key',
+            hint    = 'AgentMemory.seal_user makes both: 40 to 10000 bytes, 1 to 200 characters.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_wrapped_key(bytea, text) is
+    'Refuse what cannot be a wrapped key (RC003).';

@@ -1,0 +1,25 @@
+-- recall._raise_plain_text(user, table, path)
+-- Raises  RC006, always.
+create or replace function recall._raise_plain_text(
+    p_user_id uuid,
+    p_table   text,
+    p_path    text
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    raise exception using
+        errcode = 'RC006',
+        message = format('user %s is sealed: %s takes no readable text', p_user_id, p_table),
+        detail  = 'It would stand at ' || p_path || '.',
+        hint    = 'Connect by a driver that holds the wrapping key: AgentMemory.connect(…, '
+                  'wrapping_keys=…).';
+end;
+$function$;
+
+comment on function recall._raise_plain_text(uuid, text, text) is
+    'Refuse a readable text of a sealed user (RC006).';

@@ -1,0 +1,34 @@
+-- recall._refuse_plain_insert() -> trigger, after an insert, for each statement
+-- What a sealed user has must come as ciphertext; the arguments are JSON paths to the texts of a
+-- row. A statement writes rows of one user. This is the wall behind the drivers: a path that seals
+-- nothing fails here.
+-- Raises  RC006
+create or replace function recall._refuse_plain_insert()
+returns trigger
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_user_id uuid := (select n.user_id from new_rows as n limit 1);
+    v_path    text;
+begin
+    if v_user_id is null or not recall._is_sealed_user(v_user_id) then
+        return null;
+    end if;
+    select p.path
+      into v_path
+      from new_rows as n
+     cross join lateral recall._plain_path(to_jsonb(n), tg_argv) as p (path)
+     where p.path is not null
+     limit 1;
+    if v_path is not null then
+        perform recall._raise_plain_text(v_user_id, tg_table_name, v_path);
+    end if;
+    return null;
+end;
+$function$;
+
+comment on function recall._refuse_plain_insert() is
+    'Trigger: refuse readable texts of a sealed user that an insert brings.';

@@ -1,0 +1,26 @@
+-- recall._refuse_plain_update() -> trigger, before an update of columns that hold texts
+-- As recall._refuse_plain_insert.
+-- Raises  RC006
+create or replace function recall._refuse_plain_update()
+returns trigger
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_path text;
+begin
+    if not recall._is_sealed_user(new.user_id) then
+        return new;
+    end if;
+    v_path := recall._plain_path(to_jsonb(new), tg_argv);
+    if v_path is not null then
+        perform recall._raise_plain_text(new.user_id, tg_table_name, v_path);
+    end if;
+    return new;
+end;
+$function$;
+
+comment on function recall._refuse_plain_update() is
+    'Trigger: refuse readable texts of a sealed user that an update brings.';

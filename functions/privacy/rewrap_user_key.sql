@@ -1,0 +1,34 @@
+-- recall.rewrap_user_key(user, key_no, previous, wrapped_key, wrapping_key) -> was it replaced?
+-- The rotation of a wrapping key: the same data key, wrapped anew. False when another was quicker.
+-- Raises  RC003
+create or replace function recall.rewrap_user_key(
+    p_user_id      uuid,
+    p_key_no       integer,
+    p_previous     bytea,
+    p_wrapped_key  bytea,
+    p_wrapping_key text
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_wrapped_key(p_wrapped_key, p_wrapping_key);
+
+    update recall.user_keys as k
+       set wrapped_key  = p_wrapped_key,
+           wrapping_key = p_wrapping_key
+     where k.user_id     = p_user_id
+       and k.key_no      = p_key_no
+       and k.wrapped_key = p_previous;
+    return found;
+end;
+$function$;
+
+comment on function recall.rewrap_user_key(uuid, integer, bytea, bytea, text) is
+    'Replace the wrapped form of a data key, unless it was replaced meanwhile.';

@@ -1,0 +1,260 @@
+"""Encryption of a sealed user's texts, by keys that the database never has.
+
+A sealed user has a data key of his own (AES-256-GCM), made by `AgentMemory.seal_user` and kept in
+the database, wrapped by a wrapping key that is kept anywhere else: a file, an environment
+variable, or a key management service behind the protocol `WrappingKeys`. The driver encrypts what
+it sends and opens what it gets; a caller sees texts.
+
+Associated data bind a ciphertext to its user and field: one that was moved to another user, or to
+another field, does not open. Nonces are derived from key, field and text (and, in an append, from
+the request id and the place), so that a repeated request sends the same bytes, and names that are
+compared (slots, tags, tasks) stay comparable: of those, and of the HMAC of a memory's text, the
+database learns which are equal, and nothing more.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import re
+import secrets
+import unicodedata
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import UUID
+
+from pgrecall.errors import ConfigurationError, InvalidInputError
+
+__all__ = ["LocalWrappingKeys", "UserKeys", "WrappingKeys", "is_sealed", "new_data_key"]
+
+_PREFIX = "sealed:v1:"
+_TOKEN = re.compile(r"sealed:v1:([a-z]+):([A-Za-z0-9_-]{43})?:([A-Za-z0-9_-]{40,})")
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+_WRONG_KEY = "Give the driver the wrapping key that the user was sealed with, under its name."
+
+
+class WrappingKeys(Protocol):
+    """What keeps the wrapping keys; a key management service is wrapped in one of these.
+
+    Its methods may ask the network: they are called once per user and process.
+    """
+
+    @property
+    def current(self) -> str:
+        """The name of the key that wraps what is new (1 to 200 characters, no secret)."""
+
+    def wrap(self, name: str, data_key: bytes, context: bytes) -> bytes:
+        """Return a data key encrypted by the key of that name, bound to the context."""
+
+    def unwrap(self, name: str, wrapped: bytes, context: bytes) -> bytes:
+        """Return the data key again.
+
+        Raises:
+            ConfigurationError: there is no key of that name, or it is another key.
+        """
+
+
+class LocalWrappingKeys:
+    """Wrapping keys in this process: AES-256-GCM by keys of 32 bytes.
+
+    The first key is the current one, the others open what they wrapped until it is wrapped anew
+    (`AgentMemory.rewrap_user`).
+
+    Args:
+        keys: keys by name.
+    """
+
+    def __init__(self, keys: Mapping[str, bytes]) -> None:
+        if not keys:
+            raise ConfigurationError("there is no wrapping key", hint=_HOW_TO_MAKE)
+        for name, key in keys.items():
+            if not 1 <= len(name) <= 200 or len(key) != _KEY_BYTES:
+                raise ConfigurationError(
+                    f"the wrapping key {name[:200]!r} is no key of 32 bytes with a name",
+                    hint=_HOW_TO_MAKE,
+                )
+        self._keys = dict(keys)
+        self.current = next(iter(keys))
+
+    @classmethod
+    def from_text(cls, text: str) -> LocalWrappingKeys:
+        """Read `name:base64` entries, separated by white space; the first is the current one."""
+        keys: dict[str, bytes] = {}
+        for entry in text.split():
+            name, _, encoded = entry.rpartition(":")
+            try:
+                keys[name] = base64.b64decode(encoded, validate=True)
+            except ValueError:
+                raise ConfigurationError(
+                    f"the wrapping key {name[:200]!r} is not base64", hint=_HOW_TO_MAKE
+                ) from None
+        return cls(keys)
+
+    @classmethod
+    def from_file(cls, path: Path | str) -> LocalWrappingKeys:
+        """Read them from a file, which only its owner should be able to read."""
+        try:
+            return cls.from_text(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigurationError(f"the file of wrapping keys cannot be read: {error}") from None
+
+    @classmethod
+    def from_environment(cls, variable: str = "PGRECALL_WRAPPING_KEYS") -> LocalWrappingKeys:
+        """Read them from an environment variable."""
+        return cls.from_text(os.environ.get(variable, ""))
+
+    def wrap(self, name: str, data_key: bytes, context: bytes) -> bytes:
+        """Encrypt a data key."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + encrypted(self._key(name), nonce, data_key, context)
+
+    def unwrap(self, name: str, wrapped: bytes, context: bytes) -> bytes:
+        """Decrypt a data key."""
+        opened = decrypted(self._key(name), wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], context)
+        if opened is None:
+            raise ConfigurationError(
+                f"the wrapping key {name!r} is not the one that this user was sealed with",
+                hint=_WRONG_KEY,
+            )
+        return opened
+
+    def _key(self, name: str) -> bytes:
+        if name not in self._keys:
+            raise ConfigurationError(f"there is no wrapping key {name!r} here", hint=_WRONG_KEY)
+        return self._keys[name]
+
+
+_HOW_TO_MAKE = "Make one by: python -c 'import base64,os; print(base64.b64encode(os.urandom(32)))'"
+
+
+class UserKeys:
+    """Seals and opens the texts of one user.
+
+    Args:
+        user_id: whose.
+        data_keys: by number; the highest seals.
+    """
+
+    def __init__(self, user_id: UUID, data_keys: Mapping[int, bytes]) -> None:
+        self.user_id = user_id
+        self._ciphers = {no: _derived(key, b"cipher") for no, key in data_keys.items()}
+        self._nonces = {no: _derived(key, b"nonce") for no, key in data_keys.items()}
+        # of the first key for ever: what is compared must not change with the others
+        self._mac = _derived(data_keys[min(data_keys)], b"compare")
+        self._current = max(data_keys)
+
+    def seal(self, text: str, field: str, *, context: str = "", with_hash: bool = False) -> str:
+        """Return the ciphertext of a text.
+
+        Args:
+            text: any text.
+            field: what it is; it opens as this only.
+            context: what makes the bytes differ from those of the same text elsewhere; empty where
+                the database must be able to compare.
+            with_hash: whether the HMAC of the normalized text goes with it, for deduplication.
+        """
+        mark = ""
+        if with_hash:
+            mark = _b64(hmac.digest(self._mac, b"hash\0" + _normalized(text).encode(), "sha256"))
+        data = text.encode()
+        bound = self._bound(field, mark)
+        seed = len(context).to_bytes(4) + context.encode() + bound + b"\0" + data
+        nonce = hmac.digest(self._nonces[self._current], seed, "sha256")[:_NONCE_BYTES]
+        body = encrypted(self._ciphers[self._current], nonce, data, bound)
+        return f"{_PREFIX}{field}:{mark}:{_b64(self._current.to_bytes(2) + nonce + body)}"
+
+    def open(self, text: str, fields: Collection[str] | None = None) -> str:
+        """Return a text with each ciphertext in it opened.
+
+        Raises:
+            ConfigurationError: one is of another key, user or field, or was changed.
+        """
+        return self.replaced(text, lambda _, opened: opened, fields)
+
+    def replaced(
+        self,
+        text: str,
+        shown: Callable[[str, str], str],
+        fields: Collection[str] | None = None,
+    ) -> str:
+        """Return a text with each ciphertext replaced by what `shown` makes of field and text."""
+
+        def opened(match: re.Match[str]) -> str:
+            field, mark, body = match[1], match[2] or "", _unb64(match[3])
+            number = int.from_bytes(body[:2])
+            data = None
+            if number in self._ciphers and (fields is None or field in fields):
+                nonce, sealed = body[2 : 2 + _NONCE_BYTES], body[2 + _NONCE_BYTES :]
+                data = decrypted(self._ciphers[number], nonce, sealed, self._bound(field, mark))
+            if data is None:
+                raise ConfigurationError(
+                    f"a sealed text of user {self.user_id} does not open as {field}",
+                    hint="It was changed or moved in the database, or sealed by another key.",
+                )
+            return shown(field, data.decode())
+
+        return _TOKEN.sub(opened, text)
+
+    def _bound(self, field: str, mark: str) -> bytes:
+        return b"\0".join([b"pgrecall v1", self.user_id.bytes, field.encode(), mark.encode()])
+
+
+def is_sealed(text: str) -> bool:
+    """Return whether a text is, or contains, a ciphertext."""
+    return _PREFIX in text and _TOKEN.search(text) is not None
+
+
+def new_data_key() -> bytes:
+    """Return a new data key."""
+    return secrets.token_bytes(_KEY_BYTES)
+
+
+def encrypted(key: bytes, nonce: bytes, data: bytes, bound: bytes) -> bytes:
+    """Return the AES-GCM ciphertext with its tag."""
+    return bytes(_aes(key).encrypt(nonce, data, bound))
+
+
+def decrypted(key: bytes, nonce: bytes, data: bytes, bound: bytes) -> bytes | None:
+    """Return the plaintext, None when key, nonce, data or what it is bound to is another."""
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        return bytes(_aes(key).decrypt(nonce, data, bound))
+    except (InvalidTag, ValueError):
+        return None
+
+
+def _aes(key: bytes) -> Any:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    except ImportError as error:
+        raise ConfigurationError(
+            "sealed users need the package cryptography",
+            hint="pip install 'pgrecall[sealed]'",
+        ) from error
+    return AESGCM(key)
+
+
+def _derived(key: bytes, purpose: bytes) -> bytes:
+    """Return a key for one purpose: HKDF-SHA256 (RFC 5869) of one block, without salt."""
+    if len(key) != _KEY_BYTES:
+        raise InvalidInputError("a data key has 32 bytes")
+    extracted = hmac.digest(bytes(32), key, "sha256")
+    return hmac.digest(extracted, b"pgrecall sealed v1 " + purpose + b"\x01", "sha256")
+
+
+def _normalized(text: str) -> str:
+    """Return the form in which two texts are the same text, as `recall._normalize_text` has it."""
+    folded = " ".join(unicodedata.normalize("NFKC", text).lower().split())
+    return folded.rstrip(" .,;:!?…。、！？")
+
+
+def _b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _unb64(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
