@@ -494,6 +494,22 @@ def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: 
     db.execute("select recall.forget_user(%s)", [sealed])
 
 
+def test_an_export_is_readable(
+    memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
+) -> None:
+    """By who has the key; it is no document to import, since keys are no part of it."""
+    use_everything(memory, sealed)
+    document = memory.export_user(sealed)
+    assert "sealed:v1" not in json.dumps(document)
+    assert f"I keep a {MARK}." in json.dumps(document)
+    assert MARK not in json.dumps(value(db, "select recall.export_user(%s)", [sealed]))
+    with other(configured, None) as keyless, pytest.raises(ConfigurationError, match="is sealed"):
+        keyless.export_user(sealed)
+    db.execute("select recall.forget_user(%s)", [sealed])
+    with pytest.raises(NotAllowedError, match="sealed user"):
+        memory.import_user(document)
+
+
 def test_a_key_is_checked(db: Connection, user: uuid.UUID) -> None:
     for arguments in (
         {"p_wrapped_key": b"short", "p_wrapping_key": "a"},

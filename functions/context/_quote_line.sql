@@ -14,7 +14,7 @@ create or replace function recall._quote_line(
 language sql
 stable
 parallel safe
-as $function$
+begin atomic
     select to_char(p_created_at at time zone 'UTC', '"- "YYYY-MM-DD", "')
            || recall._plain_text(coalesce(nullif(btrim(p_name), ''), p_role))
            || coalesce(', in "' || recall._plain_text(nullif(btrim(p_title), '')) || '"', '')
@@ -22,13 +22,13 @@ as $function$
            q.quoted
       from (
             select recall._plain_text(
-                       case when length(t.content) > p_settings.recalled_max_characters
-                            then left(t.content, p_settings.recalled_max_characters) || '…'
+                       case when length(t.content) > (p_settings).recalled_max_characters
+                            then left(t.content, (p_settings).recalled_max_characters) || '…'
                             else t.content end)
               from (select btrim(p_content)) as t (content)
              where t.content ~ '\S'
-           ) as q (quoted)
-$function$;
+           ) as q (quoted);
+end;
 
 comment on function recall._quote_line(timestamptz, text, text, text, text, recall.settings) is
     'A turn as a line of the recalled block, and its text as it stands there.';

@@ -2,7 +2,7 @@
 -- One task, a transaction per run_maintenance, until nothing is due or its budget is spent: what
 -- pg_cron calls. A procedure that commits can be neither SECURITY DEFINER nor have a SET clause,
 -- so it runs with its caller's rights (recall_worker's suffice) and pins the path itself, anew in
--- each transaction.
+-- each transaction; variables are declared before that, by types with their schema.
 -- A task that hangs is ended, and its connection with it, by transaction_timeout: unlike
 -- statement_timeout it can be set from inside.
 -- Raises  RC003 unknown task, 2D000 inside a transaction block.
@@ -12,9 +12,9 @@ create or replace procedure recall.maintain(
 language plpgsql
 as $procedure$
 declare
-    v_budget interval;
-    v_until  timestamptz;
-    v_more   boolean;
+    v_budget pg_catalog.interval;
+    v_until  pg_catalog.timestamptz;
+    v_more   pg_catalog.bool;
 begin
     loop
         perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),

@@ -1,4 +1,6 @@
--- recall._health_security() -> extensions, row_security, public
+-- recall._health_security() -> extensions, row_security, public, grants
+-- A grant on a table shows no row, but it lets its holder truncate it, or hang a trigger on it that
+-- runs as the owner at the next write.
 create or replace function recall._health_security()
 returns table (
     name   text,
@@ -55,8 +57,45 @@ begin
                select
                  from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a
                 where a.grantee = 0);
+
+    return query
+    with granted as (
+        select distinct case when a.grantee = 0 then 'PUBLIC'
+                             else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee))
+                        end as role
+          from pg_catalog.pg_class as c
+         cross join lateral aclexplode(c.relacl) as a
+         where c.relnamespace = 'recall'::regnamespace
+           and a.grantee <> c.relowner
+           and not (a.privilege_type = 'SELECT'
+                    and a.grantee = coalesce(to_regrole('recall_reader'), 0::oid::regrole)::oid
+                    and not c.relispartition)
+    ), foreign_trigger as (
+        select format('%I on %s', t.tgname, t.tgrelid::regclass) as name
+          from pg_catalog.pg_trigger as t
+          join pg_catalog.pg_class as c on c.oid = t.tgrelid
+          join pg_catalog.pg_proc as p on p.oid = t.tgfoid
+         where c.relnamespace = 'recall'::regnamespace
+           and p.pronamespace <> 'recall'::regnamespace
+           and not t.tgisinternal
+    )
+    select 'grants', case when g.roles is null and f.triggers is null then 'ok' else 'fail' end,
+           coalesce(
+               nullif(concat_ws('; ', 'rights on tables were granted to ' || g.roles,
+                                'triggers that are not ours: ' || f.triggers), ''),
+               'nobody was granted a right on a table, but recall_reader its own rows'),
+           case
+               when g.roles is not null
+                   then format('Applications need functions only: revoke all on all tables in '
+                               'schema recall from %s;', g.roles)
+               when f.triggers is not null then 'Look at what they do, and drop them.'
+           end
+      from (select string_agg(r.role, ', ' order by r.role) from granted as r) as g (roles)
+     cross join (select string_agg(t.name, ', ' order by t.name) from foreign_trigger as t)
+                as f (triggers);
 end;
 $function$;
 
 comment on function recall._health_security() is
-    'Health of what keeps users apart: extensions, row-level security, rights of PUBLIC.';
+    'Health of what keeps users apart: extensions, row-level security, rights of PUBLIC and '
+    'on tables.';
