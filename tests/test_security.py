@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from psycopg import conninfo
 
 from everyfunction import CALLS, Call, World, furnish, public_functions
+from pgrecall.errors import ConfigurationError
 from support import append, call, login_role, open_session, refused, rows, said, value
 
 Connection = psycopg.Connection[Any]
@@ -500,6 +501,27 @@ $traps$;
 """
 
 
+# Types of the names of those that our functions cast to, in front of everybody else's, and casts
+# of the attacker's own type into what parameters take.
+TYPE_TRAPS = """
+create domain evil.uuid as pg_catalog.text check (false);
+create domain evil.text as pg_catalog.text check (false);
+create domain evil.jsonb as pg_catalog.text check (false);
+create domain evil.halfvec as pg_catalog.text check (false);
+create domain evil.timestamptz as pg_catalog.text check (false);
+create domain evil.regclass as pg_catalog.text check (false);
+create domain pg_temp.uuid as pg_catalog.text check (false);
+create domain pg_temp.halfvec as pg_catalog.text check (false);
+create type evil.memory_store as (user_id pg_catalog.text);
+create type evil.provenance as enum ('evil');
+create type evil.memory_tier as enum ('evil');
+create type evil.mine as enum ('sneaky');
+create function evil.leak(evil.mine) returns pg_catalog.text language plpgsql as
+    $f$ begin raise exception 'hijacked by a cast as %', current_user; end $f$;
+create cast (evil.mine as pg_catalog.text) with function evil.leak(evil.mine) as implicit;
+"""
+
+
 def test_nothing_of_a_callers_search_path_is_called(
     db: Connection, dsn: str, worlds: tuple[World, World]
 ) -> None:
@@ -508,10 +530,11 @@ def test_nothing_of_a_callers_search_path_is_called(
         # the trap works where the path is the caller's
         with pytest.raises(psycopg.errors.RaiseException, match="hijacked"):
             conn.execute("select version()")
+        conn.execute(TYPE_TRAPS.encode())
         for asked in CALLS:
-            query = asked.query.replace("now()", "pg_catalog.now()").replace(
-                "gen_random_uuid()", "pg_catalog.gen_random_uuid()"
-            )
+            query = asked.query.replace("::uuid", "::pg_catalog.uuid")
+            for name in ("now()", "gen_random_uuid()"):
+                query = query.replace(name, f"pg_catalog.{name}")
             with conn.transaction(force_rollback=True):
                 conn.execute(query.encode(), worlds[0]).fetchall()
         user = uuid.uuid4()
@@ -519,6 +542,23 @@ def test_nothing_of_a_callers_search_path_is_called(
             "select recall.open_session(%s, 'gpt-4o', p_title => 'mine')", [user]
         ).fetchone()
         assert made is not None
+        # his own cast runs before the call, with his own rights; those of others' types are not his
+        with pytest.raises(psycopg.errors.RaiseException, match=f"as {conn.info.user}"):
+            conn.execute("select recall.user_id('sneaky'::evil.mine)")
+        for statement in (
+            "create cast (pg_catalog.text as recall.provenance) with inout as implicit",
+            "create function recall.user_id(evil.mine) returns int language sql return null",
+            "alter function recall.version() reset all",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                conn.execute(statement.encode())
+        # what is not SECURITY DEFINER calls nothing of his path either
+        conn.execute("call recall.maintain('expire_working')")
+        for function in ("schedule_maintenance", "unschedule_maintenance"):
+            try:
+                conn.execute(f"select * from recall.{function}()".encode())
+            except ConfigurationError:
+                continue  # there is no pg_cron
     with_session = rows(db, "select session_id from recall.sessions where user_id = %s", [user])
     assert [row["session_id"] for row in with_session] == [made[0]]
     db.execute("drop schema if exists evil cascade")

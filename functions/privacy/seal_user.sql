@@ -2,7 +2,8 @@
 -- From now on the user's texts come as ciphertext, made by a driver: its data key stands here,
 -- wrapped by a key that never comes here. What is there already would stay readable (in backups,
 -- too), so only a user without any is sealed. Texts that are not read are not indexed either: no
--- message is embedded, and memories are drawn by a model or not at all.
+-- message is embedded, memories are drawn by a model or not at all, and a ciphertext is not searched
+-- for secrets, which would break it.
 -- Locks   the user.
 -- Raises  RC003, RC006 the user has data already.
 create or replace function recall.seal_user(
@@ -41,7 +42,7 @@ begin
        set is_sealed   = true,
            external_id = null,
            metadata    = '{}',
-           overrides   = u.overrides || '{"embed_messages": false}'
+           overrides   = u.overrides || '{"embed_messages": false, "secrets": "keep"}'
                          || case when (recall._settings(p_user_id)).extraction = 'verbatim'
                                  then '{"extraction": "none"}' else '{}' end::jsonb
      where u.user_id = p_user_id;
