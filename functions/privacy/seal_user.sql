@@ -2,7 +2,7 @@
 -- From now on the user's texts come as ciphertext, made by a driver: its data key stands here,
 -- wrapped by a key that never comes here. What is there already would stay readable (in backups,
 -- too), so only a user without any is sealed. Texts that are not read are not indexed either: no
--- message is embedded, memories are drawn by a model or not at all, and a ciphertext is not searched
+-- message is embedded, memories are drawn by a model or not at all, and no ciphertext is searched
 -- for secrets, which would break it.
 -- Locks   the user.
 -- Raises  RC003, RC006 the user has data already.
