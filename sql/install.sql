@@ -325,6 +325,7 @@ begin;
 \ir ../functions/lifecycle/_expire_session.sql
 \ir ../functions/lifecycle/_expired_months.sql
 \ir ../functions/lifecycle/_follow_sessions.sql
+\ir ../functions/lifecycle/_may_retire.sql
 \ir ../functions/lifecycle/_merge_sets.sql
 \ir ../functions/lifecycle/_month_retention.sql
 \ir ../functions/lifecycle/_open_proposals.sql

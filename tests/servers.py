@@ -83,6 +83,8 @@ class TestServer:
                 schema.install(
                     conn, embedding_dimensions=DIMENSIONS, hash_partitions=HASH_PARTITIONS
                 )
+                # what a sweep gets done in a call shall not depend on how busy the machine is
+                conn.execute('select recall.configure(\'{"maintenance_lock_time": "1 minute"}\')')
             self._template = name
         return self._template
 

@@ -10,6 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,17 @@ def session_row(conn: Connection, user: uuid.UUID, session: uuid.UUID) -> dict[s
 def job_rows(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     """Return the jobs of a user as the table has them, by kind."""
     return rows(conn, "select * from recall.jobs where user_id = %s order by kind, run_at", [user])
+
+
+def sweep(conn: Connection, task: str, as_of: datetime | None = None, **more: Any) -> int:
+    """Run a sweep batch after batch to its end, as of a time; return how many it did."""
+    done = 0
+    for _ in range(1000):
+        (batch,) = call(conn, task, p_as_of=as_of, **more)
+        done += batch["done"]
+        if not batch["more"]:
+            return done
+    pytest.fail(f"{task} does not come to an end")
 
 
 def together(works: Iterable[Callable[[], Any]]) -> list[Any]:

@@ -137,7 +137,7 @@ def test_every_call_names_what_exists(
         "user": user, "memory_id": uuid.uuid4(), "session_id": uuid.uuid4(), "query": "x",
         "content": "x", "useful": True, "accept": True, "memory_ids": [], "relevance": [],
         "candidates": [{"content": "x"}], "kind": "embed", "model": "m", "context_window_size": 10,
-        "memories": [], "texts": [],
+        "memories": [], "texts": [], "document": {},
     }  # fmt: skip
     skipped = {"close", "connect", "embedded", "from_environment", "joining", "worker", "session"}
     for name in sorted(n for n in dir(memory) if not n.startswith("_") and n not in skipped):

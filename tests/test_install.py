@@ -587,7 +587,9 @@ def test_uninstall_leaves_nothing_but_the_roles(empty_dsn: str, way: str) -> Non
     def uninstall() -> None:
         if way == "psql":
             done = psql(empty_dsn, ROOT / "sql" / "uninstall.sql")
-            assert (done.returncode, done.stderr) == (0, "")
+            # a server whose pg_cron works in another database is told of it
+            said = [line for line in done.stderr.splitlines() if "pg_cron lives in" not in line]
+            assert (done.returncode, said) == (0, [])
         else:
             with psycopg.connect(empty_dsn, autocommit=True) as conn:
                 schema.uninstall(conn)

@@ -45,7 +45,8 @@ values ('{name}', '* * * * *', '1 minute', 5, '10 seconds') on conflict do nothi
 
 @pytest.fixture(autouse=True)
 def sweep(db: Connection) -> Iterator[str]:
-    """A task of ours; no other is due."""
+    """A task of ours; no other is due, and a transaction ends as early as it is shipped to."""
+    db.execute('select recall.configure(\'{"maintenance_lock_time": "100 ms"}\')')
     db.execute("update recall.maintenance_tasks set last_run_at = now()")
     db.execute(SWEEP.format(name="test_sweep").encode())
     yield "test_sweep"

@@ -70,7 +70,7 @@ def leaves(conn: Connection) -> dict[str, list[tuple[datetime | None, datetime]]
 def test_what_an_installation_makes(db: Connection) -> None:
     now = datetime.now(UTC)
     found = leaves(db)
-    assert len(found) == 9, "eight leaves of the history, and the spans of jobs"
+    assert len(found) == 12, "eight leaves of the history, spans of jobs, three of the ledger"
     for bounds in found.values():
         assert bounds == [
             (None, month(now, -12)),
@@ -92,7 +92,7 @@ def test_thirty_six_months_in_every_time_zone(small: str) -> None:
                 [month(now, ahead), month(now, ahead + 1) - timedelta(microseconds=1)]
             )
             (row,) = call(conn, "ensure_partitions", p_as_of=moment)
-            assert row == {"done": 3 if ahead else 0, "more": False}
+            assert row == {"done": 6 if ahead else 0, "more": False}
             assert call(conn, "ensure_partitions", p_as_of=moment) == [{"done": 0, "more": False}]
         conn.execute("set timezone = 'UTC'")
         conn.execute("set datestyle = 'ISO'")
@@ -141,7 +141,7 @@ def test_more_is_said_when_the_limit_is_reached(small: str) -> None:
             steps.append(row["done"])
             if not row["more"]:
                 break
-        assert sum(steps) == 6, "two months below three parents"
+        assert sum(steps) == 12, "two months below six parents"
         assert max(steps) == 2
         assert call(conn, "ensure_partitions", p_limit=0)[0]["done"] == 0
         for limit in (-1, None):
@@ -162,7 +162,7 @@ def test_maintenance_gives_up_on_a_locked_parent(small: str) -> None:
             call(conn, "ensure_partitions", p_as_of=later)
         assert 1.5 < time.monotonic() - started < 10
         holder.rollback()
-        assert call(conn, "ensure_partitions", p_as_of=later)[0]["done"] == 6
+        assert call(conn, "ensure_partitions", p_as_of=later)[0]["done"] == 12
 
 
 def test_a_long_reader_stops_nobody(small: str) -> None:
@@ -175,7 +175,7 @@ def test_a_long_reader_stops_nobody(small: str) -> None:
         session = open_session(conn, user)
         reader.execute("select count(*) from recall.conversation_history")
         append(conn, user, session, said("x", created_at="2020-02-02T00:00:00Z"))
-        assert call(conn, "ensure_partitions", p_as_of=later)[0]["done"] == 6
+        assert call(conn, "ensure_partitions", p_as_of=later)[0]["done"] == 12
 
 
 @pytest.mark.concurrent
@@ -188,7 +188,7 @@ def test_maintenance_at_once_in_several_sessions(small: str, dsn: str, connect: 
 
     results = together([run] * 4)
     raise_errors(results)
-    assert sum(results) == 6, "each month was made once"
+    assert sum(results) == 12, "each month was made once"
 
 
 def test_a_leaf_is_as_closed_as_its_parent(db: Connection, user: uuid.UUID) -> None:

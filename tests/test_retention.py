@@ -76,6 +76,14 @@ def drop(conn: Connection, at: datetime | None = None) -> int:
             return done
 
 
+def a_year_later(conn: Connection) -> None:
+    """What became of the sessions was so for thirteen months."""
+    conn.execute("update recall.sessions set updated_at = updated_at - interval '13 months'")
+    conn.execute(
+        "update recall.session_summaries set created_at = created_at - interval '13 months'"
+    )
+
+
 def contents(conn: Connection, user: uuid.UUID, session: uuid.UUID) -> list[str]:
     found = call(conn, "get_messages", p_user_id=user, p_session_id=session, p_limit=1000)
     return [row["content"] for row in reversed(found)]
@@ -91,9 +99,12 @@ def test_a_closed_session_loses_its_old_month(db: Connection, user: uuid.UUID) -
         "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
         " role, created_at, '' from recall.conversation_history"
     )
+    a_year_later(db)
     assert drop(db) == 0, "it goes on: nothing is lost"
     assert session_row(db, user, session)["first_retained_turn"] == 1
     call(db, "close_session", p_user_id=user, p_session_id=session)
+    assert drop(db) == 0, "closed just now: an import of old talks is not thrown away"
+    a_year_later(db)
     assert drop(db) == 1
     assert contents(db, user, session) == ["new question", "new answer"]
     row = session_row(db, user, session)
@@ -120,9 +131,12 @@ def test_what_has_been_compacted_may_go(db: Connection, user: uuid.UUID) -> None
         " values (%s, %s, recall.uuidv7(), 'compaction', 1, 2, 'a and b', 3, now())",
         [user, session],
     )
+    a_year_later(db)
     assert drop(db) == 0, "two turns of the month are still told as they were"
     db.execute("update recall.sessions set compacted_through_turn = 4, active_tokens = 20")
-    db.execute("update recall.session_summaries set to_turn = 4")
+    db.execute("update recall.session_summaries set to_turn = 4, created_at = now()")
+    assert drop(db) == 0, "compacted just now"
+    a_year_later(db)
     assert drop(db) == 1
     assert contents(db, user, session) == ["e", "f"]
     row = session_row(db, user, session)
@@ -145,6 +159,7 @@ def test_old_turns_after_new_ones_stay(db: Connection, user: uuid.UUID) -> None:
     )
     db.execute("update recall.sessions set turn_count = 2, active_tokens = 20, status = 'closed',"
                " created_at = created_at - interval '2 years'")  # fmt: skip
+    a_year_later(db)
     assert drop(db) == 0
     assert len(contents(db, user, session)) == 2
 
@@ -155,6 +170,7 @@ def test_a_user_who_keeps_longer(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said_in(14, "x"))
     call(db, "close_session", p_user_id=user, p_session_id=session)
+    a_year_later(db)
     assert drop(db) == 0
     call(db, "configure_user", p_user_id=user, p_changes={"history_retention": "1 month"})
     assert drop(db, datetime.now(UTC) - 60 * DAY) == 0, "for all it is 12 months"
@@ -166,6 +182,7 @@ def test_detached_and_left(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said_in(14, "kept aside"))
     call(db, "close_session", p_user_id=user, p_session_id=session)
+    a_year_later(db)
     assert drop(db) == 1
     assert contents(db, user, session) == []
     (left,) = rows(
@@ -188,6 +205,7 @@ def test_everything_before(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said_in(30, "long ago"))
     call(db, "close_session", p_user_id=user, p_session_id=session)
+    a_year_later(db)
     at = datetime.now(UTC) + 31 * DAY
     assert drop(db, at) == 1
     assert leaves(db) == before
@@ -247,6 +265,7 @@ def test_a_long_reader_only_delays_it(db: Connection, own: str, user: uuid.UUID)
     append(db, user, session, said_in(14, "old"))
     append(db, user, session, said("new"))
     call(db, "close_session", p_user_id=user, p_session_id=session)
+    a_year_later(db)
     with psycopg.connect(own) as reader, psycopg.connect(own, autocommit=True) as writer:
         reader.execute("select count(*) from recall.conversation_history")
         worst = 0.0

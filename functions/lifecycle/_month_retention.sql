@@ -12,9 +12,9 @@ return case
         then (p_settings).history_retention
     when pg_partition_root(p_parent) = 'recall.job_phases'::regclass
         then (p_settings).phase_retention
-    when pg_partition_root(p_parent) in (
-            'recall.model_calls'::regclass, 'recall.stream_events'::regclass,
-            'recall.protocol_events'::regclass)
+    when pg_partition_root(p_parent) = 'recall.model_calls'::regclass
+         or pg_partition_root(p_parent) = 'recall.stream_events'::regclass
+         or pg_partition_root(p_parent) = 'recall.protocol_events'::regclass
         then (p_settings).ledger_retention
 end;
 

@@ -1,7 +1,7 @@
 -- recall._retire_turns(leaf, upper_bound, now) -> may the leaf go?
--- Every session with turns in it must be closed, expired or compacted past them; they must be its
--- first ones (an import may have brought old turns after new ones); and no user may have asked to
--- keep his longer. Then the sessions forget those turns, and so do the tables about them. The
+-- Every session with turns in it must have been over, or compacted past them, for as long as its
+-- user's history is kept (recall._may_retire); and they must be its first ones (an import may have
+-- brought old turns after new ones). Then the sessions forget those turns, and so do the tables about them. The
 -- sessions' conditions are asked again on the row that is written. The caller has locked the leaf
 -- against writers.
 -- Locks   the sessions.
@@ -17,30 +17,32 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_turns constant text := format(
+    v_turns     constant text     := format(
         'select h.user_id, h.session_id, min(h.turn_index) as first_turn,'
         ' max(h.turn_index) as last_turn, count(*) as turns'
         ' from %s as h group by h.user_id, h.session_id', p_leaf);
-    v_sessions integer;
-    v_allowed  integer;
-    v_retired  integer;
+    v_retention constant interval := (select s.history_retention from recall.settings as s);
+    v_sessions  integer;
+    v_allowed   integer;
+    v_retired   integer;
 begin
     execute format($query$
         select count(*),
                count(*) filter (
-                   where (s.status in ('closed', 'expired')
-                          or t.last_turn <= s.compacted_through_turn)
-                     and t.first_turn = s.first_retained_turn
+                   where t.first_turn = s.first_retained_turn
                      and t.turns = t.last_turn - t.first_turn + 1
-                     and (not u.overrides ? 'history_retention'
-                          or $1 <= date_subtract(
-                                 $2, (u.overrides ->> 'history_retention')::interval, 'UTC')))
+                     and $1 <= r.since
+                     and recall._may_retire(s, t.last_turn, r.since))
           from (%s) as t
           join recall.sessions as s on s.user_id = t.user_id and s.session_id = t.session_id
           join recall.users as u on u.user_id = t.user_id
+         cross join lateral (
+                select date_subtract($2, coalesce((u.overrides ->> 'history_retention')::interval,
+                                                  $3), 'UTC')
+               ) as r (since)
         $query$, v_turns)
        into v_sessions, v_allowed
-      using p_upper_bound, p_now;
+      using p_upper_bound, p_now, v_retention;
     if v_allowed < v_sessions then
         return false;
     end if;

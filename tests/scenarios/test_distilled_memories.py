@@ -19,7 +19,7 @@ from pgrecall import AgentMemory
 from pgrecall.rows import Memory
 from scripted_model import MODEL, Script, asked, fact, talk, work
 from scripted_openai import ScriptedOpenAI
-from support import call, rows, value
+from support import rows, sweep, value
 
 USER = "auth0|xxx"
 HEADING = "--- WHAT YOU KNOW ABOUT THIS USER ---"
@@ -44,10 +44,8 @@ def by_content(memory: AgentMemory, user: uuid.UUID, **more: Any) -> dict[str, M
     return {item.content: item for item in memory.memories(user, **more)}
 
 
-def sweep(db: psycopg.Connection, task: str, days: float) -> int:
-    """Run a sweep as if so many days had passed."""
-    (batch,) = call(db, task, p_as_of=datetime.now(UTC) + days * DAY)
-    return int(batch["done"])
+def later(days: float) -> datetime:
+    return datetime.now(UTC) + days * DAY
 
 
 def test_seven_types(
@@ -137,9 +135,9 @@ def test_six_of_a_tag_become_one(
     merged = "User likes a casual, relaxed, friendly, loose, warm and light tone in letters."
     for text in texts[:5]:
         memory.remember(person, text, kind="preference", tags=["tone"])
-    assert sweep(db, "enqueue_merges", 0) == 0
+    assert sweep(db, "enqueue_merges", later(0)) == 0
     memory.remember(person, texts[5], kind="preference", tags=["tone"])
-    assert sweep(db, "enqueue_merges", 0) == 1
+    assert sweep(db, "enqueue_merges", later(0)) == 1
     script.merges = {merged: texts}
     work(memory)
     assert {*by_content(memory, person)} == {merged}
@@ -152,13 +150,13 @@ def test_decay(memory: AgentMemory, person: uuid.UUID, db: psycopg.Connection) -
     """Importance below 0.3 and 30 days untouched: archived 90 days later; nothing is deleted."""
     memory.remember(person, "User once liked green", importance=0.2)
     memory.remember(person, "User likes blue", importance=0.3)
-    sweep(db, "decay_memories", 29)
+    sweep(db, "decay_memories", later(29))
     assert all(item.expires_at is None for item in memory.memories(person))
-    sweep(db, "decay_memories", 31)
+    sweep(db, "decay_memories", later(31))
     fading = by_content(memory, person)["User once liked green"]
     assert fading.expires_at is not None
     assert timedelta(days=120) < fading.expires_at - fading.created_at < timedelta(days=122)
-    sweep(db, "expire_memories", 122)
+    sweep(db, "expire_memories", later(122))
     assert {*by_content(memory, person)} == {"User likes blue"}
     assert value(db, "select count(*) from recall.memory_store where user_id = %s",
                  [person]) == 2  # fmt: skip
@@ -171,9 +169,9 @@ def test_context_is_short_lived(
     script.facts = {"I have three offers": [fact(text, kind="context")]}
     talk(memory, person, ["I have three offers"])
     work(memory)
-    sweep(db, "expire_memories", 89)
+    sweep(db, "expire_memories", later(89))
     assert text in by_content(memory, person)
-    sweep(db, "expire_memories", 91)
+    sweep(db, "expire_memories", later(91))
     assert text not in by_content(memory, person)
     assert text in by_content(memory, person, filter={"include_ended": True})
 

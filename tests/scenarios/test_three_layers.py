@@ -15,16 +15,15 @@ import pytest
 
 from pgrecall import AgentMemory
 from scripted_model import MODEL, Script, fact, talk, work
-from support import call, rows, session_row, value
+from support import rows, session_row, sweep, value
 from transcripts import assert_valid, prompt_tokens
 
 DAY = timedelta(days=1)
 TASK = "task-001"
 
 
-def sweep(db: psycopg.Connection, task: str, after: timedelta) -> int:
-    (batch,) = call(db, task, p_as_of=datetime.now(UTC) + after)
-    return int(batch["done"])
+def later(after: timedelta) -> datetime:
+    return datetime.now(UTC) + after
 
 
 # Short-term
@@ -40,10 +39,10 @@ def test_a_conversation_lives_for_a_day(
         chat.append(user=f"Question {number}", reply=f"Answer {number}")
     assert [message.turn_index for message in chat.messages(limit=10)] == [*range(16, 6, -1)]
 
-    sweep(db, "expire_sessions", timedelta(hours=23))
+    sweep(db, "expire_sessions", later(timedelta(hours=23)))
     assert session_row(db, user, chat.session_id)["status"] == "active"
     # a sliding expiry moves in steps of a day
-    sweep(db, "expire_sessions", timedelta(hours=49))
+    sweep(db, "expire_sessions", later(timedelta(hours=49)))
     assert session_row(db, user, chat.session_id)["status"] == "expired"
     chat.resume()
     chat.append(user="I am back", reply="Welcome.")
@@ -118,9 +117,9 @@ def test_working_memory_lives_for_an_hour(
         db, "select expires_at from recall.working_memory where user_id = %s", [user]))  # fmt: skip
     left = expires_at - datetime.now(UTC)
     assert timedelta(minutes=59) < left <= timedelta(hours=1)
-    sweep(db, "expire_working", timedelta(minutes=58))
+    sweep(db, "expire_working", later(timedelta(minutes=58)))
     assert value(db, kept, [user]) == 1
-    sweep(db, "expire_working", timedelta(minutes=61))
+    sweep(db, "expire_working", later(timedelta(minutes=61)))
     assert value(db, kept, [user]) == 0
     chat.put_working(TASK, "plan", {"step": 2})
     chat.close()
@@ -167,10 +166,10 @@ def test_three_times_the_vpn(
     script.episodes = {said: episode for said, (episode, _) in VPN.items()}
     script.pattern = ("User has recurring VPN connectivity issues.", dict(VPN.values()))
     for said in VPN:
-        assert sweep(db, "enqueue_patterns", timedelta()) == 0
+        assert sweep(db, "enqueue_patterns", later(timedelta())) == 0
         talk(memory, user, [said])
         work(memory)
-    assert sweep(db, "enqueue_patterns", timedelta()) == 1
+    assert sweep(db, "enqueue_patterns", later(timedelta())) == 1
     work(memory)
 
     today = f"{datetime.now(UTC):%Y-%m-%d}"

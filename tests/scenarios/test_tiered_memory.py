@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from pgrecall import AgentMemory
 from scripted_model import MODEL, Script, fact, talk, work
-from support import append, call, open_session, refused, rows, said, session_row, value
+from support import append, call, open_session, refused, rows, said, session_row, sweep, value
 from transcripts import assert_valid, prompt_tokens
 
 MESSAGES = TypeAdapter(list[ChatCompletionMessageParam])
@@ -38,11 +38,6 @@ def memory_row(db: psycopg.Connection, user: uuid.UUID, content: str) -> dict[st
         [user, content],
     )
     return row
-
-
-def sweep(db: psycopg.Connection, task: str, as_of: datetime | None = None) -> int:
-    (batch,) = call(db, task, p_as_of=as_of)
-    return int(batch["done"])
 
 
 def use(db: psycopg.Connection, user: uuid.UUID, ids: Sequence[uuid.UUID], times: int,
