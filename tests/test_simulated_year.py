@@ -360,7 +360,7 @@ def test_recurring_trouble_is_a_pattern(year: Year) -> None:
 
 @pytest.mark.slow
 def test_months_follow_the_retention(year: Year) -> None:
-    """History stays for six months after its sessions; without a gap; the counters know what went."""
+    """History stays for half a year after its sessions, without a gap; counters know what went."""
     oldest: date = value(
         year.conn, "select min(created_at at time zone 'UTC')::date"
                    " from recall.conversation_history",

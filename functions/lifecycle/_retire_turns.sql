@@ -1,9 +1,9 @@
 -- recall._retire_turns(leaf, upper_bound, now) -> may the leaf go?
 -- Every session with turns in it must have been over, or compacted past them, for as long as its
 -- user's history is kept (recall._may_retire); and they must be its first ones (an import may have
--- brought old turns after new ones). Then the sessions forget those turns, and so do the tables about them. The
--- sessions' conditions are asked again on the row that is written. The caller has locked the leaf
--- against writers.
+-- brought old turns after new ones). Then the sessions forget those turns, and so do the tables
+-- about them. The sessions' conditions are asked again on the row that is written. The caller has
+-- locked the leaf against writers.
 -- Locks   the sessions.
 create or replace function recall._retire_turns(
     p_leaf        regclass,

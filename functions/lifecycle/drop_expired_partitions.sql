@@ -1,10 +1,10 @@
 -- recall.drop_expired_partitions(limit, as_of) -> (done, more)
 -- Months past their retention: history (settings.history_retention after each session with turns in
 -- it was closed, has expired or was compacted past them; a user's own setting can only lengthen it
--- for the users who share his leaf), the spans of jobs (phase_retention) and the ledger (ledger_retention).
--- They are detached, then dropped; of history left to the administrator, if he wants so
--- (drop_expired_history). Whoever reads the table for long only delays this: it waits a tenth of a
--- second, and not at all for what is still needed.
+-- for the users who share his leaf), the spans of jobs (phase_retention) and the ledger
+-- (ledger_retention). They are detached, then dropped; of history left to the administrator, if he
+-- wants so (drop_expired_history). Whoever reads the table for long only delays this: it waits a
+-- tenth of a second, and not at all for what is still needed.
 -- Locks   see recall._drop_month.
 create or replace function recall.drop_expired_partitions(
     p_limit integer     default 10,
