@@ -28,8 +28,12 @@ begin
          order by t.place
     loop
         v_rows := coalesce(p_document #> array['tables', v_table.relname::text], '[]');
-        if v_table.relname in ('conversation_history', 'job_phases') then
-            v_leaf := coalesce(recall._hash_leaf(v_table.name, p_user_id), v_table.name);
+        v_leaf := coalesce(recall._hash_leaf(v_table.name, p_user_id), v_table.name);
+        if exists (
+            select from pg_catalog.pg_partitioned_table as p
+             where p.partrelid = v_leaf
+               and p.partstrat = 'r'
+        ) then
             for v_at in
                 select min((r.item ->> 'created_at')::timestamptz)
                   from jsonb_array_elements(v_rows) as r (item)
