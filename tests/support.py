@@ -139,11 +139,13 @@ def job_rows(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     return rows(conn, "select * from recall.jobs where user_id = %s order by kind, run_at", [user])
 
 
-def sweep(conn: Connection, task: str, as_of: datetime | None = None, **more: Any) -> int:
+def sweep(
+    conn: Connection, task: str, as_of: datetime | None = None, *, batches: int = 1000
+) -> int:
     """Run a sweep batch after batch to its end, as of a time; return how many it did."""
     done = 0
-    for _ in range(1000):
-        (batch,) = call(conn, task, p_as_of=as_of, **more)
+    for _ in range(batches):
+        (batch,) = call(conn, task, p_as_of=as_of)
         done += batch["done"]
         if not batch["more"]:
             return done

@@ -24,6 +24,7 @@ from support import (
     rows,
     said,
     session_row,
+    sweep,
     together,
     value,
 )
@@ -68,12 +69,7 @@ def said_in(months_ago: int, *contents: str) -> list[dict[str, Any]]:
 
 
 def drop(conn: Connection, at: datetime | None = None) -> int:
-    done = 0
-    while True:
-        (row,) = call(conn, "drop_expired_partitions", p_as_of=at)
-        done += row["done"]
-        if not row["more"]:
-            return done
+    return sweep(conn, "drop_expired_partitions", at)
 
 
 def a_year_later(conn: Connection) -> None:

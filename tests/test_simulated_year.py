@@ -23,7 +23,7 @@ from psycopg.types.json import Jsonb
 from fakes import WordEmbedder
 from invariants import broken_invariants
 from servers import HASH_PARTITIONS
-from support import append, call, open_session, rows, value
+from support import append, call, open_session, rows, sweep, value
 
 DAY = timedelta(days=1)
 DAYS = 365
@@ -229,13 +229,8 @@ class Year:
 
     def sweep(self, tasks: tuple[str, ...]) -> None:
         for task in tasks:
-            for _ in range(50):
-                (batch,) = call(self.conn, task, p_as_of=self.today + timedelta(hours=20))
-                self.swept[task] += batch["done"]
-                if not batch["more"]:
-                    break
-            else:
-                pytest.fail(f"{task} does not come to an end")
+            at = self.today + timedelta(hours=20)
+            self.swept[task] += sweep(self.conn, task, at, batches=50)
 
     def move_to_today(self) -> None:
         """Move what the clock has stamped since the start to the simulated day."""
