@@ -276,6 +276,7 @@ begin;
 \ir ../functions/context/_check_cost.sql
 \ir ../functions/context/_classify_task.sql
 \ir ../functions/context/_context_candidates.sql
+\ir ../functions/context/_has_fixed_memories.sql
 \ir ../functions/context/_context_limits.sql
 \ir ../functions/context/_context_options.sql
 \ir ../functions/context/_context_settings.sql
@@ -284,7 +285,6 @@ begin;
 \ir ../functions/context/_current_message.sql
 \ir ../functions/context/_fill_context.sql
 \ir ../functions/context/_fit_history.sql
-\ir ../functions/context/_has_fixed_memories.sql
 \ir ../functions/context/_history_window.sql
 \ir ../functions/context/_is_whole_exchange.sql
 \ir ../functions/context/_listed_memories.sql

@@ -290,6 +290,24 @@ def test_a_cache_stable_context_repeats_its_prefix(db: Connection, user: uuid.UU
     assert repeated / total >= 0.88
 
 
+def test_memories_of_a_cache_stable_context_are_bounded(db: Connection, user: uuid.UUID) -> None:
+    """What no provider's cache holds has a budget of its own, unless an option says another."""
+    session = open_session(db, user)
+    for number in range(40):
+        remember(db, user, f"Fact number {number} is about the weather in town {number}")
+    db.execute("select recall.configure_user(%s, '{\"cache_stable_memory_tokens\": 200}')", [user])
+
+    def memory(**options: Any) -> int:
+        tokens: int = compile_context(db, user, session, "weather", **options)["budget"]["memory"]
+        return tokens
+
+    assert 150 < memory(layout="cache_stable") <= 200
+    assert memory(layout="standard") > 400
+    assert memory(layout="cache_stable", memory_budget=2000) == memory(layout="standard")
+    fixed = {"memories_as_of": "session_start", "selection": "all"}
+    assert memory(layout="cache_stable", **fixed) == memory(layout="standard", **fixed)
+
+
 def test_a_summary_stands_in_for_what_was_compacted(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, talk(5, words=1))

@@ -1,6 +1,7 @@
 -- recall._context_limits(options, settings) -> the options, with the limits that go with them
 -- top and split have a number of memories, bullets a number of characters, unless an option says
--- another.
+-- another. Memories behind the history of a cache-stable context are paid in full at every turn,
+-- the history before them at a fraction: unbounded, 10 % of all tokens were theirs.
 create or replace function recall._context_limits(
     p_options  jsonb,
     p_settings recall.settings
@@ -20,7 +21,13 @@ return case p_options ->> 'selection'
                   then jsonb_build_object('max_memory_chars', p_settings.bullets_max_characters)
               else '{}'
           end
+       || case
+              when p_options ->> 'layout' = 'cache_stable'
+                   and not recall._has_fixed_memories(p_options)
+                  then jsonb_build_object('memory_budget', p_settings.cache_stable_memory_tokens)
+              else '{}'
+          end
        || p_options;
 
 comment on function recall._context_limits(jsonb, recall.settings) is
-    'Options of a context with the limits of its selection and format from the settings.';
+    'Options of a context with the limits of its selection, format and layout from the settings.';

@@ -92,6 +92,7 @@ create table if not exists recall.settings (
     tool_heavy_memory_share         real        not null default 0.10,
     tool_heavy_working_share        real        not null default 0.20,
     cache_stable_step               real        not null default 0.5,
+    cache_stable_memory_tokens      integer     not null default 1000,
     bullets_max_characters          integer     not null default 900,
     top_memories                    integer     not null default 20,
     split_facts                     integer     not null default 4,
@@ -214,6 +215,7 @@ create table if not exists recall.settings (
         and tool_heavy_memory_share between 0 and 1 and tool_heavy_working_share between 0 and 1
         and tool_heavy_memory_share + tool_heavy_working_share <= 1),
     constraint settings_cache_stable_step_check check (cache_stable_step between 0.01 and 1),
+    constraint settings_cache_stable_memory_tokens_check check (cache_stable_memory_tokens >= 0),
     constraint settings_bullets_max_characters_check check (bullets_max_characters > 0),
     constraint settings_top_memories_check check (top_memories between 0 and 1000),
     constraint settings_split_check
@@ -406,6 +408,9 @@ comment on column recall.settings.tool_heavy_working_share is
     'Working memory''s share of the budget in tool-heavy work.';
 comment on column recall.settings.cache_stable_step is
     'Steps, as a share of the history budget, in which a cache-stable window moves.';
+comment on column recall.settings.cache_stable_memory_tokens is
+    'Tokens of memories after the history of a cache-stable context, unless memory_budget says;'
+    ' a provider''s cache never holds them.';
 comment on column recall.settings.bullets_max_characters is
     'Characters of the memory block in format bullets.';
 comment on column recall.settings.top_memories is 'Memories in selection top.';
