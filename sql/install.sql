@@ -50,6 +50,7 @@ begin;
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_find_session.sql
 \ir ../functions/common/_guard_secrets.sql
+\ir ../functions/common/_guard_text.sql
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_hold_user.sql
@@ -58,11 +59,14 @@ begin;
 \ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql
 \ir ../functions/common/_keep_user.sql
+\ir ../functions/common/_ledger_classes.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
 \ir ../functions/common/_redact.sql
 \ir ../functions/common/_masked.sql
+\ir ../functions/common/_redact_json.sql
+\ir ../functions/common/_masked_json.sql
 \ir ../functions/common/_may_hold_secret.sql
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
@@ -70,7 +74,7 @@ begin;
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql
-\ir ../functions/common/_redact_json.sql
+\ir ../functions/common/_redact_bytes.sql
 \ir ../functions/common/_refuse_plain_insert.sql
 \ir ../functions/common/_refuse_plain_update.sql
 \ir ../functions/common/_refuse_update.sql
@@ -449,7 +453,9 @@ begin;
 \ir ../functions/privacy/_drawn_memories.sql
 \ir ../functions/privacy/_export_rows.sql
 \ir ../functions/privacy/_forget_sources.sql
+\ir ../functions/privacy/_guarded_rows.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
+\ir ../functions/privacy/_import_prompts.sql
 \ir ../functions/privacy/_import_rows.sql
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_left_out.sql
@@ -475,7 +481,6 @@ begin;
 \ir ../functions/observability/_check_call.sql
 \ir ../functions/observability/_check_stream_events.sql
 \ir ../functions/observability/_estimated_rows.sql
-\ir ../functions/observability/_ledger_classes.sql
 \ir ../functions/observability/_harmless_headers.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
@@ -496,7 +501,6 @@ begin;
 \ir ../functions/observability/_metrics_storage.sql
 \ir ../functions/observability/_metrics_work.sql
 \ir ../functions/observability/_missing_months.sql
-\ir ../functions/observability/_redact_bytes.sql
 \ir ../functions/observability/_usage_count.sql
 \ir ../functions/observability/health.sql
 \ir ../functions/observability/list_model_calls.sql

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
+from everyfunction import World, furnish
+from invariants import check_invariants
+from parameters import (
+    Parameter,
+    adorned,
+    at,
+    call_with,
+    leaves,
+    public_parameters,
+    replaced,
+    sane_arguments,
+)
 from secret_shapes import HARMLESS, SHAPES, Shape
+from servers import TestServer
 from support import append, call, open_session, refused, rows, value
+from test_forget import leave_traces
 
 Connection = psycopg.Connection[Any]
 
@@ -119,7 +134,129 @@ def test_many_secrets_in_a_long_text(db: Connection) -> None:
     assert redact(db, text) == f"{MARK} is a key. " * 20_000
 
 
-# Every way in
+# Every way in, found in the catalog
+
+Attempts = dict[str, dict[str, Any]]
+
+IDENTIFIERS = {
+    ("ensure_user", "p_external_id"),
+    ("open_session", "p_model_id"),
+    ("add_embedding", "p_model"),
+    ("claim_jobs", "p_worker"),
+    ("rewrap_user_key", "p_wrapping_key"),
+    ("seal_user", "p_wrapping_key"),
+}
+"""Names that are given to users, models, workers and keys: they say who or what it is."""
+
+NOT_A_USERS = {"configure", "register_model", "register_kind", "configure_maintenance"}
+ONCE = {"finish_job", "fail_job"}
+"""What a second call would not do again."""
+
+
+def variants(base: Any, kind: str, secret: str) -> Iterator[Any]:
+    """Yield values of a parameter with a secret in each place that has a text, and in a new one."""
+    if kind == "text":
+        yield f"a {secret}"
+    elif kind == "text[]":
+        yield [f"a {secret}"]
+    elif kind == "jsonb":
+        yield Jsonb({"note": f"a {secret}"})
+        yield Jsonb({"metadata": {"x": {f"a {secret}": [1]}}})
+        for path in leaves(base.obj if base is not None else {}):
+            yield Jsonb(replaced(base.obj, path, f"{at(base.obj, path)} {secret}"))
+
+
+def attempts(function: str, parameters: list[Parameter], world: World) -> Iterator[Attempts]:
+    """Yield for each base of a function its calls, by the secret that is in one of the places."""
+    for sane in sane_arguments(function, parameters, world):
+        calls: Attempts = {}
+        for parameter in parameters:
+            if (function, parameter.name) in IDENTIFIERS:
+                continue
+            base = sane.get(parameter.name)
+            for number in range(len(list(variants(base, parameter.kind, "")))):
+                secret = f"ghp_{len(calls) + 1:036d}"
+                item = list(variants(base, parameter.kind, secret))[number]
+                calls[secret] = sane | {parameter.name: item}
+        if calls:
+            yield calls
+
+
+def found_secrets(db: Connection, world: World, calls: Attempts) -> list[str]:
+    text = json.dumps(db.execute("select content from recall.system_prompts").fetchall())
+    text += stored_text(db, world["user"]) + stored_text(db, world["newcomer"])
+    return [secret for secret in calls if secret in text]
+
+
+@pytest.mark.parametrize("mode", ["mask", "refuse", "keep"])
+def test_no_parameter_lets_a_secret_in(db: Connection, mode: str) -> None:
+    """Whichever text or JSON of whichever function it comes in by, it is not stored.
+
+    In mode keep it is, in more than forty places: what the test looks for is there to be found.
+    """
+    world = adorned(db, furnish(db, "alpha"))
+    worked, refusals, found = 0, 0, []
+    functions = public_parameters(db)
+    for function in functions.keys() - NOT_A_USERS - {"import_user"}:
+        for calls in attempts(function, functions[function], world):
+            with db.transaction(force_rollback=True):
+                call(db, "configure", p_changes={"secrets": mode})
+                for secret, arguments in calls.items():
+                    try:
+                        with db.transaction(force_rollback=function in ONCE):
+                            call_with(db, function, functions[function], arguments)
+                            worked += 1
+                            if function in ONCE:
+                                found += found_secrets(db, world, calls)
+                    except psycopg.Error as error:
+                        if "holds a secret" in str(error):
+                            refusals += 1
+                            found += [secret] * (secret in f"{error} {error.diag.message_hint}")
+                found += found_secrets(db, world, calls)
+    assert worked > 12
+    if mode == "keep":
+        assert len(found) > 40
+        assert worked > 100
+    else:
+        assert found == []
+        assert (refusals > 30) == (mode == "refuse")
+
+
+def test_an_import_is_guarded(db: Connection, server: TestServer) -> None:
+    """A document full of credentials, in another database that wants none; ids hold together."""
+    world = furnish(db, KEY)
+    leave_traces(db, world)
+    document = value(db, "select recall.export_user(%s)", [world["user"]])
+    raw = f'{{"authorization": "{KEY}"}}'
+    for call_row in document["tables"]["model_calls"]:
+        call_row |= {"request_body": "\\x" + raw.encode().hex(), "error": KEY}
+    assert json.dumps(document).count(KEY) > 200
+    name = server.cloned_database("guarded")
+    with psycopg.connect(server.dsn(name), autocommit=True) as elsewhere:
+        call(elsewhere, "configure", p_changes={"secrets": "refuse"})
+        with refused("RC003", "p_document"):
+            call(elsewhere, "import_user", p_user_id=world["user"], p_document=document)
+        assert not call(elsewhere, "get_memories", p_user_id=world["user"])
+        call(elsewhere, "configure", p_changes={"secrets": "mask"})
+        call(elsewhere, "import_user", p_user_id=world["user"], p_document=document)
+        stored = stored_text(elsewhere, world["user"]).replace(world["name"], "")
+        assert KEY not in stored
+        assert KEY.encode().hex() not in stored
+        assert stored.count(MARK) > 200
+        (session,) = call(elsewhere, "get_session", p_user_id=world["user"],
+                          p_session_id=world["session"])  # fmt: skip
+        assert session["system_prompt"] == f"You know {MARK}."
+        # what is made of a text was made anew: nothing of the key is found, and repeats are known
+        found = call(elsewhere, "search", p_user_id=world["user"], p_query="thing number 9")
+        assert found[0]["content"] == f"{MARK} likes thing number 9"
+        again = call(elsewhere, "remember", p_user_id=world["user"],
+                     p_content=f"{KEY} likes thing number 9")  # fmt: skip
+        assert again[0]["outcome"] == "duplicate"
+        check_invariants(elsewhere)
+    server.drop_database(name)
+
+
+# Every way in, one by one
 
 Write = Callable[[Connection, uuid.UUID, uuid.UUID, str], object]
 

@@ -21,7 +21,7 @@ begin
         return p_value;
     end if;
     v_masked := recall._redact_json(p_value, p_settings.secret_classes);
-    if p_settings.secrets = 'mask' or v_masked = p_value then
+    if p_settings.secrets = 'mask' or v_masked is not distinct from p_value then
         return v_masked;
     end if;
 

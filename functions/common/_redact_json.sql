@@ -1,6 +1,6 @@
 -- recall._redact_json(value, classes) -> the value with marks in the place of secrets
 -- Every text in it, however deep, keys too; what stands under a key such as "password" whole, also
--- a number.
+-- a number. Ids stay: the digits of one in twenty thousand could be a card's.
 create or replace function recall._redact_json(
     p_value   jsonb,
     p_classes text[]
@@ -16,12 +16,16 @@ declare
         '^(?:[\w.-]*(?:pass(?:word|wd|phrase)|pwd|(?:api|secret|access|account|signing|private)'
         '[_-]?key|(?:client|webhook)[_-]?secret|(?:access|refresh|auth|id|private|session|security|'
         'bot)[_-]?token)|secret|authorization|(?:set-)?cookie)$';
+    v_id    constant text := '^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$';
 begin
     if p_value is null or not recall._may_hold_secret(p_value::text) then
         return p_value;
     end if;
     return case jsonb_typeof(p_value)
-        when 'string' then to_jsonb(recall._redact(p_value #>> '{}', p_classes))
+        when 'string' then case
+            when p_value #>> '{}' ~ v_id then p_value
+            else to_jsonb(recall._redact(p_value #>> '{}', p_classes))
+        end
         when 'array' then (
             select coalesce(jsonb_agg(recall._redact_json(e.item, p_classes) order by e.place),
                             '[]')

@@ -17,6 +17,8 @@ parallel unsafe
 security definer
 set search_path from current
 as $function$
+declare
+    v_settings recall.settings;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_job_kind(p_kind);
@@ -27,6 +29,9 @@ begin
             hint    = 'Pass an object such as ''{}''.';
     end if;
 
+    v_settings   := recall._settings(p_user_id);
+    p_payload    := recall._guard_secrets(p_payload, v_settings, 'p_payload');
+    p_dedupe_key := recall._guard_text(p_dedupe_key, v_settings, 'p_dedupe_key');
     perform recall._keep_user(p_user_id);
     return recall._enqueue_job(p_user_id, p_kind, p_session_id, p_dedupe_key, p_payload, p_run_at);
 end;

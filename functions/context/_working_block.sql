@@ -27,6 +27,7 @@ begin
         return;
     end if;
 
+    p_task_id := recall._masked(p_task_id, p_settings);
     for v_value in execute
         'select w.key, w.value, w.token_count from recall.working_memory as w
           where w.user_id = $1 and w.session_id = $2 and w.task_id = $3

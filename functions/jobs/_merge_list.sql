@@ -53,7 +53,7 @@ begin
                           'most.';
         end if;
     end loop;
-    return v_merges;
+    return recall._masked_json(v_merges, p_settings);
 end;
 $function$;
 

@@ -24,7 +24,8 @@ begin
                    'date', to_char(e.observed_at at time zone 'UTC', 'YYYY-MM-DD'))
                order by e.observed_at, s.ordinal), '[]')
       into v_solved
-      from jsonb_array_elements(nullif(p_result -> 'solutions', 'null'))
+      from jsonb_array_elements(
+               recall._masked_json(nullif(p_result -> 'solutions', 'null'), p_settings))
                with ordinality as s (item, ordinal)
       join unnest(p_episodes) as e on e.memory_id = (s.item ->> 'memory_id')::uuid;
 

@@ -30,6 +30,7 @@ begin
         return false;
     end if;
 
+    v_error := recall._masked(v_error, recall._settings(p_user_id));
     if recall._is_sealed_user(p_user_id) and not recall._is_sealed(v_error) then
         v_error := 'the text of this error is not kept: the user is sealed';
     end if;

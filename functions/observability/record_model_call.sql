@@ -70,10 +70,11 @@ begin
         prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost_microcents,
         is_stream, request_body, response_body, request_headers, response_headers, metadata)
     values (
-        p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_job_id, p_provider,
-        recall._redact(p_endpoint, v_classes), p_model, v_request.o_json, v_response.o_json,
-        v_usage, recall._redact(p_error, v_classes), p_request_id, p_status_code, v_started,
-        p_completed_at, extract(epoch from p_completed_at - v_started) * 1000,
+        p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_job_id,
+        recall._redact(p_provider, v_classes), recall._redact(p_endpoint, v_classes),
+        recall._redact(p_model, v_classes), v_request.o_json, v_response.o_json, v_usage,
+        recall._redact(p_error, v_classes), recall._redact(p_request_id, v_classes), p_status_code,
+        v_started, p_completed_at, extract(epoch from p_completed_at - v_started) * 1000,
         recall._usage_count(v_usage, '{prompt_tokens,input_tokens}'),
         recall._usage_count(v_usage, '{completion_tokens,output_tokens}'),
         recall._usage_count(v_usage, '{prompt_tokens_details.cached_tokens,'

@@ -48,9 +48,11 @@ begin
     insert into recall.protocol_events (user_id, event_id, created_at, session_id, call_id,
                                         event_type, direction, method, rpc_id, tool_name,
                                         tool_call_id, payload, payload_body, metadata)
-    values (p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_call_id, p_event_type,
-            p_direction, recall._redact(p_method, v_classes), p_rpc_id, p_tool_name,
-            p_tool_call_id, v_payload.o_json, v_payload.o_body,
+    values (p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_call_id,
+            recall._redact(p_event_type, v_classes), recall._redact(p_direction, v_classes),
+            recall._redact(p_method, v_classes), recall._redact(p_rpc_id, v_classes),
+            recall._redact(p_tool_name, v_classes), recall._redact(p_tool_call_id, v_classes),
+            v_payload.o_json, v_payload.o_body,
             recall._redact_json(p_metadata, v_classes) || case
                 when v_payload.o_size is null then '{}'
                 else jsonb_build_object('truncated',

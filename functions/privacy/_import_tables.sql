@@ -14,6 +14,7 @@ as $function$
 declare
     v_fits   boolean := (p_document ->> 'embedding_dimensions')::integer is not distinct from
                         (select s.embedding_dimensions from recall.settings as s);
+    v_settings constant recall.settings := recall._settings(p_user_id);
     v_counts jsonb   := jsonb '{}';
     v_leaf   regclass;
     v_at     timestamptz;
@@ -27,7 +28,9 @@ begin
          where t.is_exported and c.relname <> 'users'
          order by t.place
     loop
-        v_rows := coalesce(p_document #> array['tables', v_table.relname::text], '[]');
+        v_rows := recall._guarded_rows(
+            v_table.name,
+            coalesce(p_document #> array['tables', v_table.relname::text], '[]'), v_settings);
         v_leaf := coalesce(recall._hash_leaf(v_table.name, p_user_id), v_table.name);
         if exists (
             select from pg_catalog.pg_partitioned_table as p

@@ -20,9 +20,9 @@ set timezone = 'UTC'
 set datestyle = 'ISO'
 as $function$
 declare
-    v_counts jsonb;
-    v_user   jsonb;
-    v_prompt jsonb;
+    v_counts   jsonb;
+    v_user     jsonb;
+    v_settings recall.settings;
 begin
     perform recall._check_user(p_user_id);
     perform recall._lock_user(p_user_id);
@@ -41,13 +41,11 @@ begin
         if coalesce(v_user -> 'overrides', '{}') <> '{}' then
             perform recall.configure_user(p_user_id, v_user -> 'overrides');
         end if;
-        for v_prompt in
-            select p.item from jsonb_array_elements(p_document -> 'system_prompts') as p (item)
-        loop
-            perform recall._store_system_prompt(p_user_id, v_prompt ->> 'content',
-                                                (v_prompt ->> 'token_count')::integer);
-        end loop;
-        v_counts := recall._import_tables(p_user_id, p_document);
+        v_settings := recall._settings(p_user_id);
+        v_user     := v_user || jsonb_build_object('metadata', recall._guard_secrets(
+            coalesce(v_user -> 'metadata', '{}'), v_settings, 'p_document: metadata of the user'));
+        v_counts   := recall._import_tables(p_user_id, p_document);
+        perform recall._import_prompts(p_user_id, p_document -> 'system_prompts', v_settings);
     exception when data_exception or integrity_constraint_violation then
         raise exception using
             errcode = 'RC003',

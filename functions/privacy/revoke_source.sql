@@ -22,8 +22,7 @@ set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_now    timestamptz := clock_timestamp();
-    v_detail jsonb       := jsonb_strip_nulls(jsonb_build_object(
-        'reason', p_reason, 'source_session_id', p_source_session_id, 'source', p_source));
+    v_detail jsonb;
     v_drawn  uuid[];
     v_active uuid[];
     v_ended  uuid[];
@@ -39,6 +38,9 @@ begin
             hint    = 'Name a session, or conversation, manual, inference, tool, consolidation '
                       'or import.';
     end if;
+    v_detail := jsonb_strip_nulls(jsonb_build_object(
+        'reason', recall._guard_text(p_reason, recall._settings(p_user_id), 'p_reason'),
+        'source_session_id', p_source_session_id, 'source', p_source));
     perform recall._lock_user(p_user_id);
     if p_source_session_id is not null then
         perform recall._skip_unread_turns(p_user_id, p_source_session_id);

@@ -17,6 +17,7 @@ declare
 begin
     perform recall._check_user(v_user_id);
     perform recall._check_metadata(p_metadata);
+    p_metadata := recall._guard_secrets(p_metadata, recall._settings(v_user_id), 'p_metadata');
 
     perform recall._ensure_user(v_user_id, p_external_id, p_metadata);
 

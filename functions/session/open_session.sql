@@ -61,6 +61,7 @@ begin
 
     perform recall._keep_user(p_user_id);
     v_settings := recall._settings(p_user_id);
+    v_metadata := recall._guard_secrets(v_metadata, v_settings, 'p_metadata');
 
     if v_window is null then
         select m.context_window_size
@@ -74,8 +75,10 @@ begin
     end if;
     v_response := coalesce(p_max_response_tokens,
                            least(v_settings.default_max_response_tokens, v_window / 4));
-    v_prompt   := recall._store_system_prompt(p_user_id, coalesce(p_system_prompt, ''),
-                                              p_system_prompt_tokens);
+    v_prompt   := recall._store_system_prompt(
+        p_user_id,
+        coalesce(recall._guard_text(p_system_prompt, v_settings, 'p_system_prompt'), ''),
+        p_system_prompt_tokens);
     perform recall._check_session_values(v_window, v_response, p_temperature, p_top_p,
                                          p_cost_limit_microcents, p_expires_in);
 
@@ -85,7 +88,8 @@ begin
         cost_limit_microcents, parent_session_id, metadata, created_at, updated_at,
         expires_at, expires_in)
     values (
-        p_user_id, v_session_id, p_agent_id, p_title, p_model_id, v_window,
+        p_user_id, v_session_id, recall._guard_text(p_agent_id, v_settings, 'p_agent_id'),
+        recall._guard_text(p_title, v_settings, 'p_title'), p_model_id, v_window,
         v_prompt.o_hash, v_prompt.o_tokens, coalesce(p_temperature, 0.7), coalesce(p_top_p, 1.0),
         v_response, p_cost_limit_microcents, p_parent_session_id, v_metadata, v_now, v_now,
         recall._session_expiry(v_now, coalesce(p_expires_in, v_settings.session_ttl)),

@@ -28,6 +28,7 @@ begin
               'title', 'metadata'],
         'p_changes');
     perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'));
+    p_changes := recall._guard_secrets(p_changes, recall._settings(p_user_id), 'p_changes');
 
     v_session := recall._lock_session(p_user_id, p_session_id);
     begin

@@ -19,6 +19,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._read_session(p_user_id, p_session_id);
+    p_task_id := recall._masked(p_task_id, recall._settings(p_user_id));
 
     delete from recall.working_memory as w
      where w.user_id    = p_user_id

@@ -37,6 +37,8 @@ begin
     end if;
     v_settings := recall._settings(p_user_id);
     v_ttl      := coalesce(p_ttl, v_settings.working_ttl);
+    p_task_id  := recall._guard_text(p_task_id, v_settings, 'p_task_id');
+    p_key      := recall._guard_text(p_key, v_settings, 'p_key');
     p_value    := recall._guard_secrets(p_value, v_settings, 'p_value');
 
     insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,

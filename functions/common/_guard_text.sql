@@ -1,0 +1,18 @@
+-- recall._guard_text(text, settings, what) -> the text as it may be stored
+-- Raises  RC003.
+create or replace function recall._guard_text(
+    p_text     text,
+    p_settings recall.settings,
+    p_what     text
+)
+returns text
+language sql
+immutable
+parallel safe
+return case
+    when (p_settings).secrets = 'keep' then p_text
+    else recall._guard_secrets(to_jsonb(p_text), p_settings, p_what) #>> '{}'
+end;
+
+comment on function recall._guard_text(text, recall.settings, text) is
+    'A text as settings.secrets lets it be stored: as it is, masked, or refused (RC003).';

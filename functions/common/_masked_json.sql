@@ -1,0 +1,16 @@
+-- recall._masked_json(value, settings) -> the value as a model's words are stored
+create or replace function recall._masked_json(
+    p_value    jsonb,
+    p_settings recall.settings
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return case
+    when (p_settings).secrets = 'keep' then p_value
+    else recall._redact_json(p_value, (p_settings).secret_classes)
+end;
+
+comment on function recall._masked_json(jsonb, recall.settings) is
+    'A JSON value with marks in the place of secrets, unless settings.secrets is keep.';
