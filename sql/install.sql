@@ -405,6 +405,7 @@ begin;
 \ir ../functions/jobs/_phase_rows.sql
 \ir ../functions/jobs/_put_off_costly.sql
 \ir ../functions/jobs/_put_off_extraction.sql
+\ir ../functions/jobs/_reached_limit.sql
 \ir ../functions/jobs/_read_leased_job.sql
 \ir ../functions/jobs/_read_task.sql
 \ir ../functions/jobs/_result_items.sql

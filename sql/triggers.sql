@@ -34,10 +34,11 @@ create or replace trigger memory_store_note_due_update
                or (new.tier, new.importance, new.created_at, new.expires_at, new.follows_session)
                   is distinct from
                   (old.tier, old.importance, old.created_at, old.expires_at, old.follows_session)
-               or new.last_accessed_at < old.last_accessed_at))
+               or new.last_accessed_at < old.last_accessed_at
+               or new.is_decaying and new.last_accessed_at is distinct from old.last_accessed_at))
     execute function recall._note_due_memory();
 comment on trigger memory_store_note_due_update on recall.memory_store is
-    'Sets promotion_due and check_at of a memory that changes.';
+    'Sets promotion_due and check_at of a memory that changes, and takes a decay back.';
 
 -- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
 -- JSON paths to a row's texts; a table without any takes no row at all (vectors give texts away).

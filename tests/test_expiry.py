@@ -229,6 +229,67 @@ def test_what_loses_importance_decays(db: Connection, user: uuid.UUID) -> None:
     assert sweep(db, now() + 31 * DAY, "decay_memories") == 1
 
 
+# what a use is: counted by the sweep, feedback, being said again
+USES = {
+    "shown": lambda db, user, memory: [
+        call(db, "record_access", p_user_id=user, p_memory_ids=[memory], p_relevance="{0.4}"),
+        call(db, "flush_access_log")],
+    "reinforced": lambda db, user, memory: call(
+        db, "reinforce_memory", p_user_id=user, p_memory_id=memory, p_useful=True),
+    "said again": lambda db, user, memory: remember(
+        db, user, "User once mentioned rain!", p_importance=0.1),
+    "learnt again, for a time": lambda db, user, memory: learn(
+        db, user, open_session(db, user), content="User once mentioned rain", importance=0.1,
+        provenance="tool_output"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", USES)
+def test_what_decays_and_is_used_again_lives_on(db: Connection, user: uuid.UUID, how: str) -> None:
+    memory = remember(db, user, "User once mentioned rain", p_importance=0.1)["memory_id"]
+    other = remember(db, user, "User once mentioned hail", p_importance=0.1)["memory_id"]
+    at = now() + 31 * DAY
+    assert sweep(db, at, "decay_memories") == 2
+    assert [row["expires_at"] for row in stored(db, user)] == [at + 90 * DAY] * 2
+    USES[how](db, user, memory)
+    used, idle = stored(db, user)
+    assert (used["expires_at"], used["is_decaying"]) == (None, False)
+    assert (idle["expires_at"], idle["is_decaying"]) == (at + 90 * DAY, True)
+    events = rows(db, "select memory_id from recall.memory_events where event = 'revived'")
+    assert events == [{"memory_id": memory}]
+    assert sweep(db, at + 90 * DAY) == 1
+    assert [row["end_reason"] for row in stored(db, user)] == [None, "expired"]
+    # it decays anew, a month after that use
+    assert sweep(db, used["last_accessed_at"] + 29 * DAY, "decay_memories") == 0
+    assert sweep(db, at + 90 * DAY, "decay_memories") == 1
+    # what somebody restores was missed
+    call(db, "restore_memory", p_user_id=user, p_memory_id=other)
+    assert stored(db, user)[-1]["expires_at"] is None
+
+
+def test_an_edit_or_a_successor_does_not_decay(db: Connection, user: uuid.UUID) -> None:
+    edited = remember(db, user, "User once mentioned rain", p_importance=0.1)["memory_id"]
+    remember(db, user, "User is at Acme", p_slot="employer", p_importance=0.1)
+    assert sweep(db, now() + 31 * DAY, "decay_memories") == 2
+    call(db, "supersede_memory", p_user_id=user, p_memory_id=edited,
+         p_content="User often mentions rain")  # fmt: skip
+    learn(db, user, open_session(db, user), content="User is at Initech", slot="employer",
+          provenance="user_stated", confidence=0.5)  # fmt: skip
+    assert [(row["expires_at"], row["is_decaying"]) for row in stored(db, user)
+            if row["is_active"]] == [(None, False)] * 2  # fmt: skip
+
+
+def test_an_expiry_that_is_no_decay_stays(db: Connection, user: uuid.UUID) -> None:
+    at = now() + DAY
+    memory = remember(db, user, "User once mentioned rain", p_importance=0.1,
+                      p_expires_at=at)["memory_id"]  # fmt: skip
+    USES["reinforced"](db, user, memory)
+    assert one(db, user)["expires_at"] == at
+    with pytest.raises(psycopg.errors.CheckViolation):
+        db.execute("update recall.memory_store set expires_at = null, is_decaying = true"
+                   " where memory_id = %s", [memory])  # fmt: skip
+
+
 def test_settings_of_a_user(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"decay_idle": "2 days"})
     remember(db, user, "User once mentioned rain", p_importance=0.1)

@@ -2,7 +2,8 @@
 -- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. Rows that
 -- another claim holds are passed by. An extraction whose conversation still goes on is put off to
 -- its idle pause here, which spares every append an update of the job. So are jobs that need a
--- model when a daily limit is reached: at most some hundred a call, then the rest is passed by.
+-- model when a daily limit is reached: at most some hundred a call, then the rest is passed by,
+-- each by the limit of its user.
 -- Raises  RC003.
 create or replace function recall.claim_jobs(
     p_worker text,
@@ -29,6 +30,7 @@ set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_batch   constant integer := 200;
+    v_most    constant integer := 400;
     v_now     timestamptz := clock_timestamp();
     v_claimed integer     := 0;
     v_put_off integer     := 0;
@@ -46,7 +48,9 @@ declare
            and (p_kinds is null or j.kind = any (p_kinds)
                 or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
            and (v_put_off = 0 or not recall._needs_model(j.kind, j.payload)
-                or v_models and j.user_id <> all (v_waiting))
+                or v_models and j.user_id <> all (v_waiting)
+                   and (v_put_off < v_most
+                        or (recall._reached_limit(j.user_id, v_now)).o_whose is null))
          order by j.priority, j.run_at
            for update skip locked;
 begin
@@ -78,7 +82,7 @@ begin
                 v_waiting := v_waiting || v_job.user_id;
             end if;
             if v_put_off % v_batch = 0 then
-                v_models := v_whose = 'user' and v_put_off < 2 * v_batch;
+                v_models := v_whose = 'user';
                 close v_due;
                 open v_due;
             end if;

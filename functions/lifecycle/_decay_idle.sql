@@ -1,5 +1,6 @@
 -- recall._decay_idle(user, memories, now, settings) -> how many
--- Unimportant, without an expiry, and untouched for long: some months are left to it.
+-- Unimportant, without an expiry, and untouched for long: some months are left to it,
+-- unless it is used again: see recall._note_due_memory.
 create or replace function recall._decay_idle(
     p_user_id    uuid,
     p_memory_ids uuid[],
@@ -20,8 +21,9 @@ declare
 begin
     with decayed as (
         update recall.memory_store as m
-           set expires_at = v_expires,
-               updated_at = p_now
+           set expires_at  = v_expires,
+               is_decaying = true,
+               updated_at  = p_now
          where m.user_id   = p_user_id
            and m.memory_id = any (p_memory_ids)
            and m.end_reason is null

@@ -23,7 +23,8 @@ begin
                 'importance', p_memory.importance, 'confidence', 1.0,
                 'provenance', least(p_memory.provenance, 'correction'), 'source', 'manual',
                 'valid_to', p_memory.valid_to, 'agent_id', p_memory.agent_id,
-                'expires_at', case when p_memory.tier > 'session' then p_memory.expires_at end,
+                'expires_at', case when p_memory.tier > 'session' and not p_memory.is_decaying
+                                   then p_memory.expires_at end,
                 'source_turn_ids', p_memory.source_turn_ids,
                 'metadata', p_memory.metadata - 'verbatim')
             || p_edit),

@@ -1,6 +1,7 @@
 -- recall._inherit_standing(memory, other) -> the memory, with the better standing of the two
 -- The higher tier, the wider scope, the later expiry: a fact does not become short-lived because
--- it changed or was said again. Local in two sessions is global.
+-- it changed or was said again; an expiry that came from decay is none. Local in two sessions is
+-- global.
 create or replace function recall._inherit_standing(
     p_memory recall.memory_store,
     p_other  recall.memory_store
@@ -17,6 +18,7 @@ begin
                              or p_memory.tier >= 'episodic';
     p_memory.expires_at   := case
         when p_memory.expires_at is not null and p_other.expires_at is not null
+             and p_memory.is_decaying is not true and p_other.is_decaying is not true
             then greatest(p_memory.expires_at, p_other.expires_at)
     end;
     if p_memory.session_id is distinct from p_other.session_id then

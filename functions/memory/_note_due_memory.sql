@@ -2,7 +2,8 @@
 -- Sets the columns by which the sweeps find a memory: promotion_due, when its last access took it
 -- over a border (U falls until the next one, so no other moment matters), and check_at. An earlier
 -- check_at stays, so that accesses stay HOT; the sweep that finds nothing due then asks anew. When
--- a memory ends, check_at says how long its vectors are kept. Plans for the user's leaf: a cached
+-- a memory ends, check_at says how long its vectors are kept. One that decays gets its life back by
+-- being used, whoever counts the use: it has no expiry any more. Plans for the user's leaf: a cached
 -- plan would lock all of them.
 create or replace function recall._note_due_memory()
 returns trigger
@@ -13,7 +14,7 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_memory   recall.memory_store := new;
+    v_memory   recall.memory_store;
     v_settings recall.settings;
     v_check    timestamptz;
 begin
@@ -22,6 +23,17 @@ begin
         return new;
     end if;
 
+    if tg_op = 'UPDATE' and new.is_decaying and old.is_decaying
+       and (new.expires_at is distinct from old.expires_at
+            or new.last_accessed_at is distinct from old.last_accessed_at) then
+        new.is_decaying := false;
+        if new.last_accessed_at is distinct from old.last_accessed_at then
+            new.expires_at := null;
+            perform recall._log_event(new.user_id, new.memory_id, 'revived');
+        end if;
+    end if;
+
+    v_memory := new;
     if new.tier > 'episodic' and not new.follows_session
        and (new.expires_at is not null or new.importance >= 0.5) then
         new.promotion_due := false;

@@ -1,7 +1,7 @@
 -- recall._restored_memory(memory, id, now) -> the row that takes it up again
--- The same text, standing and use; a life that had run out begins anew, and the validity that a
--- successor had closed is open again. To be restored is a touch, or what was ended for want of use
--- would soon end again.
+-- The same text, standing and use; a life that had run out begins anew, one that decay had cut
+-- short has no end again, and the validity that a successor had closed is open again. To be
+-- restored is a touch, or what was ended for want of use would soon end again.
 create or replace function recall._restored_memory(
     p_memory recall.memory_store,
     p_id     uuid,
@@ -14,7 +14,10 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    if p_memory.expires_at <= p_now then
+    if p_memory.is_decaying then
+        p_memory.expires_at  := null;
+        p_memory.is_decaying := false;
+    elsif p_memory.expires_at <= p_now then
         p_memory.expires_at := p_now + (p_memory.expires_at - p_memory.created_at);
     end if;
     if p_memory.end_reason = 'superseded' then

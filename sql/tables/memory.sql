@@ -46,6 +46,7 @@ create table if not exists recall.memory_store (
                                               generated always as (expires_at is not null) stored,
     check_at              timestamptz,
     embedding_due         boolean             not null default false,
+    is_decaying           boolean             not null default false,
     constraint memory_store_pkey primary key (user_id, memory_id),
     constraint memory_store_content_check check (content <> ''),
     constraint memory_store_token_count_check check (token_count >= 0),
@@ -71,7 +72,9 @@ create table if not exists recall.memory_store (
         check (tier < 'episodic' or is_validated or ended_at is not null),
     constraint memory_store_metadata_check check (jsonb_typeof(metadata) = 'object'),
     constraint memory_store_follows_session_check
-        check (not follows_session or session_id is not null and expires_at is not null)
+        check (not follows_session or session_id is not null and expires_at is not null),
+    constraint memory_store_is_decaying_check
+        check (not is_decaying or expires_at is not null)
 ) partition by hash (user_id);
 
 comment on table recall.memory_store is
@@ -123,6 +126,8 @@ comment on column recall.memory_store.tags is 'Labels for filters and merging.';
 comment on column recall.memory_store.metadata is 'The application''s.';
 comment on column recall.memory_store.follows_session is
     'Whether expires_at moves with the end of its session.';
+comment on column recall.memory_store.is_decaying is
+    'Whether decay gave it its expiry: the next use takes that back.';
 comment on column recall.memory_store.embedding_due is
     'Set on the first memory without a vector, of a user whose embedding_due was not set.';
 comment on column recall.memory_store.has_expiry is 'Whether expires_at is set.';
