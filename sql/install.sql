@@ -332,6 +332,7 @@ begin;
 \ir ../functions/lifecycle/_may_retire.sql
 \ir ../functions/lifecycle/_merge_sets.sql
 \ir ../functions/lifecycle/_month_retention.sql
+\ir ../functions/lifecycle/_month_sessions.sql
 \ir ../functions/lifecycle/_open_proposals.sql
 \ir ../functions/lifecycle/_promote_due.sql
 \ir ../functions/lifecycle/_propose_job.sql
@@ -343,6 +344,8 @@ begin;
 \ir ../functions/lifecycle/_purge_rows.sql
 \ir ../functions/lifecycle/_recent_episodes.sql
 \ir ../functions/lifecycle/_record_month_range.sql
+\ir ../functions/lifecycle/_retire_chunk.sql
+\ir ../functions/lifecycle/_retire_session.sql
 \ir ../functions/lifecycle/_retire_turns.sql
 \ir ../functions/lifecycle/_settle_memories.sql
 \ir ../functions/lifecycle/_shared_tags.sql

@@ -57,7 +57,8 @@ select distinct format('memory %s of user %s is in a cycle', c.first_id, c.user_
   from chain as c
  where c.is_cycle;
 
--- I4: turn_index is dense from first_retained_turn to turn_count
+-- I4: turn_index is dense from first_retained_turn to turn_count; what is before it goes with its
+-- month
 select format('session %s of user %s: %s messages, turns %s to %s, but turn_count %s from %s',
               s.session_id, s.user_id, h.messages, h.first_turn, h.last_turn, s.turn_count,
               s.first_retained_turn)
@@ -68,8 +69,9 @@ select format('session %s of user %s: %s messages, turns %s to %s, but turn_coun
                min(t.created_at) as first_at, max(t.created_at) as last_at,
                count(*) filter (where t.role = 'user') as user_turns
           from recall.conversation_history as t
-         where t.user_id    = s.user_id
-           and t.session_id = s.session_id
+         where t.user_id     = s.user_id
+           and t.session_id  = s.session_id
+           and t.turn_index >= s.first_retained_turn
        ) as h
  where h.messages <> s.turn_count - s.first_retained_turn + 1
     or h.turns <> h.messages

@@ -4,7 +4,8 @@
 -- failure undoes its own batch, and is noted and returned, not raised: raising would undo the note.
 -- So is a statement_timeout, which `others` leaves out: a task that hangs would otherwise be the
 -- first one due again, for ever.
--- `more` says that another call would find work; a batch that could do nothing does not.
+-- `more` says that another call would find work: a batch that only looked, and changed nothing, may
+-- say so too, since what it looked at it does not look at again.
 create or replace function recall._run_task(
     p_task  recall.maintenance_tasks,
     p_until timestamptz,
@@ -34,7 +35,6 @@ begin
                into v_batch, v_more
               using p_task.batch_size;
             v_done := v_done + v_batch;
-            v_more := v_more and v_batch > 0;
         exception when query_canceled or others then
             v_more   := false;
             v_result := jsonb_build_object('error', sqlerrm, 'sqlstate', sqlstate);

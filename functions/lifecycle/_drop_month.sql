@@ -1,7 +1,8 @@
 -- recall._drop_month(parent, leaf, lower_bound, upper_bound, now) -> is it gone?
--- All or nothing: what may not go, and what somebody reads for longer than the lock_timeout of the
--- caller, stays as it was until the next run. The leaf of everything before is made anew.
--- Locks   the leaf against writers, its sessions, then for a moment the parent against everybody.
+-- What is still needed (of history: turns that recall._retire_turns has not retired), and what
+-- somebody reads for longer than the lock_timeout of the caller, stays until the next run. The leaf
+-- of everything before is made anew.
+-- Locks   the leaf against writers, then for a moment the parent against everybody.
 create or replace function recall._drop_month(
     p_parent      regclass,
     p_leaf        regclass,
@@ -27,7 +28,9 @@ begin
 
     execute format('lock table only %s in share row exclusive mode', p_leaf);
     if pg_partition_root(p_parent) = 'recall.conversation_history'::regclass
-       and not recall._retire_turns(p_leaf, p_upper_bound, p_now) then
+       and exists (
+               select from recall._month_sessions(p_leaf, p_upper_bound, p_now) as s
+                where not s.is_retired) then
         raise exception using errcode = 'RC999', message = 'some of it is still needed';
     end if;
 

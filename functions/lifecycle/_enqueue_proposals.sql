@@ -3,9 +3,8 @@
 -- one. It goes round: a batch begins behind the last user of the one before, so that nobody waits
 -- for ever when a day's time does not do for all. A user whose row somebody holds keeps the flag,
 -- and so does one with jobs left for the next batch; where extraction does without a model nothing
--- is proposed. done is the number of jobs. A batch also ends when it has read 10,000 memories: that
--- is half a second, when each stands on a page of its own.
--- Locks   a user's row, if it is free.
+-- is proposed. done is the number of jobs.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall._enqueue_proposals(
     p_kind  text,
     p_limit integer,
@@ -20,12 +19,11 @@ set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_now      timestamptz := coalesce(p_as_of, clock_timestamp());
+    v_until    timestamptz;
     v_task     text        := case p_kind when 'merge' then 'enqueue_merges'
                                           else 'enqueue_patterns' end;
     v_last     uuid;
     v_looked   uuid;
-    v_read     integer     := 0;
-    v_count    integer;
     v_users    uuid[];
     v_settings recall.settings;
     v_user     uuid;
@@ -40,18 +38,17 @@ begin
                                                            p_limit - cardinality(v_users));
     end if;
 
+    select clock_timestamp() + s.maintenance_lock_time into v_until from recall.settings as s;
     foreach v_user in array v_users loop
-        exit when done >= p_limit or v_read >= 10000;
-        select u.active_memory_count
-          into v_count
-          from recall.users as u
+        exit when done >= p_limit or clock_timestamp() >= v_until and v_looked is not null;
+        perform
+           from recall.users as u
           where u.user_id = v_user
             and case p_kind when 'merge' then u.merge_due else u.pattern_due end
             for no key update skip locked;
         continue when not found;
 
         v_looked   := v_user;
-        v_read     := v_read + v_count;
         v_settings := recall._settings(v_user);
         v_jobs     := case
             when v_settings.extraction = 'verbatim' then 0

@@ -7,8 +7,10 @@ create or replace function recall._expired_months(
 returns table (
     parent      regclass,
     leaf        regclass,
+    leaf_name   text,
     lower_bound timestamptz,
-    upper_bound timestamptz
+    upper_bound timestamptz,
+    is_history  boolean
 )
 language plpgsql
 stable
@@ -21,10 +23,12 @@ begin
     select s.* into v_settings from recall.settings as s;
 
     return query
-    select p.partrelid::regclass, l.leaf, l.lower_bound, l.upper_bound
+    select p.partrelid::regclass, l.leaf, n.relname::text, l.lower_bound, l.upper_bound,
+           pg_partition_root(p.partrelid) = 'recall.conversation_history'::regclass
       from pg_catalog.pg_partitioned_table as p
       join pg_catalog.pg_class as c on c.oid = p.partrelid
      cross join lateral recall._month_leaves(p.partrelid::regclass) as l
+      join pg_catalog.pg_class as n on n.oid = l.leaf
      where c.relnamespace = 'recall'::regnamespace
        and p.partstrat = 'r'
        and l.upper_bound <= date_subtract(

@@ -5,7 +5,7 @@
 -- (ledger_retention). They are detached, then dropped; of history left to the administrator, if he
 -- wants so (drop_expired_history). Whoever reads the table for long only delays this: it waits a
 -- tenth of a second, and not at all for what is still needed.
--- Locks   see recall._drop_month.
+-- Locks   see recall._retire_turns and recall._drop_month.
 create or replace function recall.drop_expired_partitions(
     p_limit integer     default 10,
     p_as_of timestamptz default null
@@ -23,6 +23,7 @@ declare
     v_now   timestamptz := coalesce(p_as_of, v_start);
     v_until timestamptz;
     v_month record;
+    v_turns record;
 begin
     perform recall._check_limit(p_limit);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
@@ -30,10 +31,24 @@ begin
     more := false;
 
     for v_month in
-        select m.* from recall._expired_months(v_now, null) as m
+        select m.*
+          from recall._expired_months(v_now, null) with ordinality as m
+         order by exists (
+                      select from recall.maintenance_tasks as t
+                       where t.task = 'drop_expired_partitions'
+                         and t.position ->> 'leaf' = m.leaf_name) desc, m.ordinality
     loop
         more := done > 0;
         exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
+        if v_month.is_history then
+            v_turns := recall._retire_turns(v_month.leaf, v_month.upper_bound, v_now, v_until);
+            more    := v_turns.o_more;
+            exit when more;
+            continue when not v_turns.o_is_done;
+            update recall.maintenance_tasks as t
+               set position = null
+             where t.task = 'drop_expired_partitions';
+        end if;
         if recall._drop_month(v_month.parent, v_month.leaf, v_month.lower_bound,
                               v_month.upper_bound, v_now) then
             done := done + 1;

@@ -2,7 +2,7 @@
 -- More than settings.merge_above active memories of a user that share a tag and a kind make a
 -- `merge` job, of at most settings.merge_batch of them; the rest follows when it is done. What was
 -- proposed once is proposed again only beside a memory that was not.
--- Locks   a user's row, if it is free.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_merges(
     p_limit integer     default 1000,
     p_as_of timestamptz default null

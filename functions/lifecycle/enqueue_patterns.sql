@@ -2,7 +2,7 @@
 -- settings.pattern_episodes or more episodes of a user within settings.pattern_within, each two of
 -- them more similar than settings.pattern_similarity, make a `pattern` job. Episodes that were
 -- proposed once are proposed again only beside one that was not.
--- Locks   a user's row, if it is free.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_patterns(
     p_limit integer     default 1000,
     p_as_of timestamptz default null

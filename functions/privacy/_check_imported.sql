@@ -19,9 +19,15 @@ begin
       into v_wrong
       from (select * from recall.sessions where user_id = p_user_id) as s
       full join (
-            select t.session_id, count(*) as messages, min(t.turn_index) as first_turn,
-                   max(t.turn_index) as last_turn
+            select t.session_id, max(t.turn_index) as last_turn,
+                   count(*) filter (where t.turn_index >= r.first_turn) as messages,
+                   min(t.turn_index) filter (where t.turn_index >= r.first_turn) as first_turn
               from recall.conversation_history as t
+              left join (
+                    select s.session_id, s.first_retained_turn
+                      from recall.sessions as s
+                     where s.user_id = p_user_id
+                   ) as r (session_id, first_turn) on r.session_id = t.session_id
              where t.user_id = p_user_id
              group by t.session_id
            ) as h on h.session_id = s.session_id

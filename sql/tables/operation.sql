@@ -62,7 +62,7 @@ comment on column recall.maintenance_tasks.failures is 'Failures since it last w
 comment on column recall.maintenance_tasks.last_user is
     'Of a task that goes round the users: the last one it looked at.';
 comment on column recall.maintenance_tasks.position is
-    'Where a walk over all users goes on, and what it is for.';
+    'Where a walk over all users, or over the sessions of a month, goes on, and what it is for.';
 
 create table if not exists recall.migrations (
     version    text        not null,

@@ -79,7 +79,7 @@ comment on column recall.sessions.retracted_turns is 'Turns that were taken back
 comment on column recall.sessions.compacted_through_turn is
     'Turns up to this one are represented by a summary.';
 comment on column recall.sessions.first_retained_turn is
-    'Earlier turns have been dropped by retention.';
+    'Earlier turns have been dropped by retention, or go when their month does.';
 comment on column recall.sessions.extracted_through_turn is 'Memories were drawn up to this turn.';
 comment on column recall.sessions.extracted_user_turns is 'User turns among them.';
 comment on column recall.sessions.extraction_cursor is

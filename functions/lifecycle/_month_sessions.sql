@@ -1,0 +1,59 @@
+-- recall._month_sessions(leaf, upper_bound, now, after_user, after_session, limit) -> the sessions
+-- with turns in a month, in the order of their ids, and what is to become of those turns
+-- is_retired: the session has forgotten them. may_go: it may. For that it must have been over, or
+-- compacted past them, for as long as its user's history is kept (recall._may_retire); and they
+-- must be its first ones (an import may have brought old turns after new ones).
+create or replace function recall._month_sessions(
+    p_leaf          regclass,
+    p_upper_bound   timestamptz,
+    p_now           timestamptz,
+    p_after_user    uuid    default '00000000-0000-0000-0000-000000000000',
+    p_after_session uuid    default '00000000-0000-0000-0000-000000000000',
+    p_limit         integer default null
+)
+returns table (
+    user_id    uuid,
+    session_id uuid,
+    first_turn integer,
+    last_turn  integer,
+    is_retired boolean,
+    may_go     boolean
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_retention constant interval := (select s.history_retention from recall.settings as s);
+begin
+    return query execute format($query$
+        select t.user_id, t.session_id, t.first_turn, t.last_turn,
+               t.last_turn < s.first_retained_turn,
+               t.first_turn = s.first_retained_turn
+               and t.turns = t.last_turn - t.first_turn + 1
+               and $1 <= r.since
+               and recall._may_retire(s, t.last_turn, r.since)
+          from (
+                select h.user_id, h.session_id, min(h.turn_index) as first_turn,
+                       max(h.turn_index) as last_turn, count(*) as turns
+                  from %s as h
+                 where (h.user_id, h.session_id) > ($4, $5)
+                 group by h.user_id, h.session_id
+                 order by h.user_id, h.session_id
+                 limit $6
+               ) as t
+          join recall.sessions as s on s.user_id = t.user_id and s.session_id = t.session_id
+          join recall.users as u on u.user_id = t.user_id
+         cross join lateral (
+                select date_subtract($2, coalesce((u.overrides ->> 'history_retention')::interval,
+                                                  $3), 'UTC')
+               ) as r (since)
+         order by t.user_id, t.session_id
+        $query$, p_leaf)
+      using p_upper_bound, p_now, v_retention, p_after_user, p_after_session, p_limit;
+end;
+$function$;
+
+comment on function recall._month_sessions(regclass, timestamptz, timestamptz, uuid, uuid, integer)
+    is 'Sessions with turns in a month, and whether those turns are retired or may be.';

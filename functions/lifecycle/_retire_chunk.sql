@@ -1,0 +1,49 @@
+-- recall._retire_chunk(leaf, upper_bound, now, after_user, after_session, limit) -> how many sessions
+-- with turns in the month follow, how many of them keep those, and the last one's ids
+-- Locks   sessions, as far as they are free.
+create or replace function recall._retire_chunk(
+    p_leaf           regclass,
+    p_upper_bound    timestamptz,
+    p_now            timestamptz,
+    p_after_user     uuid,
+    p_after_session  uuid,
+    p_limit          integer,
+    out o_sessions   integer,
+    out o_left       integer,
+    out o_user_id    uuid,
+    out o_session_id uuid
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set enable_seqscan = off
+as $function$
+declare
+    v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+    v_session record;
+begin
+    o_sessions := 0;
+    o_left     := 0;
+    for v_session in
+        select m.*
+          from recall._month_sessions(p_leaf, p_upper_bound, p_now,
+                                      coalesce(p_after_user, v_nobody),
+                                      coalesce(p_after_session, v_nobody), p_limit) as m
+    loop
+        o_sessions   := o_sessions + 1;
+        o_user_id    := v_session.user_id;
+        o_session_id := v_session.session_id;
+        continue when v_session.is_retired;
+
+        if not v_session.may_go or not recall._retire_session(
+               p_leaf, v_session.user_id, v_session.session_id, v_session.first_turn,
+               v_session.last_turn) then
+            o_left := o_left + 1;
+        end if;
+    end loop;
+end;
+$function$;
+
+comment on function recall._retire_chunk(regclass, timestamptz, timestamptz, uuid, uuid, integer) is
+    'Let some sessions forget their turns of a month.';

@@ -1,0 +1,64 @@
+-- recall._retire_session(leaf, user, session, first_turn, last_turn) -> did it forget them?
+-- Those turns of a month are no longer part of the session, nor is anything about them. What may
+-- have changed is asked again on the row that is written. Not one that somebody holds.
+-- Locks   the session, if it is free.
+create or replace function recall._retire_session(
+    p_leaf       regclass,
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_first_turn integer,
+    p_last_turn  integer
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $function$
+declare
+    v_session recall.sessions;
+    v_tokens  bigint;
+begin
+    select s.*
+      into v_session
+      from recall.sessions as s
+     where s.user_id             = p_user_id
+       and s.session_id          = p_session_id
+       and s.first_retained_turn = p_first_turn
+       and (s.status in ('closed', 'expired') or s.compacted_through_turn >= p_last_turn)
+       for no key update skip locked;
+    if not found then
+        return false;
+    end if;
+
+    execute format($query$
+        select coalesce(sum(h.token_count), 0)
+          from %s as h
+         where h.user_id    = $1
+           and h.session_id = $2
+           and h.turn_index > $3
+           and not h.turn_index <@ $4
+        $query$, p_leaf)
+       into v_tokens
+      using p_user_id, p_session_id, v_session.compacted_through_turn, v_session.retracted_turns;
+    update recall.sessions as s
+       set first_retained_turn = p_last_turn + 1,
+           active_tokens       = s.active_tokens - v_tokens
+     where s.user_id    = p_user_id
+       and s.session_id = p_session_id;
+    delete from recall.message_search as i
+     where i.user_id     = p_user_id
+       and i.session_id  = p_session_id
+       and i.turn_index <= p_last_turn;
+    delete from recall.message_annotations as a
+     where a.user_id     = p_user_id
+       and a.session_id  = p_session_id
+       and a.turn_index <= p_last_turn;
+    return true;
+end;
+$function$;
+
+comment on function recall._retire_session(regclass, uuid, uuid, integer, integer) is
+    'Let a session forget its turns of a month.';
