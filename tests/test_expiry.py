@@ -229,29 +229,29 @@ def test_what_loses_importance_decays(db: Connection, user: uuid.UUID) -> None:
     assert sweep(db, now() + 31 * DAY, "decay_memories") == 1
 
 
-# what a use is: counted by the sweep, feedback, being said again
-USES = {
-    "shown": lambda db, user, memory: [
-        call(db, "record_access", p_user_id=user, p_memory_ids=[memory], p_relevance="{0.4}"),
-        call(db, "flush_access_log")],
-    "reinforced": lambda db, user, memory: call(
-        db, "reinforce_memory", p_user_id=user, p_memory_id=memory, p_useful=True),
-    "said again": lambda db, user, memory: remember(
-        db, user, "User once mentioned rain!", p_importance=0.1),
-    "learnt again, for a time": lambda db, user, memory: learn(
-        db, user, open_session(db, user), content="User once mentioned rain", importance=0.1,
-        provenance="tool_output"),
-}  # fmt: skip
+def use(db: Connection, user: uuid.UUID, memory: uuid.UUID, how: str) -> None:
+    """Use a memory: counted by the sweep, by feedback, by being said again."""
+    match how:
+        case "shown":
+            call(db, "record_access", p_user_id=user, p_memory_ids=[memory], p_relevance="{0.4}")
+            call(db, "flush_access_log")
+        case "reinforced":
+            call(db, "reinforce_memory", p_user_id=user, p_memory_id=memory, p_useful=True)
+        case "said again":
+            remember(db, user, "User once mentioned rain!", p_importance=0.1)
+        case "learnt again, for a time":
+            learn(db, user, open_session(db, user), content="User once mentioned rain",
+                  importance=0.1, provenance="tool_output")  # fmt: skip
 
 
-@pytest.mark.parametrize("how", USES)
+@pytest.mark.parametrize("how", ["shown", "reinforced", "said again", "learnt again, for a time"])
 def test_what_decays_and_is_used_again_lives_on(db: Connection, user: uuid.UUID, how: str) -> None:
     memory = remember(db, user, "User once mentioned rain", p_importance=0.1)["memory_id"]
     other = remember(db, user, "User once mentioned hail", p_importance=0.1)["memory_id"]
     at = now() + 31 * DAY
     assert sweep(db, at, "decay_memories") == 2
     assert [row["expires_at"] for row in stored(db, user)] == [at + 90 * DAY] * 2
-    USES[how](db, user, memory)
+    use(db, user, memory, how)
     used, idle = stored(db, user)
     assert (used["expires_at"], used["is_decaying"]) == (None, False)
     assert (idle["expires_at"], idle["is_decaying"]) == (at + 90 * DAY, True)
@@ -283,7 +283,7 @@ def test_an_expiry_that_is_no_decay_stays(db: Connection, user: uuid.UUID) -> No
     at = now() + DAY
     memory = remember(db, user, "User once mentioned rain", p_importance=0.1,
                       p_expires_at=at)["memory_id"]  # fmt: skip
-    USES["reinforced"](db, user, memory)
+    use(db, user, memory, "reinforced")
     assert one(db, user)["expires_at"] == at
     with pytest.raises(psycopg.errors.CheckViolation):
         db.execute("update recall.memory_store set expires_at = null, is_decaying = true"

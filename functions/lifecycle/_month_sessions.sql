@@ -7,8 +7,8 @@ create or replace function recall._month_sessions(
     p_leaf          regclass,
     p_upper_bound   timestamptz,
     p_now           timestamptz,
-    p_after_user    uuid    default '00000000-0000-0000-0000-000000000000',
-    p_after_session uuid    default '00000000-0000-0000-0000-000000000000',
+    p_after_user    uuid    default null,
+    p_after_session uuid    default null,
     p_limit         integer default null
 )
 returns table (
@@ -27,7 +27,7 @@ as $function$
 declare
     v_retention constant interval := (select s.history_retention from recall.settings as s);
 begin
-    return query execute format($query$
+    for user_id, session_id, first_turn, last_turn, is_retired, may_go in execute format($query$
         select t.user_id, t.session_id, t.first_turn, t.last_turn,
                t.last_turn < s.first_retained_turn,
                t.first_turn = s.first_retained_turn
@@ -38,7 +38,9 @@ begin
                 select h.user_id, h.session_id, min(h.turn_index) as first_turn,
                        max(h.turn_index) as last_turn, count(*) as turns
                   from %s as h
-                 where (h.user_id, h.session_id) > ($4, $5)
+                 where (h.user_id, h.session_id)
+                       > (coalesce($4, '00000000-0000-0000-0000-000000000000'),
+                          coalesce($5, '00000000-0000-0000-0000-000000000000'))
                  group by h.user_id, h.session_id
                  order by h.user_id, h.session_id
                  limit $6
@@ -51,7 +53,10 @@ begin
                ) as r (since)
          order by t.user_id, t.session_id
         $query$, p_leaf)
-      using p_upper_bound, p_now, v_retention, p_after_user, p_after_session, p_limit;
+      using p_upper_bound, p_now, v_retention, p_after_user, p_after_session, p_limit
+    loop
+        return next;
+    end loop;
 end;
 $function$;
 

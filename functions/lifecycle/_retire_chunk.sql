@@ -1,5 +1,5 @@
--- recall._retire_chunk(leaf, upper_bound, now, after_user, after_session, limit) -> how many sessions
--- with turns in the month follow, how many of them keep those, and the last one's ids
+-- recall._retire_chunk(leaf, upper_bound, now, after_user, after_session, limit) -> how many more
+-- sessions have turns in the month, how many of these keep them, and the last one's ids
 -- Locks   sessions, as far as they are free.
 create or replace function recall._retire_chunk(
     p_leaf           regclass,
@@ -20,16 +20,14 @@ set search_path from current
 set enable_seqscan = off
 as $function$
 declare
-    v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
     v_session record;
 begin
     o_sessions := 0;
     o_left     := 0;
     for v_session in
         select m.*
-          from recall._month_sessions(p_leaf, p_upper_bound, p_now,
-                                      coalesce(p_after_user, v_nobody),
-                                      coalesce(p_after_session, v_nobody), p_limit) as m
+          from recall._month_sessions(p_leaf, p_upper_bound, p_now, p_after_user,
+                                      p_after_session, p_limit) as m
     loop
         o_sessions   := o_sessions + 1;
         o_user_id    := v_session.user_id;

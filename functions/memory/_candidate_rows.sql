@@ -47,7 +47,8 @@ begin
                    end,
                    null, null, true, t.tier >= 'episodic', false, null, null,
                    coalesce(c.tags, '{}'), coalesce(c.metadata, '{}'),
-                   t.is_local and c.expires_at is null, null, null, false, false)::recall.memory_store
+                   t.is_local and c.expires_at is null, null, null, false,
+                   false)::recall.memory_store
           from rows from (jsonb_to_recordset(p_candidates) as (
                    content text, kind text, slot text, tags text[], importance real,
                    confidence text, provenance recall.provenance, source text,

@@ -2,9 +2,9 @@
 -- Sets the columns by which the sweeps find a memory: promotion_due, when its last access took it
 -- over a border (U falls until the next one, so no other moment matters), and check_at. An earlier
 -- check_at stays, so that accesses stay HOT; the sweep that finds nothing due then asks anew. When
--- a memory ends, check_at says how long its vectors are kept. One that decays gets its life back by
--- being used, whoever counts the use: it has no expiry any more. Plans for the user's leaf: a cached
--- plan would lock all of them.
+-- a memory ends, check_at says how long its vectors are kept. One that decays gets its life back
+-- by being used, whoever counts the use: it has no expiry any more. Plans for the user's leaf: a
+-- cached plan would lock all of them.
 create or replace function recall._note_due_memory()
 returns trigger
 language plpgsql
