@@ -71,6 +71,7 @@ begin;
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
 \ir ../functions/common/_month_leaves.sql
+\ir ../functions/common/_note_sealed_user.sql
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql
@@ -125,20 +126,21 @@ begin;
 \ir ../functions/history/_enqueue_turn_work.sql
 \ir ../functions/history/_ensure_history_months.sql
 \ir ../functions/history/_insert_messages.sql
-\ir ../functions/history/_judge_message_fields.sql
 \ir ../functions/history/_judge_parts.sql
 \ir ../functions/history/_judge_tool_calls.sql
-\ir ../functions/history/_judge_messages.sql
+\ir ../functions/history/_wrong_message_field.sql
+\ir ../functions/history/_judge_message.sql
 \ir ../functions/history/_message_extra.sql
-\ir ../functions/history/_message_rows.sql
-\ir ../functions/history/message_hash.sql
+\ir ../functions/history/_message_hash.sql
 \ir ../functions/history/_parse_messages.sql
+\ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
 \ir ../functions/history/_read_usage.sql
 \ir ../functions/history/_write_receipt.sql
 \ir ../functions/history/annotate_message.sql
 \ir ../functions/history/append_messages.sql
 \ir ../functions/history/get_messages.sql
+\ir ../functions/history/message_hash.sql
 \ir ../functions/history/new_messages_since.sql
 \ir ../functions/history/retract_turns.sql
 

@@ -512,6 +512,7 @@ def test_configure(
         ({"embedding_dimensions": 3}, "RC007", "fixed"),
         ({"hash_partitions": 1, "extraction": "none"}, "RC007", "fixed"),
         ({"history_until": "2030-01-01"}, "RC007", "fixed"),
+        ({"has_sealed_users": False}, "RC007", "fixed"),
         ({"singleton": False}, "RC007", "fixed"),
     ],
 )
@@ -613,3 +614,25 @@ def test_register_kind(configurable: Connection) -> None:
 def test_register_kind_refuses(db: Connection, values: dict[str, Any]) -> None:
     with refused("RC003", "kind"):
         call(db, "register_kind", **{"p_kind": "k", "p_description": "d"} | values)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into recall.users (user_id, created_at, is_sealed) values (%s, now(), true)",
+        "update recall.users set is_sealed = true where user_id = %s",
+    ],
+)
+def test_readable_texts_are_looked_for_from_the_first_sealed_user_on(
+    db: Connection, user: uuid.UUID, statement: str
+) -> None:
+    """Whichever way the user came to be sealed: an import and a restored row, too."""
+    with db.transaction(force_rollback=True):
+        if statement.startswith("update"):
+            call(db, "ensure_user", p_external_id=str(user))
+        assert not value(db, "select has_sealed_users from recall.settings")
+        db.execute(statement.encode(), [user])
+        assert value(db, "select has_sealed_users from recall.settings")
+        with refused("RC006", "takes no readable text"), db.transaction():
+            open_session(db, user, p_title="Readable")
+        open_session(db, uuid.uuid4(), p_title="Another user's")

@@ -11,6 +11,9 @@ as $function$
 declare
     v_path text;
 begin
+    if not (select s.has_sealed_users from recall.settings as s) then
+        return new;
+    end if;
     if not recall._is_sealed_user(new.user_id) then
         return new;
     end if;
