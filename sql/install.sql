@@ -135,7 +135,7 @@ begin;
 \ir ../functions/history/_parse_messages.sql
 \ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
-\ir ../functions/history/_read_usage.sql
+\ir ../functions/history/_with_usage.sql
 \ir ../functions/history/_write_receipt.sql
 \ir ../functions/history/annotate_message.sql
 \ir ../functions/history/append_messages.sql

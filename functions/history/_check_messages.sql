@@ -1,5 +1,5 @@
 -- recall._check_messages(messages)
--- Raises  RC003.
+-- Raises  RC003, naming element and field.
 create or replace function recall._check_messages(
     p_messages jsonb
 )
@@ -12,11 +12,19 @@ as $function$
 declare
     v_problem text;
 begin
-    if p_messages is null or jsonb_typeof(p_messages) <> 'array' or p_messages = '[]' then
-        v_problem := case when p_messages = '[]' then 'messages is empty'
-                          else 'messages is not a list' end;
+    if p_messages is null or jsonb_typeof(p_messages) <> 'array' then
+        v_problem := 'messages is not a list';
+    elsif p_messages = '[]' then
+        v_problem := 'messages is empty';
     else
-        v_problem := recall._judge_messages(p_messages);
+        select concat(format('messages[%s]%s', m.ordinal - 1, m.problem),
+                      ' is ' || left((p_messages -> (m.ordinal - 1)
+                                                 -> ltrim(m.problem, '.'))::text, 80))
+          into v_problem
+          from recall._parse_messages(p_messages, 0) as m
+         where m.problem is not null
+         order by m.ordinal
+         limit 1;
     end if;
 
     if v_problem is not null then

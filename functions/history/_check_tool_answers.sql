@@ -1,5 +1,6 @@
 -- recall._check_tool_answers(session, rows)
--- A tool message answers a call of an earlier assistant message, of this batch or of the session.
+-- A tool message answers a call of an earlier assistant message, of this batch (whose turns count
+-- from 1 here) or of the session.
 -- Raises  RC003.
 create or replace function recall._check_tool_answers(
     p_session recall.sessions,
@@ -40,7 +41,7 @@ begin
             raise exception using
                 errcode = 'RC003',
                 message = format('messages[%s].tool_call_id %s answers no earlier call',
-                                 v_answer.turn_index - p_session.turn_count - 1,
+                                 v_answer.turn_index - 1,
                                  quote_literal(v_answer.tool_call_id)),
                 hint    = 'Append the assistant message with that tool call first.';
         end if;

@@ -20,39 +20,55 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_ids    uuid[]  := recall._uuids(3);
-    v_key    text    := p_session.session_id::text;
-    v_mode   text    := recall._extraction_mode(p_session, p_settings);
-    v_is_due boolean := v_mode = 'verbatim'
-                        or v_mode = 'llm' and p_waiting >= p_settings.extract_after_turns;
+    v_ids     uuid[];
+    v_key     text    := p_session.session_id::text;
+    v_mode    text    := recall._extraction_mode(p_session, p_settings);
+    v_is_due  boolean := v_mode = 'verbatim'
+                         or v_mode = 'llm' and p_waiting >= p_settings.extract_after_turns;
+    v_ready   text[];
+    v_is_late boolean;
+    v_wanted  text[];
 begin
-    insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
-                             max_attempts, created_at)
-    select p_session.user_id, w.job_id, w.kind, p_session.session_id, v_key, w.payload, w.run_at,
-           p_settings.job_max_attempts, p_now
-      from (values
-               (v_ids[1], 'extract', jsonb_build_object('mode', v_mode),
-                case when v_is_due then p_now
-                     else greatest(p_now, p_last_at + p_settings.extract_after_idle) end,
-                v_mode <> 'none' and p_waiting > 0),
-               (v_ids[2], 'embed', '{}', p_now, p_settings.embed_messages),
-               (v_ids[3], 'compact', '{}', p_now,
-                v_mode = 'llm'
-                and p_active_tokens > p_settings.compaction_threshold
-                                      * recall._history_budget(p_session, p_settings))
-           ) as w (job_id, kind, payload, run_at, is_wanted)
-     where w.is_wanted
-    on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
+    -- Mostly all of it is there. A look costs 10 µs, an insert that meets a conflict 50.
+    select array_agg(j.kind),
+           bool_or(j.kind = 'extract' and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode))
+      into v_ready, v_is_late
+      from recall.jobs as j
+     where j.user_id    = p_session.user_id
+       and j.kind       in ('extract', 'embed', 'compact')
+       and j.dedupe_key = v_key
+       and j.state      = 'ready';
 
-    if v_is_due then
+    v_wanted := array_remove(array[
+        case when v_mode <> 'none' and p_waiting > 0 then 'extract' end,
+        case when p_settings.embed_messages then 'embed' end,
+        case when v_mode = 'llm'
+                  and p_active_tokens > p_settings.compaction_threshold
+                                        * recall._history_budget(p_session, p_settings)
+             then 'compact' end], null);
+
+    if not v_wanted <@ coalesce(v_ready, '{}') then
+        v_ids := recall._uuids(3);
+        insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
+                                 max_attempts, created_at)
+        select p_session.user_id, v_ids[w.place], w.kind, p_session.session_id, v_key,
+               case when w.kind = 'extract' then jsonb_build_object('mode', v_mode) else '{}' end,
+               case when w.kind = 'extract' and not v_is_due
+                    then greatest(p_now, p_last_at + p_settings.extract_after_idle)
+                    else p_now end,
+               p_settings.job_max_attempts, p_now
+          from unnest(v_wanted) with ordinality as w (kind, place)
+        on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
+    end if;
+
+    if v_is_due and v_is_late then
         update recall.jobs as j
            set run_at  = least(j.run_at, p_now),
                payload = jsonb_build_object('mode', v_mode)
          where j.user_id    = p_session.user_id
            and j.kind       = 'extract'
            and j.dedupe_key = v_key
-           and j.state      = 'ready'
-           and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode);
+           and j.state      = 'ready';
     end if;
 end;
 $function$;

@@ -1,10 +1,11 @@
--- recall._ensure_history_months(user, rows, refresh)
+-- recall._ensure_history_months(user, rows, now, refresh)
 -- Off the hot path: an import from the past, or a month that maintenance has missed. Touches the
 -- user's leaf alone. p_refresh: see _ensure_month.
 -- Locks   with p_refresh, or when a month is missing: the user's leaf against partition changes.
 create or replace function recall._ensure_history_months(
     p_user_id uuid,
     p_rows    recall.conversation_history[],
+    p_now     timestamptz,
     p_refresh boolean default false
 )
 returns void
@@ -18,9 +19,10 @@ declare
     v_at   timestamptz;
 begin
     for v_at in
-        select min(r.created_at)
+        select min(t.at)
           from unnest(p_rows) as r
-         group by date_trunc('month', r.created_at, 'UTC')
+         cross join lateral (select least(coalesce(r.created_at, p_now), p_now)) as t (at)
+         group by date_trunc('month', t.at, 'UTC')
          order by 1
     loop
         perform recall._ensure_month(v_leaf, v_at, p_refresh);
@@ -28,5 +30,6 @@ begin
 end;
 $function$;
 
-comment on function recall._ensure_history_months(uuid, recall.conversation_history[], boolean) is
+comment on function recall._ensure_history_months(uuid, recall.conversation_history[], timestamptz,
+    boolean) is
     'Make the months that rows of one user fall into, where they are missing.';

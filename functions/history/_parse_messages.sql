@@ -1,6 +1,7 @@
 -- recall._parse_messages(messages, tokens_per_image) -> rows to be
--- Judged messages as columns. What the chat format does not know (annotations, reasoning, …) is
--- kept in metadata under "extra"; a refusal without content becomes a refusal part.
+-- Messages as columns. One that has a problem (recall._judge_message) must not be asked for any
+-- other column. What the chat format does not know (annotations, reasoning, …) is kept in metadata
+-- under "extra"; a refusal without content becomes a refusal part.
 create or replace function recall._parse_messages(
     p_messages         jsonb,
     p_tokens_per_image integer
@@ -21,7 +22,8 @@ returns table (
     finish_reason    text,
     latency_ms       integer,
     model_call_id    uuid,
-    metadata         jsonb
+    metadata         jsonb,
+    problem          text
 )
 language sql
 stable
@@ -34,7 +36,7 @@ begin atomic
            e.message ->> 'name',
            c.calls,
            case when e.message ->> 'role' = 'tool' then e.message ->> 'tool_call_id' end,
-           recall.message_hash(e.message),
+           recall._message_hash(e.message),
            coalesce((e.message ->> 'token_count')::integer,
                     recall._estimate_message_tokens(
                         c.body, c.parts, e.message ->> 'name', c.calls,
@@ -45,7 +47,8 @@ begin atomic
            e.message ->> 'finish_reason',
            (e.message ->> 'latency_ms')::integer,
            (e.message ->> 'model_call_id')::uuid,
-           coalesce(nullif(e.message -> 'metadata', 'null'), '{}') || c.extra
+           coalesce(nullif(e.message -> 'metadata', 'null'), '{}') || c.extra,
+           recall._judge_message(e.message)
       from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
      cross join lateral (
             select case
@@ -73,4 +76,4 @@ begin atomic
 end;
 
 comment on function recall._parse_messages(jsonb, integer) is
-    'Judged messages as columns of conversation_history, in order.';
+    'Messages as columns of conversation_history, in order, and what is wrong with them.';

@@ -28,18 +28,23 @@ as $function$
 declare
     v_settings recall.settings;
     v_session  recall.sessions;
-    v_rows     recall.conversation_history[];
     v_batch    record;
-    v_usage    record;
-    v_place    integer;
+    v_rows     recall.conversation_history[];
+    v_answer   recall.conversation_history;
     v_ids      uuid[];
     v_now      timestamptz;
+    v_first_at timestamptz;
+    v_last_at  timestamptz;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_messages(p_messages);
     v_settings := recall._settings(p_user_id);
     p_messages := recall._guard_secrets(p_messages, v_settings, 'p_messages');
-    v_ids      := recall._uuids(jsonb_array_length(p_messages));
+    if jsonb_typeof(p_messages) is distinct from 'array' or p_messages = '[]' then
+        perform recall._check_messages(p_messages);
+    end if;
+    v_ids   := recall._uuids(jsonb_array_length(p_messages));
+    v_batch := recall._read_messages(p_user_id, p_session_id, p_messages, v_ids, v_settings);
+    v_rows  := v_batch.messages;
 
     if p_request_id is not null
        and not recall._write_receipt(p_user_id, p_session_id, p_request_id, v_ids,
@@ -58,52 +63,43 @@ begin
             message = format('session %s is %s', p_session_id, v_session.status),
             hint    = 'recall.resume_session takes it back.';
     end if;
-    v_now  := greatest(clock_timestamp(), v_session.last_message_at);
-    v_rows := recall._message_rows(v_session, p_messages, v_ids, v_now, v_settings);
-
-    v_usage := recall._read_usage(p_usage, v_session.model_id, v_rows);
-    if v_usage.turn_index is not null then
-        v_place := v_usage.turn_index - v_session.turn_count;
-        v_rows[v_place].prompt_tokens     := v_usage.prompt_tokens;
-        v_rows[v_place].completion_tokens := v_usage.completion_tokens;
-        v_rows[v_place].cost_microcents   := v_usage.cost_microcents;
-        v_rows[v_place].latency_ms        := coalesce(v_rows[v_place].latency_ms,
-                                                      v_usage.latency_ms);
-        if v_usage.is_unpriced then
-            v_rows[v_place].metadata := v_rows[v_place].metadata || '{"unpriced_model": true}';
-        end if;
+    v_now      := greatest(clock_timestamp(), v_session.last_message_at);
+    v_first_at := least(v_batch.given_from, v_now);
+    v_last_at  := case when v_batch.has_undated then v_now
+                       else least(v_batch.given_until, v_now) end;
+    if v_batch.given_until > v_now + v_settings.future_skew then
+        raise exception using
+            errcode = 'RC003',
+            message = format('created_at %s lies in the future', v_batch.given_until),
+            hint    = format('At most %s of skew is taken.', v_settings.future_skew);
     end if;
-
-    select min(r.created_at) as first_at, max(r.created_at) as last_at,
-           sum(r.token_count) as tokens,
-           count(*) filter (where r.role = 'user') as user_turns,
-           bool_or(r.role = 'tool') as has_tools
-      into v_batch
-      from unnest(v_rows) as r;
-
     if v_batch.has_tools then
         perform recall._check_tool_answers(v_session, v_rows);
     end if;
-    if v_batch.first_at < v_settings.history_from or v_batch.last_at >= v_settings.history_until
-       or v_settings.history_from is null then
-        perform recall._ensure_history_months(p_user_id, v_rows);
+    if (v_settings.history_from <= v_first_at and v_last_at < v_settings.history_until)
+       is not true then
+        perform recall._ensure_history_months(p_user_id, v_rows, v_now);
     end if;
 
-    perform recall._insert_messages(v_rows);
+    if p_usage <> 'null' then
+        v_answer := recall._with_usage(v_rows[v_batch.usage_place], p_usage, v_session.model_id);
+        v_rows[v_batch.usage_place] := v_answer;
+    end if;
+    perform recall._insert_messages(v_session, v_rows, v_now);
 
     update recall.sessions as s
-       set turn_count              = s.turn_count + cardinality(v_rows),
+       set turn_count              = s.turn_count + cardinality(v_ids),
            user_turn_count         = s.user_turn_count + v_batch.user_turns,
-           active_tokens           = s.active_tokens + v_batch.tokens,
-           compaction_due          = s.compaction_due or s.active_tokens + v_batch.tokens
+           active_tokens           = s.active_tokens + v_batch.token_count,
+           compaction_due          = s.compaction_due or s.active_tokens + v_batch.token_count
                                                          > 2 * s.context_window_size::bigint,
-           total_prompt_tokens     = s.total_prompt_tokens + coalesce(v_usage.prompt_tokens, 0),
+           total_prompt_tokens     = s.total_prompt_tokens + coalesce(v_answer.prompt_tokens, 0),
            total_completion_tokens = s.total_completion_tokens
-                                     + coalesce(v_usage.completion_tokens, 0),
+                                     + coalesce(v_answer.completion_tokens, 0),
            total_cost_microcents   = s.total_cost_microcents
-                                     + coalesce(v_usage.cost_microcents, 0),
-           created_at              = least(s.created_at, v_batch.first_at),
-           last_message_at         = greatest(s.last_message_at, v_batch.last_at),
+                                     + coalesce(v_answer.cost_microcents, 0),
+           created_at              = least(s.created_at, v_first_at),
+           last_message_at         = greatest(s.last_message_at, v_last_at),
            updated_at              = v_now,
            expires_at              = greatest(s.expires_at, recall._session_expiry(
                                          v_now, coalesce(s.expires_in, v_settings.session_ttl)))
@@ -111,12 +107,16 @@ begin
        and s.session_id = p_session_id;
 
     perform recall._enqueue_turn_work(
-        v_session, v_settings, v_now, v_batch.last_at,
-        v_session.user_turn_count + v_batch.user_turns::integer - v_session.extracted_user_turns,
-        v_session.active_tokens + v_batch.tokens);
+        v_session, v_settings, v_now, v_last_at,
+        v_session.user_turn_count + v_batch.user_turns - v_session.extracted_user_turns,
+        v_session.active_tokens + v_batch.token_count);
 
-    return query
-    select r.message_id, r.turn_index, true from unnest(v_rows) as r order by r.turn_index;
+    for v_number in 1 .. cardinality(v_ids) loop
+        message_id := v_ids[v_number];
+        turn_index := v_session.turn_count + v_number;
+        inserted   := true;
+        return next;
+    end loop;
 end;
 $function$;
 

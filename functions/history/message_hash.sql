@@ -8,13 +8,7 @@ returns bytea
 language sql
 immutable
 parallel safe
-return sha256(convert_to(
-    jsonb_build_array(
-        p_message -> 'role',
-        nullif(p_message -> 'content', 'null'),
-        nullif(nullif(p_message -> 'tool_calls', 'null'), '[]'),
-        nullif(p_message -> 'tool_call_id', 'null'))::text,
-    'UTF8'));
+return recall._message_hash(p_message);
 
 comment on function recall.message_hash(jsonb) is
     'SHA-256 over role, content or parts, tool calls and tool call id of a message.';
