@@ -47,6 +47,13 @@ create or replace trigger users_note_sealed
     execute function recall._note_sealed_user();
 comment on trigger users_note_sealed on recall.users is 'Sets settings.has_sealed_users.';
 
+create or replace trigger users_note_sealed
+    after insert or update of is_sealed on recall.users
+    for each row
+    when (new.is_sealed)
+    execute function recall._note_sealed_user();
+comment on trigger users_note_sealed on recall.users is 'Sets settings.has_sealed_users.';
+
 -- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
 -- JSON paths to a row's texts; a table without any takes no row at all (vectors give texts away).
 -- Left readable are ids, times, numbers, kinds, models, roles, names of tools, keys of metadata.
