@@ -121,10 +121,12 @@ begin;
 \ir ../functions/session/user_id.sql
 
 -- functions/history
+\ir ../functions/history/_annotated.sql
 \ir ../functions/history/_check_messages.sql
 \ir ../functions/history/_check_tool_answers.sql
 \ir ../functions/history/_enqueue_turn_work.sql
 \ir ../functions/history/_ensure_history_months.sql
+\ir ../functions/history/_has_annotations.sql
 \ir ../functions/history/_insert_messages.sql
 \ir ../functions/history/_judge_parts.sql
 \ir ../functions/history/_judge_tool_calls.sql

@@ -1,5 +1,7 @@
 -- recall.get_messages(user, session, limit, before_turn, include_compacted) -> newest first
--- Retracted turns are left out; metadata is merged with what was annotated later.
+-- Retracted turns are left out; metadata is merged with what was annotated later. The statement is
+-- planned at each call, for the months of the session; so a condition that is not needed is a
+-- constant that falls away, for planning each costs as much as reading ten messages.
 -- Raises  RC001 unknown session, RC003 bad limit.
 create or replace function recall.get_messages(
     p_user_id           uuid,
@@ -37,35 +39,34 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_session recall.sessions;
+    v_session   recall.sessions;
+    v_after     integer;
+    v_retracted int4multirange;
+    v_annotated boolean;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_limit(p_limit);
-    v_session := recall._read_session(p_user_id, p_session_id);
+    v_session   := recall._read_session(p_user_id, p_session_id);
+    v_after     := case when not p_include_compacted
+                        then nullif(v_session.compacted_through_turn, 0) end;
+    v_retracted := nullif(v_session.retracted_turns, '{}');
+    v_annotated := recall._has_annotations(p_user_id, p_session_id);
 
     return query
     select h.message_id, h.turn_index, h.role::text, h.content, h.content_parts, h.name,
            h.tool_calls, h.tool_call_id, h.token_count, h.created_at,
-           case when a.patch is null then h.metadata
-                else recall._merge_metadata(h.metadata, a.patch) end,
+           case when v_annotated
+                then recall._annotated(p_user_id, p_session_id, h.turn_index, h.metadata)
+                else h.metadata end,
            h.tokens_estimated, h.model_id, h.finish_reason, h.prompt_tokens,
            h.completion_tokens, h.cost_microcents, h.latency_ms, h.content_hash
       from recall.conversation_history as h
-      left join lateral (
-            select jsonb_object_agg(k.key, k.value order by n.created_at, n.annotation_id)
-              from recall.message_annotations as n
-             cross join lateral jsonb_each(n.patch) as k
-             where n.user_id    = p_user_id
-               and n.session_id = p_session_id
-               and n.turn_index = h.turn_index
-           ) as a (patch) on true
      where h.user_id    = p_user_id
        and h.session_id = p_session_id
        and h.created_at between v_session.created_at and v_session.last_message_at
-       and h.turn_index < coalesce(p_before_turn, v_session.turn_count + 1)
-       and h.turn_index > case when coalesce(p_include_compacted, true) then 0
-                               else v_session.compacted_through_turn end
-       and not h.turn_index <@ v_session.retracted_turns
+       and (p_before_turn is null or h.turn_index < p_before_turn)
+       and (v_after is null or h.turn_index > v_after)
+       and (v_retracted is null or not h.turn_index <@ v_retracted)
      order by h.turn_index desc
      limit p_limit;
 end;
