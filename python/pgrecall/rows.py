@@ -7,7 +7,7 @@ over; one that an older database lacks is None. Times carry a time zone, costs a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -434,19 +434,41 @@ class CompiledContext:
 Row = TypeVar("Row")
 
 
+_Setter = Callable[[Any, Any], None]
+
+
 @cache
-def _picked(row: Hashable, columns: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    known = {field.name for field in fields(row)}  # type: ignore[arg-type]
-    return tuple((name, index) for index, name in enumerate(columns) if name in known)
+def _setters(
+    row: Hashable, columns: tuple[str, ...]
+) -> tuple[list[tuple[_Setter, int]], list[tuple[_Setter, Any]]]:
+    """Return how to fill a row: the slots with their columns, and those with their defaults."""
+    places = {name: place for place, name in enumerate(columns)}
+    given, left_out = [], []
+    for field in fields(row):  # type: ignore[arg-type]
+        setter = getattr(row, field.name).__set__
+        if field.name in places:
+            given.append((setter, places[field.name]))
+        elif field.default is not MISSING:
+            left_out.append((setter, field.default))
+        else:
+            raise TypeError(f"{row} needs {field.name}, which the database does not return")
+    return given, left_out
 
 
 def maker(row: type[Row], columns: Sequence[str]) -> Callable[[Sequence[Any]], Row]:
-    """Return the function that makes a `row` of a tuple with these columns."""
-    cls: type[Any] = row
-    picked = _picked(cast("Hashable", row), tuple(columns))
+    """Return the function that makes a `row` of a tuple with these columns.
+
+    It fills the slots itself: the constructor of a frozen dataclass takes three times as long,
+    which is noticed when fifty messages are read.
+    """
+    given, left_out = _setters(cast("Hashable", row), tuple(columns))
 
     def make(values: Sequence[Any]) -> Row:
-        made: Row = cls(**{name: values[index] for name, index in picked})
+        made = row.__new__(row)
+        for fill, place in given:
+            fill(made, values[place])
+        for fill, default in left_out:
+            fill(made, default)
         return made
 
     return make

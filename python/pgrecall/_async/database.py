@@ -169,16 +169,13 @@ class AsyncDatabase:
                 await self._prepare(connection)
                 await connection.commit()
             cursor = connection.cursor(row_factory=tuple_row)
-            if connection.autocommit:  # a pool of the caller
-                async with connection.transaction():
-                    await cursor.execute(_FRAME, frame)
-                    await cursor.execute(call.text, call.parameters)
-            else:
-                # begin, frame and call in one round trip, the commit in another: an error of the
-                # call must be the last thing in the pipeline
-                async with connection.pipeline():
-                    await connection.execute(_FRAME, frame)
-                    await cursor.execute(call.text, call.parameters)
+            # What stands in one pipeline is one transaction: with autocommit a call is one round
+            # trip, else (a pool of the caller) the commit is another, since an error of the call
+            # must be the last thing in the pipeline.
+            async with connection.pipeline():
+                await connection.execute(_FRAME, frame)
+                await cursor.execute(call.text, call.parameters)
+            if not connection.autocommit:
                 await connection.commit()
             return _columns(cursor), await cursor.fetchall()
 
@@ -234,7 +231,7 @@ class AsyncDatabase:
                     min_size=self._limits.min_connections,
                     max_size=self._limits.max_connections,
                     timeout=self._limits.connect_timeout,
-                    kwargs=self._limits.connection(dsn),
+                    kwargs={**self._limits.connection(dsn), "autocommit": True},
                     open=False,
                     name="pgrecall",
                 )

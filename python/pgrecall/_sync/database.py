@@ -170,16 +170,13 @@ class SyncDatabase:
                 self._prepare(connection)
                 connection.commit()
             cursor = connection.cursor(row_factory=tuple_row)
-            if connection.autocommit:  # a pool of the caller
-                with connection.transaction():
-                    cursor.execute(_FRAME, frame)
-                    cursor.execute(call.text, call.parameters)
-            else:
-                # begin, frame and call in one round trip, the commit in another: an error of the
-                # call must be the last thing in the pipeline
-                with connection.pipeline():
-                    connection.execute(_FRAME, frame)
-                    cursor.execute(call.text, call.parameters)
+            # What stands in one pipeline is one transaction: with autocommit a call is one round
+            # trip, else (a pool of the caller) the commit is another, since an error of the call
+            # must be the last thing in the pipeline.
+            with connection.pipeline():
+                connection.execute(_FRAME, frame)
+                cursor.execute(call.text, call.parameters)
+            if not connection.autocommit:
                 connection.commit()
             return _columns(cursor), cursor.fetchall()
 
@@ -235,7 +232,7 @@ class SyncDatabase:
                     min_size=self._limits.min_connections,
                     max_size=self._limits.max_connections,
                     timeout=self._limits.connect_timeout,
-                    kwargs=self._limits.connection(dsn),
+                    kwargs={**self._limits.connection(dsn), "autocommit": True},
                     open=False,
                     name="pgrecall",
                 )
