@@ -91,16 +91,22 @@ def test_who_fails_is_reported(server: TestServer) -> None:
 
 
 def test_the_published_results_are_whole_and_shown() -> None:
-    results = json.loads((PEERS / "results.json").read_text(encoding="utf-8"))
-    assert results["format"] == 1
-    assert results["scale"]["name"] == "default"
-    assert results["server"]["settings"]["fsync"] == "on"
-    assert set(results["contenders"]) == {path.stem for path in PEERS.glob("contenders/*.py")}
-    for name, found in results["contenders"].items():
-        if "error" in found:
-            continue
-        assert found["title"], name
-        assert all(found["versions"].values()), name
-        assert {"memory", "conversation"} & set(found), name
+    for scale, file, kinds in (
+        ("default", "results.json", {"memory", "conversation"}),
+        ("crowd", "results_crowd.json", {"memory"}),
+    ):
+        results = json.loads((PEERS / file).read_text(encoding="utf-8"))
+        assert results["format"] == 1
+        assert results["scale"]["name"] == scale
+        assert results["server"]["settings"]["fsync"] == "on"
+        assert set(results["contenders"]) == {path.stem for path in PEERS.glob("contenders/*.py")}
+        measured = set()
+        for name, found in results["contenders"].items():
+            if "error" in found:
+                continue
+            assert found["title"], name
+            assert all(found["versions"].values()), name
+            measured |= {"memory", "conversation", "context"} & set(found)
+        assert measured >= kinds
     fresh = run("report.py", "--check")
     assert fresh.returncode == 0, fresh.stdout + fresh.stderr

@@ -44,11 +44,12 @@ class Scale:
         turns: that are appended and timed.
         clients: processes at once.
         seconds: that they work for.
+        measures: which parts of the contenders are measured.
     """
 
-    users: int = 1_000
+    users: int = 300
     memories: int = 50
-    large: int = 5_000
+    large: int = 20_000
     dimensions: int = 1_536
     queries: int = 300
     large_queries: int = 100
@@ -58,10 +59,15 @@ class Scale:
     turns: int = 100
     clients: int = 4
     seconds: float = 5.0
+    measures: tuple[str, ...] = ("memory", "conversation", "context")
 
 
 SCALES = {
     "default": Scale(),
+    "crowd": Scale(
+        users=1_000, memories=200, dimensions=384, writes=50, batches=1, clients=2,
+        measures=("memory",),
+    ),
     "small": Scale(
         users=20, memories=20, large=300, dimensions=384, queries=60, large_queries=30, writes=30,
         batches=1, messages=60, turns=30, clients=4, seconds=1.0,

@@ -531,7 +531,7 @@ def main() -> None:
         ("conversation", measure_conversation),
         ("context", measure_context),
     ):
-        if what in contender.measures:
+        if what in contender.measures and what in contender.data.scale["measures"]:
             result[what] = measure(contender, server)
     contender.close()
     options.out.write_text(json.dumps(result), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tables and plots out of results.json: `python benchmarks/peers/report.py` renders them again."""
+"""Tables and plots out of the results: `python benchmarks/peers/report.py` renders them again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results.json"
+RESULTS = {"default": HERE / "results.json", "crowd": HERE / "results_crowd.json"}  # by scale
 PLOTS = HERE / "plots"
 DETAILS = HERE.parent / "README.md"
 SUMMARY = HERE.parents[1] / "README.md"
@@ -41,6 +41,7 @@ def middle(runs: Sequence[Results]) -> Results:
                 "append": ("conversation", "append"),
                 "read": ("conversation", "read"),
             }.items()
+            if _at(result, path)
         }
     }
 
@@ -152,6 +153,14 @@ IN_SHORT = {
     ),
     "conversation": ("append a turn, p50 ms", "read the last 50, p50 ms", "WAL per message"),
 }  # fmt: skip
+FOUND: dict[str, Cell] = {
+    "ordinary user, top 10: recall": plain("memory", "search", "recall", form=share),
+    "… rows returned": plain("memory", "search", "rows"),
+    "… empty answers": plain("memory", "search", "empty", form=percent),
+    "large user, top 10: recall": plain("memory", "search_large", "recall", form=share),
+    "… top 50: recall": plain("memory", "search_large_many", "recall", form=share),
+    "… top 50: rows returned": plain("memory", "search_large_many", "rows"),
+}
 
 
 def tables(results: Results) -> str:
@@ -226,10 +235,22 @@ def conditions(results: Results) -> str:
     return (
         f"{results['measured_at'][:10]}, {machine['cpus']} shared cores, Python "
         f"{machine['python']}, PostgreSQL {server['postgresql']}, pgvector {server['pgvector']}; "
-        f"{scale['users']} users × {scale['memories']} memories and one with {scale['large']:,}, "
-        f"{scale['dimensions']:,} dimensions; {scale['messages']} messages in the conversation; "
-        f"{results['seconds'] // 60} minutes in all. The floor ran before, between and after the "
-        f"others; its medians were (ms): {spread}.\n\nServer: {settings}.\n\nVersions: {listed}."
+        f"{scale['users']:,} users × {scale['memories']} memories and one with "
+        f"{scale['large']:,}, {scale['dimensions']:,} dimensions; {scale['messages']} messages in "
+        f"the conversation; {results['seconds'] // 60} minutes in all. The floor ran before, "
+        f"between and after the others; its medians were (ms): {spread}.\n\nServer: {settings}."
+        f"\n\nVersions: {listed}."
+    )
+
+
+def crowd(results: Results) -> str:
+    """What is found of one user's memories among very many of others."""
+    scale = results["scale"]
+    total = scale["users"] * scale["memories"] + scale["large"]
+    return (
+        f"{results['measured_at'][:10]}: {total:,} memories, {scale['memories']} of each of "
+        f"{scale['users']:,} users and {scale['large']:,} of the large one, "
+        f"{scale['dimensions']:,} dimensions.\n\n{table(results, 'memory', FOUND)}"
     )
 
 
@@ -302,8 +323,10 @@ def plots(results: Results) -> dict[str, str]:
 # Publishing
 
 
-def published(results: Results) -> dict[Path, str]:
+def published() -> dict[Path, str]:
     """Return every file that the results are shown in, with its new text."""
+    read = {scale: json.loads(path.read_text(encoding="utf-8")) for scale, path in RESULTS.items()}
+    results = read["default"]
     details = f"{caution(results)}{conditions(results)}\n\n{tables(results)}\n\n" + "\n".join(
         f"![{name}](peers/plots/{name}.svg)" for name in plots(results)
     )
@@ -314,23 +337,24 @@ def published(results: Results) -> dict[Path, str]:
     short += f"\n\n{context_table(results)}"
     files = {PLOTS / f"{name}.svg": svg for name, svg in plots(results).items()}
     for path, text in ((DETAILS, details), (SUMMARY, short)):
-        files[path] = replaced(path.read_text(encoding="utf-8"), text)
+        document = replaced(path.read_text(encoding="utf-8"), "peers", text)
+        files[path] = replaced(document, "crowd", crowd(read["crowd"]))
     return files
 
 
-def replaced(document: str, text: str) -> str:
-    """Return a document with what stands between the markers replaced."""
-    begin, end = "<!-- peers: begin -->", "<!-- peers: end -->"
+def replaced(document: str, name: str, text: str) -> str:
+    """Return a document with what stands between the markers of a name replaced."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     if not pattern.search(document):
         raise ValueError(f"{begin} … {end} is missing")
     return pattern.sub(lambda _: f"{begin}\n{text}\n{end}", document)
 
 
-def publish(results: Results) -> None:
+def publish() -> None:
     """Write tables and plots where they are shown."""
     PLOTS.mkdir(exist_ok=True)
-    for path, text in published(results).items():
+    for path, text in published().items():
         path.write_text(text, encoding="utf-8")
 
 
@@ -339,16 +363,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if anything is old")
     options = parser.parse_args()
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
     if not options.check:
-        publish(results)
+        publish()
         return 0
     old = [
         str(path)
-        for path, text in published(results).items()
+        for path, text in published().items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
-    print("\n".join(f"{path} is not what results.json says: run report.py" for path in old))
+    print("\n".join(f"{path} is not what the results say: run report.py" for path in old))
     return int(bool(old))
 
 
