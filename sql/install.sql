@@ -486,9 +486,14 @@ begin;
 \ir ../functions/privacy/seal_user.sql
 
 -- functions/observability
+\ir ../functions/observability/_call_cost.sql
 \ir ../functions/observability/_check_call.sql
 \ir ../functions/observability/_check_stream_events.sql
 \ir ../functions/observability/_estimated_rows.sql
+\ir ../functions/observability/_is_text_event.sql
+\ir ../functions/observability/_json_of_bytes.sql
+\ir ../functions/observability/_events_with_payload.sql
+\ir ../functions/observability/_harmless_header_names.sql
 \ir ../functions/observability/_harmless_headers.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_maintenance.sql
@@ -499,9 +504,9 @@ begin;
 \ir ../functions/observability/_health_spending.sql
 \ir ../functions/observability/_health_statements.sql
 \ir ../functions/observability/_job_counts.sql
-\ir ../functions/observability/_json_of_bytes.sql
 \ir ../functions/observability/_ledger_body.sql
 \ir ../functions/observability/_ledger_id.sql
+\ir ../functions/observability/_mask_event_stream.sql
 \ir ../functions/observability/_mask_stream.sql
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql
@@ -510,6 +515,7 @@ begin;
 \ir ../functions/observability/_metrics_work.sql
 \ir ../functions/observability/_missing_months.sql
 \ir ../functions/observability/_usage_count.sql
+\ir ../functions/observability/get_ledger_rules.sql
 \ir ../functions/observability/health.sql
 \ir ../functions/observability/list_model_calls.sql
 \ir ../functions/observability/list_protocol_events.sql

@@ -17,7 +17,7 @@ declare
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
         'search', 'compile_context', 'explain_context', 'export_user', 'get_user_keys',
-        'list_model_calls', 'list_stream_events', 'list_protocol_events'];
+        'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];
     v_writer   constant text[] := array[
         'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',
         'close_session', 'append_messages', 'retract_turns', 'annotate_message',

@@ -78,7 +78,10 @@ begin
                 ('memory_embedding', null, '{}'),
                 ('memory_embedding_ended', null, '{}'),
                 ('message_search', null, '{}'),
-                ('model_calls', null, '{}'),
+                ('model_calls', null, array[
+                     '$.request.**', '$.response.**', '$.usage.**', '$.error',
+                     '$.endpoint ? (@ like_regex "[?]")', '$.request_body', '$.response_body',
+                     '$.request_headers.*', '$.response_headers.*', '$.metadata' || v_values]),
                 ('stream_events', null, '{}'),
                 ('protocol_events', null, '{}'),
                 ('memory_events', null, array['$.detail.reason', '$.detail.content']),

@@ -138,6 +138,7 @@ CALLS: list[Call] = [
     _call("list_model_calls", "p_call_id => %(call)s", "one"),
     _call("list_stream_events", "%(call)s"),
     _call("list_protocol_events"),
+    _call("get_ledger_rules"),
     # privacy
     _call("get_user_keys"),
     _call("rewrap_user_key", "1, %(old_key)s, %(new_key)s, 'other'"),

@@ -137,7 +137,8 @@ def test_every_call_names_what_exists(
         "user": user, "memory_id": uuid.uuid4(), "session_id": uuid.uuid4(), "query": "x",
         "content": "x", "useful": True, "accept": True, "memory_ids": [], "relevance": [],
         "candidates": [{"content": "x"}], "kind": "embed", "model": "m", "context_window_size": 10,
-        "memories": [], "texts": [], "document": {},
+        "memories": [], "texts": [], "document": {}, "call_id": uuid.uuid4(), "events": [],
+        "event_type": "mcp",
     }  # fmt: skip
     skipped = {"close", "connect", "embedded", "from_environment", "joining", "worker", "session"}
     for name in sorted(n for n in dir(memory) if not n.startswith("_") and n not in skipped):
@@ -156,7 +157,7 @@ def test_every_call_names_what_exists(
     for function, arguments in made.items():
         assert function in known, function
         assert {f"p_{name}" for name in arguments} <= set(known[function]), function
-    assert len(made) > 35
+    assert len(made) > 40
 
 
 def call_with(method: Callable[..., Any], anything: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ READER = {
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
     "explain_context", "export_user", "list_model_calls", "list_stream_events",
-    "list_protocol_events", "get_user_keys",
+    "list_protocol_events", "get_ledger_rules", "get_user_keys",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",

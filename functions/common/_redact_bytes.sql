@@ -1,6 +1,7 @@
 -- recall._redact_bytes(bytes, classes) -> the same bytes, marks in the place of secrets
 -- What is no UTF-8 text, or holds a NUL byte, is looked through as the text of its ASCII parts.
--- Without a secret the bytes come back as they were.
+-- In server-sent events pieces of secrets are found, too. Without a secret the bytes come back as
+-- they were.
 create or replace function recall._redact_bytes(
     p_bytes   bytea,
     p_classes text[]
@@ -25,6 +26,9 @@ begin
                     else decode(replace(v_masked, E'\uE000', ''), 'escape') end;
     end;
     v_masked := recall._redact(v_text, p_classes);
+    if v_masked ~ '(^|\n)data:' then
+        v_masked := recall._mask_event_stream(v_masked, p_classes);
+    end if;
     return case when v_masked = v_text then p_bytes else convert_to(v_masked, 'UTF8') end;
 end;
 $function$;

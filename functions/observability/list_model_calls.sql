@@ -1,12 +1,14 @@
--- recall.list_model_calls(user, session, limit, before, call) -> newest first
+-- recall.list_model_calls(user, session, limit, before, call, include bodies) -> newest first
 -- A page goes on before the last call of the one before (p_before_id). p_call_id gives one alone.
+-- Without bodies (p_include_bodies) a list is light: no request, no response.
 -- Raises  RC003.
 create or replace function recall.list_model_calls(
-    p_user_id    uuid,
-    p_session_id uuid    default null,
-    p_limit      integer default 50,
-    p_before_id  uuid    default null,
-    p_call_id    uuid    default null
+    p_user_id        uuid,
+    p_session_id     uuid    default null,
+    p_limit          integer default 50,
+    p_before_id      uuid    default null,
+    p_call_id        uuid    default null,
+    p_include_bodies boolean default true
 )
 returns table (
     call_id           uuid,
@@ -55,9 +57,13 @@ begin
 
     return query
     select c.call_id, c.session_id, c.job_id, c.created_at, c.provider, c.endpoint, c.model,
-           c.request, c.response, c.usage, c.error, c.request_id, c.status_code, c.started_at,
-           c.completed_at, c.latency_ms, c.prompt_tokens, c.completion_tokens, c.cached_tokens,
-           c.reasoning_tokens, c.cost_microcents, c.is_stream, c.request_body, c.response_body,
+           case when p_include_bodies then c.request end,
+           case when p_include_bodies then c.response end,
+           c.usage, c.error, c.request_id, c.status_code, c.started_at, c.completed_at,
+           c.latency_ms, c.prompt_tokens, c.completion_tokens, c.cached_tokens, c.reasoning_tokens,
+           c.cost_microcents, c.is_stream,
+           case when p_include_bodies then c.request_body end,
+           case when p_include_bodies then c.response_body end,
            c.request_headers, c.response_headers, c.metadata
       from recall.model_calls as c
      where c.user_id = p_user_id
@@ -70,5 +76,5 @@ begin
 end;
 $function$;
 
-comment on function recall.list_model_calls(uuid, uuid, integer, uuid, uuid) is
+comment on function recall.list_model_calls(uuid, uuid, integer, uuid, uuid, boolean) is
     'Ledger: calls of models, newest first, of a session or all.';

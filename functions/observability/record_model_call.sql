@@ -2,8 +2,8 @@
 -- One call of a model for the ledger, whoever made it. Bodies best come as bytes (p_request_body,
 -- p_response_body), which are kept byte for byte, with a JSON beside them for queries; else as
 -- JSON. Credentials are masked always, headers kept by a list of harmless ones. A body longer than
--- settings.ledger_max_body is cut, and metadata.truncated says how long it was. Given the id of an
--- earlier call it changes nothing.
+-- settings.ledger_max_body is cut, and metadata.truncated says how long it was. A cost that is not
+-- given is that of `models`. Given the id of an earlier call it changes nothing.
 -- Locks   the user (shared).
 -- Raises  RC001 unknown user, RC003.
 create or replace function recall.record_model_call(
@@ -44,6 +44,7 @@ declare
     v_response record;
     v_place    record;
     v_usage    jsonb;
+    v_tokens   integer[];
     v_started  timestamptz;
     v_cut      jsonb;
 begin
@@ -56,6 +57,14 @@ begin
     v_request  := recall._ledger_body(p_request_body, p_request, v_settings);
     v_response := recall._ledger_body(p_response_body, p_response, v_settings);
     v_usage    := recall._redact_json(coalesce(p_usage, v_response.o_json -> 'usage'), v_classes);
+    v_tokens   := array[
+        recall._usage_count(v_usage, '{prompt_tokens,input_tokens}'),
+        recall._usage_count(v_usage, '{completion_tokens,output_tokens}'),
+        recall._usage_count(v_usage, '{prompt_tokens_details.cached_tokens,'
+                                     'input_tokens_details.cached_tokens,'
+                                     'cache_read_input_tokens,cached_tokens}'),
+        recall._usage_count(v_usage, '{completion_tokens_details.reasoning_tokens,'
+                                     'output_tokens_details.reasoning_tokens,reasoning_tokens}')];
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
     v_started  := coalesce(p_started_at, v_place.o_at);
     v_cut      := jsonb_strip_nulls(jsonb_build_object(
@@ -75,14 +84,10 @@ begin
         recall._redact(p_model, v_classes), v_request.o_json, v_response.o_json, v_usage,
         recall._redact(p_error, v_classes), recall._redact(p_request_id, v_classes), p_status_code,
         v_started, p_completed_at, extract(epoch from p_completed_at - v_started) * 1000,
-        recall._usage_count(v_usage, '{prompt_tokens,input_tokens}'),
-        recall._usage_count(v_usage, '{completion_tokens,output_tokens}'),
-        recall._usage_count(v_usage, '{prompt_tokens_details.cached_tokens,'
-                                     'input_tokens_details.cached_tokens,'
-                                     'cache_read_input_tokens,cached_tokens}'),
-        recall._usage_count(v_usage, '{completion_tokens_details.reasoning_tokens,'
-                                     'output_tokens_details.reasoning_tokens,reasoning_tokens}'),
-        p_cost_microcents, coalesce(p_is_stream, false), v_request.o_body, v_response.o_body,
+        v_tokens[1], v_tokens[2], v_tokens[3], v_tokens[4],
+        coalesce(p_cost_microcents,
+                 recall._call_cost(p_model, v_tokens[1], v_tokens[2], v_tokens[3])),
+        coalesce(p_is_stream, false), v_request.o_body, v_response.o_body,
         recall._harmless_headers(p_request_headers, v_settings),
         recall._harmless_headers(p_response_headers, v_settings),
         recall._redact_json(p_metadata, v_classes) || v_cut)

@@ -22,6 +22,7 @@ declare
     v_settings recall.settings;
     v_classes  text[];
     v_place    record;
+    v_given    jsonb;
     v_events   jsonb;
     v_count    integer;
 begin
@@ -35,7 +36,8 @@ begin
     perform recall._check_stream_events(p_events);
     v_settings := recall._settings(p_user_id);
     v_classes  := recall._ledger_classes(v_settings);
-    v_events   := recall._mask_stream(p_events, v_classes);
+    v_given    := recall._events_with_payload(p_events);
+    v_events   := recall._mask_stream(v_given, v_classes);
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
     perform recall._ensure_month('recall.stream_events', v_place.o_at);
 
@@ -44,19 +46,19 @@ begin
     select p_user_id, v_place.o_id, coalesce((e.event ->> 'index')::integer, e.place::integer - 1),
            v_place.o_at, (e.event ->> 'occurred_at')::timestamptz, e.event ->> 'type',
            e.event ->> 'text_delta',
-           coalesce(nullif(e.event -> 'payload', 'null'),
-                    case when b.is_text then recall._json_of_bytes(b.body) end),
+           nullif(e.event -> 'payload', 'null'),
            b.body, e.event ->> 'mime_type'
       from jsonb_array_elements(v_events) with ordinality as e (event, place)
-     cross join lateral (
-            select t.is_text,
-                   case when t.is_text then recall._redact_bytes(d.bytes, v_classes)
-                        else d.bytes end
-              from (select decode(p_events -> (e.place::integer - 1) ->> 'binary_payload',
-                                  'base64')) as d (bytes)
-             cross join (select coalesce(e.event ->> 'mime_type', '') ~
-                                '^($|text/|application/(json|x-ndjson))') as t (is_text)
-           ) as b (is_text, body)
+      left join lateral (
+            select case
+                       when not recall._is_text_event(e.event) then d.bytes
+                       when e.event -> 'payload' is distinct from g.event -> 'payload'
+                           then convert_to(e.event ->> 'payload', 'UTF8')
+                       else recall._redact_bytes(d.bytes, v_classes)
+                   end
+              from (select v_given -> (e.place::integer - 1)) as g (event)
+             cross join decode(g.event ->> 'binary_payload', 'base64') as d (bytes)
+             where d.bytes is not null) as b (body) on true
     on conflict do nothing;
     get diagnostics v_count = row_count;
     return v_count;

@@ -17,6 +17,7 @@ set plan_cache_mode = force_custom_plan
 set timezone = 'UTC'
 set datestyle = 'ISO'
 set extra_float_digits = '1'
+set bytea_output = 'hex'
 as $function$
 declare
     v_settings recall.settings;

@@ -38,35 +38,49 @@ UNSET: Final = Unset.UNSET
 _TYPES = {
     **dict.fromkeys(("importance", "min_similarity", "temperature", "top_p"), "real"),
     **dict.fromkeys(
-        ("before_turn", "context_window_size", "from_turn", "key_no", "limit",
-         "max_response_tokens", "system_prompt_tokens", "token_count", "turn_index"), "integer",
+        ("after_index", "before_turn", "context_window_size", "from_turn", "key_no", "limit",
+         "max_response_tokens", "status_code", "system_prompt_tokens", "token_count",
+         "turn_index"), "integer",
     ),
     **dict.fromkeys(
-        ("cached_input_price", "cost_limit_microcents", "input_price", "output_price"), "bigint",
+        ("cached_input_price", "cost_limit_microcents", "cost_microcents", "input_price",
+         "output_price"), "bigint",
     ),
     **dict.fromkeys(
-        ("candidates", "changes", "document", "filter", "messages", "metadata", "options", "patch",
-         "payload", "phases", "result", "usage", "value"), "jsonb",
+        ("candidates", "changes", "document", "events", "filter", "messages", "metadata", "options",
+         "patch", "payload", "phases", "request", "request_headers", "response",
+         "response_headers", "result", "usage", "value"), "jsonb",
     ),
     **dict.fromkeys(
-        ("after_id", "before_id", "job_id", "lease_token", "memory_id", "parent_session_id",
-         "request_id", "session_id", "user_id"), "uuid",
+        ("after_id", "before_id", "call_id", "event_id", "job_id", "lease_token", "memory_id",
+         "parent_session_id", "request_id", "session_id", "user_id"), "uuid",
     ),
-    **dict.fromkeys(("accept", "include_compacted", "is_behavioral", "retry", "useful"), "boolean"),
+    **dict.fromkeys(
+        ("accept", "include_bodies", "include_compacted", "is_behavioral", "is_stream", "retry",
+         "useful"), "boolean",
+    ),
     **dict.fromkeys(("expires_in", "lease", "lifetime", "ttl"), "interval"),
-    **dict.fromkeys(("as_of", "expires_at", "observed_at", "run_at"), "timestamptz"),
     **dict.fromkeys(
-        ("agent_id", "content", "dedupe_key", "description", "error", "external_id", "key", "kind",
-         "model", "model_id", "query", "reason", "slot", "status", "system_prompt", "task",
-         "task_id", "title", "tokenizer", "worker", "wrapping_key"), "text",
+        ("as_of", "completed_at", "expires_at", "observed_at", "run_at", "started_at"),
+        "timestamptz",
     ),
-    **dict.fromkeys(("cursor", "previous", "wrapped_key"), "bytea"),
+    **dict.fromkeys(
+        ("agent_id", "content", "dedupe_key", "description", "direction", "endpoint", "error",
+         "event_type", "external_id", "key", "kind", "method", "model", "model_id", "provider",
+         "query", "reason", "rpc_id", "slot", "status", "system_prompt", "task", "task_id",
+         "title", "tokenizer", "tool_call_id", "tool_name", "worker", "wrapping_key"), "text",
+    ),
+    **dict.fromkeys(
+        ("cursor", "payload_body", "previous", "request_body", "response_body", "wrapped_key"),
+        "bytea",
+    ),
     "provenance": "recall.provenance",
     "kinds": "text[]",
     "memory_ids": "uuid[]",
     "relevance": "real[]",
     "tags": "text[]",
 }  # fmt: skip
+_TYPES_OF = {("record_model_call", "request_id"): "text"}  # where a name means something else
 _VECTORS = {"embedding", "embeddings", "query_embedding"}
 
 
@@ -89,10 +103,10 @@ class Call:
     @classmethod
     def of(cls, function: str, **arguments: Any) -> Call:
         """Make the call of `recall.<function>`; the arguments are named without their `p_`."""
-        parameters = {
-            name: _parameter(name, value) for name, value in arguments.items() if value is not UNSET
-        }
-        return cls(function, _text(function, tuple(parameters)), parameters)
+        given = {name: value for name, value in arguments.items() if value is not UNSET}
+        text = _text(function, tuple(given))
+        parameters = {name: _parameter(name, value) for name, value in given.items()}
+        return cls(function, text, parameters)
 
     def having(self, arguments: Mapping[str, Any]) -> Call:
         """Return the call of the same function with these arguments."""
@@ -127,13 +141,17 @@ def register_vectors(connection: BaseConnection[Any], oid: int, array_oid: int) 
 
 @cache
 def _text(function: str, names: tuple[str, ...]) -> bytes:
-    arguments = ", ".join(f"p_{name} => {_placeholder(name)}" for name in names)
+    arguments = ", ".join(f"p_{name} => {_placeholder(function, name)}" for name in names)
     # names of ours, never a value
     return f"select * from recall.{function}({arguments})".encode()  # noqa: S608
 
 
-def _placeholder(name: str) -> str:
-    return f"%({name})b" if name in _VECTORS else f"%({name})s::{_TYPES[name]}"
+def _placeholder(function: str, name: str) -> str:
+    if name in _VECTORS:
+        return f"%({name})b"
+    if name not in _TYPES:
+        raise TypeError(f"recall.{function} takes no {name}")
+    return f"%({name})s::{_TYPES_OF.get((function, name), _TYPES[name])}"
 
 
 def _parameter(name: str, value: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import inspect
 import logging
 import signal
@@ -135,7 +136,7 @@ class SyncRuntime:
     ) -> Result:
         """Run what computes or blocks, and `beat` whenever so many seconds have passed."""
         with ThreadPoolExecutor(1, thread_name_prefix="pgrecall-step") as executor:
-            future = executor.submit(function)
+            future = executor.submit(contextvars.copy_context().run, function)
             while not wait_for_futures([future], timeout=seconds).done:
                 beat()
             return future.result()
@@ -151,15 +152,28 @@ class AsyncBackground:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def submit(self, function: Callable[[], Awaitable[Any]], what: str) -> None:
-        """Start it; when too much waits already, drop it with a warning."""
+    def attach(self) -> None:
+        """Take what threads submit, too, from now on: it is done in the loop that runs here."""
+        self._loop = asyncio.get_running_loop()
+
+    def submit(self, function: Callable[[], Awaitable[Any]], what: str) -> bool:
+        """Start it; when too much waits already, drop it with a warning, and return False."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            if self._loop is None or self._loop.is_closed():
+                raise
+            self._loop.call_soon_threadsafe(self.submit, function, what)
+            return True
         if len(self._tasks) >= _MAX_WAITING:
             logger.warning("%s was left out: %d others wait", what, len(self._tasks))
-            return
-        task = asyncio.get_running_loop().create_task(self._run(function, what))
+            return False
+        task = loop.create_task(self._run(function, what))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return True
 
     @staticmethod
     async def _run(function: Callable[[], Awaitable[Any]], what: str) -> None:
@@ -182,17 +196,21 @@ class SyncBackground:
         self._executor: ThreadPoolExecutor | None = None
         self._tasks: set[Future[None]] = set()
 
-    def submit(self, function: Callable[[], Any], what: str) -> None:
-        """Start it; when too much waits already, drop it with a warning."""
+    def attach(self) -> None:
+        """Take what threads submit, too, as it always does."""
+
+    def submit(self, function: Callable[[], Any], what: str) -> bool:
+        """Start it; when too much waits already, drop it with a warning, and return False."""
         with self._lock:
             if len(self._tasks) >= _MAX_WAITING:
                 logger.warning("%s was left out: %d others wait", what, len(self._tasks))
-                return
+                return False
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(1, thread_name_prefix="pgrecall-background")
             task = self._executor.submit(self._run, function, what)
             self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return True
 
     @staticmethod
     def _run(function: Callable[[], Any], what: str) -> None:

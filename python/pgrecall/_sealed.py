@@ -33,7 +33,10 @@ _MESSAGE_KEYS = {"role", "content", "name", "tool_calls", "tool_call_id", "token
                  "metadata", "refusal"}  # fmt: skip
 _AS_IS = {"list_sessions", "configure_user", "seal_user", "rewrap_user_key", "resolve_dispute",
           "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health"}  # fmt: skip
+_NOT_IN_LEDGER = "Of a sealed user the ledger keeps numbers and times of calls only."
 _NOT_POSSIBLE = {
+    "record_stream_events": _NOT_IN_LEDGER,
+    "record_protocol_event": _NOT_IN_LEDGER,
     "search_messages": "Read them by messages(), which opens them.",
     "search_sessions": "Without a query it lists the last active ones.",
 }
@@ -52,7 +55,8 @@ def sealed_call(call: Call, keys: UserKeys) -> Call:
         has_texts = any(isinstance(value, (str, dict, list)) for value in given.values())
         if call.function in _AS_IS or not has_texts:
             return call
-        raise _refused(call.function, "This driver does not know what of it is to be encrypted.")
+        hint = "This driver does not know what of it is to be encrypted."
+        raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
     sealed = rule(_Sealer(keys, str(given.get("request_id") or "")), given)
     return call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
 
@@ -295,6 +299,30 @@ def _finish(sealer: _Sealer, given: _Given) -> _Given:
     return given | {"result": result, "phases": _phases(given)}
 
 
+def _model_call(sealer: _Sealer, given: _Given) -> _Given:
+    """Keep numbers and times: bodies and headers say what the user said."""
+    bodies = ("request", "response", "request_body", "response_body", "request_headers",
+              "response_headers")  # fmt: skip
+    sealed: _Given = {key: value for key, value in given.items() if key not in bodies}
+    if "error" in sealed:
+        sealed["error"] = sealer.text(sealed["error"], "error")
+    if "metadata" in sealed:
+        sealed["metadata"] = sealer.metadata(sealed["metadata"])
+    if isinstance(endpoint := sealed.get("endpoint"), str):
+        sealed["endpoint"] = endpoint.partition("?")[0]
+    if "usage" in sealed:
+        sealed["usage"] = _numbers(sealed["usage"])
+    return sealed
+
+
+def _numbers(value: Any) -> Any:
+    """Return what of a value are numbers, however deep."""
+    if isinstance(value, Mapping):
+        found = {key: _numbers(item) for key, item in value.items()}
+        return {key: item for key, item in found.items() if item is not None}
+    return value if isinstance(value, (int, float)) else None
+
+
 def _only_without_query(function: str) -> Callable[[_Sealer, _Given], _Given]:
     def rule(_: _Sealer, given: _Given) -> _Given:
         if given.get("query"):
@@ -325,6 +353,7 @@ _RULES: dict[str, Callable[[_Sealer, _Given], _Given]] = {
     "fail_job": _fail,
     "finish_job": _finish,
     "consolidation_input": _ingest,
+    "record_model_call": _model_call,
     "search_messages": _only_without_query("search_messages"),
     "search_sessions": _only_without_query("search_sessions"),
 }  # fmt: skip

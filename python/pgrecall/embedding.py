@@ -252,7 +252,11 @@ class OpenAIEmbedder:
             if self._client is None:
                 import openai
 
-                self._client = openai.OpenAI(base_url=self._base_url, api_key=self._api_key)
+                from pgrecall._sync.recording import RecordingClient
+
+                self._client = openai.OpenAI(
+                    base_url=self._base_url, api_key=self._api_key, http_client=RecordingClient()
+                )
             client = self._client
         if self._shorten and self._dimensions is not None:
             answer = client.embeddings.create(

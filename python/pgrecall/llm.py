@@ -464,7 +464,10 @@ class ChatModel:
             if self._client is None:
                 import openai
 
-                self._client = openai.OpenAI(**self.settings.client_arguments())
+                from pgrecall._sync.recording import RecordingClient
+
+                arguments = self.settings.client_arguments()
+                self._client = openai.OpenAI(http_client=RecordingClient(), **arguments)
             return self._client
 
 

@@ -6,6 +6,7 @@ over; one that an older database lacks is None. Times carry a time zone, costs a
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
@@ -29,12 +30,15 @@ __all__ = [
     "Message",
     "MessageHit",
     "Metric",
+    "ModelCall",
     "NewMessage",
+    "ProtocolEvent",
     "RecalledTurn",
     "Remembered",
     "SearchHit",
     "Session",
     "SessionHit",
+    "StreamEvent",
     "UsedMemory",
 ]
 
@@ -347,6 +351,76 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """A call of a model in the ledger: bodies byte for byte, credentials masked.
+
+    `request` and `response` are for queries: JSON, of a stream what it came to. `latency_ms` is the
+    time to the last of the answer. `metadata.truncated` says how long a body was that was cut.
+    """
+
+    call_id: UUID
+    session_id: UUID | None = None
+    job_id: UUID | None = None
+    created_at: datetime
+    provider: str | None = None
+    endpoint: str | None = None
+    model: str
+    request: Any = None
+    response: Any = None
+    usage: Any = None
+    error: str | None = None
+    request_id: str | None = None
+    status_code: int | None = None
+    started_at: datetime
+    completed_at: datetime | None = None
+    latency_ms: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_microcents: int | None = None
+    is_stream: bool = False
+    request_body: bytes | None = None
+    response_body: bytes | None = None
+    request_headers: JSON
+    response_headers: JSON
+    metadata: JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamEvent:
+    """An event of a streamed call, from index 0; in bytes where JSON would lose something."""
+
+    event_index: int
+    event_type: str | None = None
+    text_delta: str | None = None
+    payload: Any = None
+    binary_payload: bytes | None = None
+    mime_type: str | None = None
+    occurred_at: datetime | None = None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolEvent:
+    """A message to or from a tool; `payload_body` is it byte for byte, if it came so."""
+
+    event_id: UUID
+    session_id: UUID | None = None
+    call_id: UUID | None = None
+    created_at: datetime
+    event_type: str
+    direction: str | None = None
+    method: str | None = None
+    rpc_id: str | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    payload: Any = None
+    payload_body: bytes | None = None
+    metadata: JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceRun:
     """A maintenance task that was due, and how it went: done, more, ms, or an error."""
 
@@ -475,7 +549,7 @@ def maker(row: type[Row], columns: Sequence[str]) -> Callable[[Sequence[Any]], R
 
 
 def as_json(row: object) -> Mapping[str, Any]:
-    """Return a row as plain JSON values: ids and times as text."""
+    """Return a row as plain JSON values: ids and times as text, bytes as base64."""
     return {
         field.name: _plain(getattr(row, field.name))
         for field in fields(row)  # type: ignore[arg-type]
@@ -487,6 +561,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value

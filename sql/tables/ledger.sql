@@ -64,7 +64,8 @@ comment on column recall.model_calls.prompt_tokens is 'Of usage, whatever the pr
 comment on column recall.model_calls.completion_tokens is 'Of usage.';
 comment on column recall.model_calls.cached_tokens is 'Of the prompt''s, those from a cache.';
 comment on column recall.model_calls.reasoning_tokens is 'Of the completion''s, those not shown.';
-comment on column recall.model_calls.cost_microcents is 'Micro-cents, when the caller knows.';
+comment on column recall.model_calls.cost_microcents is
+    'Micro-cents, as the caller says or by `models`.';
 comment on column recall.model_calls.is_stream is 'Whether it was streamed: see stream_events.';
 comment on column recall.model_calls.request_body is
     'The request byte for byte, credentials masked; NULL when only JSON was given.';

@@ -125,6 +125,7 @@ create table if not exists recall.settings (
     history_retention               interval    not null default '12 months',
     drop_expired_history            boolean     not null default true,
     phase_retention                 interval    not null default '90 days',
+    ledger                          text        not null default 'off',
     ledger_retention                interval    not null default '30 days',
     ledger_max_body                 integer     not null default 16777216,
     ended_vector_retention          interval    not null default '30 days',
@@ -249,6 +250,7 @@ create table if not exists recall.settings (
         decay_idle >= interval '1 hour' and decay_lifetime >= interval '0'),
     constraint settings_history_retention_check
         check (history_retention between interval '1 day' and interval '1000 years'),
+    constraint settings_ledger_check check (ledger in ('off', 'calls', 'streams')),
     constraint settings_ledger_max_body_check check (ledger_max_body between 1024 and 268435456),
     constraint settings_retention_check check (
         phase_retention >= interval '1 day' and ledger_retention >= interval '1 day'
@@ -465,6 +467,9 @@ comment on column recall.settings.drop_expired_history is
     'Whether such a month is dropped once it is detached; else it stays as a table of its own.';
 comment on column recall.settings.phase_retention is
     'How long the spans of jobs and the daily spending are kept (a day or more).';
+comment on column recall.settings.ledger is
+    'What drivers record of their own calls of models: off, calls (with bodies, also of streams) or '
+    'streams (the events of those one by one, too); per user.';
 comment on column recall.settings.ledger_retention is
     'How long the ledger is kept (a day or more): its months go when all of them is older.';
 comment on column recall.settings.ledger_max_body is

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4, uuid5
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
 from pgrecall._calls import UNSET, Call, Unset, Vector
+from pgrecall._ledger import Level, Recording
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sealed import message_digest
@@ -536,6 +537,15 @@ class AsyncChatSession:
             pass
         assert turn.completion is not None  # noqa: S101
         return turn.completion
+
+    async def recording(
+        self, *, level: Level = "streams", metadata: Mapping[str, Any] | None = None
+    ) -> Recording:
+        """Record calls of models in a `with` block for this session; `AgentMemory.recording`."""
+        opened = await self.open()
+        return self._memory.recording(
+            self.user_id, session_id=opened.session_id, level=level, metadata=metadata
+        )
 
     async def retract(self, from_turn: int) -> int:
         """Take the turns from there on back (regenerate, undo); return how many."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
+from uuid import UUID
 
 import psycopg
 
@@ -90,6 +91,7 @@ class AsyncTurn:
         self._budget: dict[str, Any] = {}
         self._answered: dict[str, Any] = {}
         self._latency = 0
+        self._call_id: UUID | None = None
         self.completion: ChatCompletion | None = None
         self.stored: list[dict[str, Any]] = []
 
@@ -150,13 +152,20 @@ class AsyncTurn:
         if self._is_streamed:
             request["stream"] = True
             request.setdefault("stream_options", {"include_usage": True})
-        while True:
-            asked = habits.adapted(request, self._parameters)
-            try:
-                return await client.chat.completions.create(**asked)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not habits.learn(asked, self._parameters, str(error)):
-                    raise
+        chat = self._chat
+        ledger = chat._memory._ledger
+        with await ledger.of_own(chat.user_id, session_id=chat.session_id) as recording:
+            while True:
+                asked = habits.adapted(request, self._parameters)
+                try:
+                    answer = await client.chat.completions.create(**asked)
+                except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                    if not habits.learn(asked, self._parameters, str(error)):
+                        raise
+                    continue
+                # of several attempts the last one was answered
+                self._call_id = recording.call_ids[-1] if recording and recording.call_ids else None
+                return answer
 
     def _take(self, completion: dict[str, Any], started: float) -> None:
         """Take a reply: mended, with usage, and with how it ended."""
@@ -174,6 +183,8 @@ class AsyncTurn:
                 "completion_tokens": count_message_tokens(message, self._chat.model),
             }
             message["metadata"] = {**(message.get("metadata") or {}), "usage_estimated": True}
+        if self._call_id is not None:
+            message["model_call_id"] = str(self._call_id)
         self._answered = completion
 
     async def _keep(self, received: list[Any], started: float) -> None:

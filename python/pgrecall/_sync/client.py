@@ -16,17 +16,19 @@ from psycopg import Connection
 
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable, to_halfvec
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
+from pgrecall._ledger import Level, Recording
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
 from pgrecall._ranking import DEFAULT_LIMIT, RERANKED, Reranker, by_scores, by_window
 from pgrecall._runtime import SyncBackground, SyncRuntime
 from pgrecall._sealed import ranked_by_words
 from pgrecall._sync.database import SyncDatabase, Target
+from pgrecall._sync.ledger import SyncLedger
 from pgrecall._sync.sealer import SyncSealer, wrap_context
 from pgrecall._sync.session import ChatSession
 from pgrecall._sync.worker import Worker
 from pgrecall.dates import time_window
-from pgrecall.embedding import Embedder
+from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
 from pgrecall.rows import (
@@ -37,10 +39,13 @@ from pgrecall.rows import (
     Message,
     MessageHit,
     Metric,
+    ModelCall,
+    ProtocolEvent,
     Remembered,
     SearchHit,
     Session,
     SessionHit,
+    StreamEvent,
 )
 from pgrecall.sealing import WrappingKeys, new_data_key
 
@@ -108,6 +113,7 @@ class AgentMemory:
         self._users: dict[str, UUID] = {}
         self._lock = SyncRuntime.lock()
         self._background = SyncBackground()
+        self._ledger = SyncLedger(self)
 
     @classmethod
     def connect(
@@ -662,7 +668,7 @@ class AgentMemory:
         if embeddings is UNSET and candidates and not self._is_sealed(user):
             texts = [candidate.get("content") for candidate in candidates]
             if all(isinstance(text, str) for text in texts):  # else the database says which is not
-                embeddings = self.embed([str(text) for text in texts])
+                embeddings = self._embedded(user, [str(text) for text in texts])
         if embeddings is None or not candidates:
             embeddings = UNSET
         return self._change(
@@ -905,6 +911,162 @@ class AgentMemory:
             self._change_value(user, "record_access", memory_ids=memory_ids, relevance=relevance)
         )
 
+    # The ledger
+
+    def recording(
+        self,
+        user: User,
+        *,
+        session_id: UUID | None = None,
+        level: Level = "streams",
+        metadata: JSON | None = None,
+    ) -> Recording:
+        """Record the calls of models in a `with` block, made over a client of `pgrecall.ledger`.
+
+        It is done in the background: a call is neither held up nor failed by it. What could not be
+        recorded is logged, and counted by `unrecorded_calls`. The user must be known already. Of a
+        sealed user only numbers and times are kept.
+
+        Args:
+            user: for whom they are.
+            session_id: the session that they belong to.
+            level: `streams` keeps the events of streams one by one, too; `calls` only bodies, which
+                is enough for `replay`; `off` is as good as no block.
+            metadata: anything, kept with each call.
+        """
+        return self._ledger.recording(user, session_id, None, level, metadata or {})
+
+    @property
+    def unrecorded_calls(self) -> int:
+        """How many calls of models should have been recorded by this object, and were not."""
+        return self._ledger.lost
+
+    def record_model_call(self, user: User, *, model: str, **fields: Any) -> UUID:
+        """Record a call of a model by hand, and return its id.
+
+        Args:
+            user: for whom it was.
+            model: which.
+            fields: provider, endpoint, request_body and response_body (bytes, uncompressed), or
+                request and response (JSON), usage, error, request_id, status_code, started_at,
+                completed_at, is_stream, request_headers, response_headers, session_id, job_id,
+                cost_microcents, metadata; call_id (a UUIDv7) makes it repeatable.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+            InvalidInputError: a field out of range.
+        """
+        found: UUID = self._change_value(user, "record_model_call", model=model, **fields)
+        return found
+
+    def record_stream_events(self, user: User, call_id: UUID, events: Sequence[JSON]) -> int:
+        """Record the events of a streamed call, best all at once; return how many were new.
+
+        Args:
+            user: for whom it was.
+            call_id: of the call.
+            events: each with type, text_delta, payload, binary_payload (base64), mime_type,
+                occurred_at, and index when it is not the place in the list.
+
+        Raises:
+            InvalidInputError: the message names the event and the field.
+        """
+        return int(
+            self._change_value(user, "record_stream_events", call_id=call_id, events=list(events))
+        )
+
+    def record_protocol_event(self, user: User, *, event_type: str, **fields: Any) -> UUID:
+        """Record a message to or from a tool (a call, MCP, JSON-RPC), and return its id.
+
+        Args:
+            user: for whom it was.
+            event_type: such as tool_call, tool_result, mcp or json_rpc.
+            fields: direction, method, rpc_id, tool_name, tool_call_id, payload (JSON) or
+                payload_body (bytes), session_id, call_id, metadata; event_id (a UUIDv7) makes it
+                repeatable.
+        """
+        found: UUID = self._change_value(
+            user, "record_protocol_event", event_type=event_type, **fields
+        )
+        return found
+
+    def model_calls(
+        self,
+        user: User,
+        *,
+        session_id: UUID | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        before_id: UUID | Unset = UNSET,
+        include_bodies: bool | Unset = UNSET,
+    ) -> list[ModelCall]:
+        """Return calls of models, newest first; a page goes on before `before_id`.
+
+        What this object still records is waited for.
+
+        Args:
+            user: whose.
+            session_id: only of this session.
+            limit: how many at most.
+            before_id: the last call of the page before.
+            include_bodies: False leaves requests and responses out.
+        """
+        self._background.drain()
+        return self._read_history(
+            ModelCall,
+            user,
+            "list_model_calls",
+            session_id=session_id,
+            limit=limit,
+            before_id=before_id,
+            include_bodies=include_bodies,
+        )
+
+    def get_model_call(self, user: User, call_id: UUID) -> ModelCall | None:
+        """Return a call with its bodies; None when the user has no such one."""
+        self._background.drain()
+        rows = self._read_history(ModelCall, user, "list_model_calls", call_id=call_id)
+        return rows[0] if rows else None
+
+    def stream_events(
+        self,
+        user: User,
+        call_id: UUID,
+        *,
+        limit: int = 1_000_000,
+        after_index: int | Unset = UNSET,
+    ) -> list[StreamEvent]:
+        """Return the events of a streamed call in order; a page goes on after `after_index`."""
+        self._background.drain()
+        return self._read_history(
+            StreamEvent,
+            user,
+            "list_stream_events",
+            call_id=call_id,
+            limit=limit,
+            after_index=after_index,
+        )
+
+    def protocol_events(
+        self,
+        user: User,
+        *,
+        session_id: UUID | Unset = UNSET,
+        call_id: UUID | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        before_id: UUID | Unset = UNSET,
+    ) -> list[ProtocolEvent]:
+        """Return traffic with tools, newest first; a page goes on before `before_id`."""
+        self._background.drain()
+        return self._read_history(
+            ProtocolEvent,
+            user,
+            "list_protocol_events",
+            session_id=session_id,
+            call_id=call_id,
+            limit=limit,
+            before_id=before_id,
+        )
+
     # Privacy
 
     def forget_user(self, user: User) -> dict[str, Any]:
@@ -971,12 +1133,14 @@ class AgentMemory:
         """
         self._write.value(Call.of("configure", changes=changes))
         self._info = None
+        self._ledger.forget()
         if self._given_embedder is None:
             self._is_embedder_known = False
 
     def configure_user(self, user: User, **changes: Any) -> None:
         """Override settings for one user; None takes an override back."""
         self._change_value(user, "configure_user", changes=changes)
+        self._ledger.forget()
 
     def register_model(
         self,
@@ -1081,8 +1245,10 @@ class AgentMemory:
             if self._llm is None or isinstance(self._llm, ModelSettings):
                 import openai
 
+                from pgrecall._sync.recording import RecordingClient
+
                 arguments = {} if self._llm is None else self._llm.client_arguments()
-                self._chat_client = openai.OpenAI(**arguments)
+                self._chat_client = openai.OpenAI(http_client=RecordingClient(), **arguments)
             else:
                 self._chat_client = self._llm
         return self._chat_client
@@ -1098,8 +1264,15 @@ class AgentMemory:
         if not text or self._is_sealed(user):
             return UNSET
         refuse_unstorable(text, "text")
-        vectors = self.embed([text])
+        vectors = self._embedded(user, [text])
         return UNSET if vectors is None else vectors[0]
+
+    def _embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
+        """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
+        if not isinstance(self.embedder(), OpenAIEmbedder):
+            return self.embed(texts)
+        with self._ledger.of_own(self.user_id(user)):
+            return self.embed(texts)
 
     def _chosen(self, reranker: Reranker | Unset | None) -> Reranker | None:
         return self._reranker if reranker is UNSET else reranker

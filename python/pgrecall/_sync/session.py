@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from uuid import UUID, uuid4, uuid5
 
 from pgrecall._calls import UNSET, Call, Unset, Vector
+from pgrecall._ledger import Level, Recording
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sealed import message_digest
@@ -537,6 +538,15 @@ class ChatSession:
             pass
         assert turn.completion is not None  # noqa: S101
         return turn.completion
+
+    def recording(
+        self, *, level: Level = "streams", metadata: Mapping[str, Any] | None = None
+    ) -> Recording:
+        """Record calls of models in a `with` block for this session; `AgentMemory.recording`."""
+        opened = self.open()
+        return self._memory.recording(
+            self.user_id, session_id=opened.session_id, level=level, metadata=metadata
+        )
 
     def retract(self, from_turn: int) -> int:
         """Take the turns from there on back (regenerate, undo); return how many."""

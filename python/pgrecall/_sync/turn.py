@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
+from uuid import UUID
 
 import psycopg
 
@@ -91,6 +92,7 @@ class Turn:
         self._budget: dict[str, Any] = {}
         self._answered: dict[str, Any] = {}
         self._latency = 0
+        self._call_id: UUID | None = None
         self.completion: ChatCompletion | None = None
         self.stored: list[dict[str, Any]] = []
 
@@ -151,13 +153,20 @@ class Turn:
         if self._is_streamed:
             request["stream"] = True
             request.setdefault("stream_options", {"include_usage": True})
-        while True:
-            asked = habits.adapted(request, self._parameters)
-            try:
-                return client.chat.completions.create(**asked)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not habits.learn(asked, self._parameters, str(error)):
-                    raise
+        chat = self._chat
+        ledger = chat._memory._ledger
+        with ledger.of_own(chat.user_id, session_id=chat.session_id) as recording:
+            while True:
+                asked = habits.adapted(request, self._parameters)
+                try:
+                    answer = client.chat.completions.create(**asked)
+                except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                    if not habits.learn(asked, self._parameters, str(error)):
+                        raise
+                    continue
+                # of several attempts the last one was answered
+                self._call_id = recording.call_ids[-1] if recording and recording.call_ids else None
+                return answer
 
     def _take(self, completion: dict[str, Any], started: float) -> None:
         """Take a reply: mended, with usage, and with how it ended."""
@@ -175,6 +184,8 @@ class Turn:
                 "completion_tokens": count_message_tokens(message, self._chat.model),
             }
             message["metadata"] = {**(message.get("metadata") or {}), "usage_estimated": True}
+        if self._call_id is not None:
+            message["model_call_id"] = str(self._call_id)
         self._answered = completion
 
     def _keep(self, received: list[Any], started: float) -> None:

@@ -310,7 +310,10 @@ class Worker:
         try:
             running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
             spans = running.phases
-            done = self._step(job, running, beat)
+            with self._memory._ledger.of_own(
+                job.user_id, session_id=job.session_id, job_id=job.job_id
+            ):
+                done = self._step(job, running, beat)
             is_finished = self._call(
                 job, "finish_job", result=done.result, phases=list(done.phases)
             )

@@ -1,0 +1,219 @@
+"""Credentials are masked before a recorded call leaves this process, by the database's patterns.
+
+The database does it again, whoever sends. Here is what it takes to read its patterns, which are in
+PostgreSQL's dialect, and to find a key that a stream sends in pieces.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Redactor"]
+
+_BEFORE = 64  # characters of what stands before a secret, which a backtracking matcher looks at
+_KEY_CHARS = 16_384  # of a private key, between its first line and its last
+_BOUNDS = (
+    (r"(\(\?=\[[^]]+\])\*", r"\1{0,256}"),  # (?=[…]*\d)
+    (r"(\]\{\d+),\}(\\\.)", r"\1,4096}\2"),  # […]{8,}\.
+    (r"\]\+@", r"]{1,64}@"),  # […]+@
+)
+_CLASSES_OF_NUMBERS = ("card", "iban")
+_CARD = re.compile(
+    r"4(\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}"
+    r"|6(011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}"
+)
+# The members of an event that bring a text in pieces, in the forms of OpenAI's and Anthropic's APIs
+_PIECES = {"content", "refusal", "text", "reasoning", "reasoning_content", "arguments", "input",
+           "delta", "thinking", "partial_json"}  # fmt: skip
+_PLACES = ("index", "output_index", "content_index", "item_id")
+_DATA = "data:"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    name: str
+    mark: str
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    holder: dict[str, Any]
+    key: str
+    event: int
+
+    @property
+    def text(self) -> str:
+        return str(self.holder[self.key])
+
+
+class Redactor:
+    """Puts marks such as `[secret: api key]` in the place of credentials.
+
+    Args:
+        secrets: class, mark and pattern of each kind, as `recall.get_ledger_rules` gives them.
+        headers: the pattern of the names of headers that may be kept.
+    """
+
+    def __init__(self, secrets: Sequence[Mapping[str, str]], headers: str) -> None:
+        self._kinds = [
+            _Kind(one["class"], one["mark"], re.compile(_translated(one["pattern"])))
+            for one in secrets
+        ]
+        self._headers = re.compile(headers)
+
+    def text(self, text: str) -> str:
+        """Return a text masked, and without what PostgreSQL cannot store in one."""
+        masked = self._masked(text)
+        return masked.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+    def body(self, body: bytes) -> bytes:
+        """Return a body masked; without a credential it is the same, byte for byte."""
+        text = body.decode("utf-8", "surrogateescape")
+        masked = self._masked(text)
+        if masked.startswith(_DATA) or f"\n{_DATA}" in masked:
+            masked = self._event_stream(masked)
+        return body if masked == text else masked.encode("utf-8", "surrogateescape")
+
+    def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return the headers that may be kept, by their names in lower case."""
+        return {
+            name.lower(): self.text(value)
+            for name, value in headers.items()
+            if self._headers.search(name.lower())
+        }
+
+    def _masked(self, text: str) -> str:
+        for kind in self._kinds:
+
+            def marked(match: re.Match[str], kind: _Kind = kind) -> str:
+                if not _is_secret(kind.name, match):
+                    return match[0]
+                return f"{match[1]}{kind.mark}"
+
+            text = kind.pattern.sub(marked, text)
+        return text
+
+    def _spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Return where secrets stand: first character, the one behind the last, and the mark."""
+        found = sorted(
+            (match.end(1), -match.end(), kind.mark)
+            for kind in self._kinds
+            for match in kind.pattern.finditer(text)
+            if _is_secret(kind.name, match)
+        )
+        spans: list[tuple[int, int, str]] = []
+        last = 0
+        for start, minus_end, mark in found:
+            if -minus_end > last:
+                spans.append((max(start, last), -minus_end, mark))
+                last = -minus_end
+        return spans
+
+    def _event_stream(self, text: str) -> str:
+        """Mask secrets in pieces; only lines that hold one of them are written anew."""
+        lines = text.split("\n")
+        events: dict[int, Any] = {}
+        channels: dict[tuple[Any, ...], list[_Piece]] = {}
+        for place, line in enumerate(lines):
+            if not line.startswith(_DATA):
+                continue
+            try:
+                events[place] = json.loads(line[len(_DATA) :])
+            except (ValueError, RecursionError):
+                continue
+            for channel, holder, key in _pieces(events[place], ()):
+                channels.setdefault(channel, []).append(_Piece(holder, key, place))
+        for pieces in channels.values():
+            for place in self._mask_pieces(pieces):
+                end = "\r" if lines[place].endswith("\r") else ""
+                written = json.dumps(events[place], ensure_ascii=False, separators=(",", ":"))
+                lines[place] = f"{_DATA} {written}{end}"
+        return "\n".join(lines)
+
+    def _mask_pieces(self, pieces: Sequence[_Piece]) -> set[int]:
+        """Mask what the pieces make together; return the events that were changed."""
+        changed: set[int] = set()
+        texts = [piece.text for piece in pieces]
+        for start, end, mark in reversed(self._spans("".join(texts))):
+            before = 0
+            for number, piece in enumerate(pieces):
+                first, last = max(start - before, 0), min(end - before, len(texts[number]))
+                if first < last:
+                    shown = mark if start >= before else ""
+                    now = str(piece.holder[piece.key])
+                    piece.holder[piece.key] = now[:first] + shown + now[last:]
+                    changed.add(piece.event)
+                before += len(texts[number])
+        return changed
+
+
+def _pieces(
+    value: Any, path: tuple[Any, ...]
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
+    """Yield the pieces of texts in an event: which text each belongs to, and where it stands."""
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _pieces(item, (*path, place))
+    elif isinstance(value, dict):
+        if any(name in value for name in _PLACES):
+            where = tuple(value.get(name) for name in _PLACES)
+            path = (*(step for step in path[:-1]), where) if path else (where,)
+        for key, item in value.items():
+            if isinstance(item, str):
+                if key in _PIECES and item:
+                    yield (*path, key), value, key
+            else:
+                yield from _pieces(item, (*path, key))
+
+
+def _translated(pattern: str) -> str:
+    """Return a pattern of PostgreSQL in Python's dialect, bounded where that would be slow.
+
+    Bounded is what must be tried anew at every place of a long text: what stands before a secret
+    (which is kept, so that a shorter look at it masks the same), looks ahead, and the first part of
+    what needs a second. The secret itself is taken to its end.
+    """
+    words = {"m": r"\b(?=\w)", "M": r"\b(?<=\w)"}
+    pattern = re.sub(r"\\(.)", lambda m: words.get(m[1], m[0]), pattern, flags=re.DOTALL)
+    end = _end_of_group(pattern, pattern.index("(", 4 if pattern.startswith("(?i)") else 0))
+    before = pattern[:end].replace("]*", f"]{{0,{_BEFORE}}}")
+    rest = pattern[end:].replace("]*?", f"]{{0,{_KEY_CHARS}}}?")
+    for slow, quick in _BOUNDS:
+        rest = re.sub(slow, quick, rest)
+    return before + rest
+
+
+def _end_of_group(pattern: str, start: int) -> int:
+    """Return where the group that begins at `start` ends."""
+    depth, place, in_class = 0, start, False
+    while True:
+        sign = pattern[place]
+        if sign == "\\":
+            place += 1
+        elif in_class:
+            in_class = sign != "]"
+        elif sign == "[":
+            in_class = True
+        elif sign in "()":
+            depth += 1 if sign == "(" else -1
+            if depth == 0:
+                return place + 1
+        place += 1
+
+
+def _is_secret(kind: str, match: re.Match[str]) -> bool:
+    """Return whether a match is one: of a number, whether its check digits hold."""
+    if kind not in _CLASSES_OF_NUMBERS:
+        return True
+    number = re.sub("[ -]", "", match[0][match.end(1) - match.start() :])
+    if kind == "card":
+        if not number.isascii() or not _CARD.fullmatch(number):
+            return False
+        doubled = (int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(number)))
+        return sum(value // 10 + value % 10 for value in doubled) % 10 == 0
+    return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1

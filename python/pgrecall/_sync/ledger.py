@@ -1,0 +1,160 @@
+# Made from _async/ledger.py by `make generate`; change that file, not this.
+"""The client's half of the ledger: what was captured is masked and recorded in the background."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from pgrecall._calls import UNSET, Call
+from pgrecall._ledger import CapturedCall, Level, Recording, Rules, entry_of
+from pgrecall._runtime import SyncRuntime
+
+if TYPE_CHECKING:
+    from pgrecall._sync.client import AgentMemory, User
+
+__all__ = ["SyncLedger"]
+
+logger = logging.getLogger("pgrecall")
+
+_FRESH_SECONDS = 60.0  # of what is known of the settings
+_MAX_USERS = 10_000
+_MAX_WAITING_BYTES = 128 * 1024 * 1024  # of bodies that wait to be recorded
+_MAX_EVENTS = 5000  # of a stream in one call; a secret in pieces is masked before
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    rules: Rules
+    until: float
+
+
+class SyncLedger:
+    """Records calls of models.
+
+    Attributes:
+        lost: how many calls could not be recorded.
+    """
+
+    def __init__(self, memory: AgentMemory) -> None:
+        self._memory = memory
+        self._known: dict[UUID, _Known] = {}
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self.lost = 0
+
+    def of_own(
+        self, user_id: UUID, *, session_id: UUID | None = None, job_id: UUID | None = None
+    ) -> AbstractContextManager[Recording | None]:
+        """Return the block within which the driver asks a model by itself.
+
+        It records as `settings.ledger` says. When that cannot be found out, nothing is recorded.
+        """
+        try:
+            rules = self.rules(user_id)
+        except Exception as error:
+            self.lost += 1
+            logger.warning("a call of a model will not be recorded: %s", error)
+            return nullcontext()
+        if rules.level == "off":
+            return nullcontext()
+        return self.recording(user_id, session_id, job_id, rules.level, {}, rules.max_body)
+
+    def recording(
+        self,
+        user: User,
+        session_id: UUID | None,
+        job_id: UUID | None,
+        level: Level,
+        metadata: Mapping[str, Any],
+        max_body: int | None = None,
+    ) -> Recording:
+        """Return the block whose calls are recorded for a user."""
+        self._memory._background.attach()
+        take = partial(self._take, user, session_id, job_id, level, metadata)
+        return Recording(take) if max_body is None else Recording(take, max_body=max_body)
+
+    def rules(self, user_id: UUID) -> Rules:
+        """Return what the database says of recording this user's calls."""
+        known = self._known.get(user_id)
+        if known is not None and time.monotonic() < known.until:
+            return known.rules
+        call = Call.of("get_ledger_rules", user_id=user_id)
+        found = self._memory._write.value(call, user_id=user_id, repeatable=True)
+        rules = Rules.from_json(found)
+        if len(self._known) >= _MAX_USERS:
+            self._known.clear()
+        self._known[user_id] = _Known(rules, time.monotonic() + _FRESH_SECONDS)
+        return rules
+
+    def forget(self) -> None:
+        """Ask for the settings again."""
+        self._known.clear()
+
+    def _take(
+        self,
+        user: User,
+        session_id: UUID | None,
+        job_id: UUID | None,
+        level: Level,
+        metadata: Mapping[str, Any],
+        captured: CapturedCall,
+    ) -> None:
+        """Take a call from whatever thread it was made in."""
+        size = len(captured.request_body) + len(captured.response_body or b"")
+        with self._lock:
+            is_full = self._waiting > 0 and self._waiting + size > _MAX_WAITING_BYTES
+            self._waiting += 0 if is_full else size
+
+        def record() -> None:
+            try:
+                self._record(user, session_id, job_id, level, metadata, captured)
+            except BaseException:
+                self.lost += 1
+                raise
+            finally:
+                with self._lock:
+                    self._waiting -= size
+
+        if is_full:
+            self.lost += 1
+            logger.warning("a call of a model was not recorded: too much waits already")
+        elif not self._memory._background.submit(record, "recording a call of a model"):
+            self.lost += 1
+            with self._lock:
+                self._waiting -= size
+
+    def _record(
+        self,
+        user: User,
+        session_id: UUID | None,
+        job_id: UUID | None,
+        level: Level,
+        metadata: Mapping[str, Any],
+        captured: CapturedCall,
+    ) -> None:
+        memory = self._memory
+        user_id = memory.user_id(user)
+        rules = self.rules(user_id)
+        entry, events = SyncRuntime.in_thread(entry_of, captured, rules, level, metadata)
+        entry |= {
+            "session_id": UNSET if session_id is None else session_id,
+            "job_id": UNSET if job_id is None else job_id,
+        }
+        call = Call.of("record_model_call", user_id=user_id, **entry)
+        memory._write.value(call, user_id=user_id, repeatable=True)
+        for start in range(0, len(events), _MAX_EVENTS):
+            call = Call.of(
+                "record_stream_events",
+                user_id=user_id,
+                call_id=captured.call_id,
+                events=events[start : start + _MAX_EVENTS],
+            )
+            memory._write.value(call, user_id=user_id, repeatable=True)
