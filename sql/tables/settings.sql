@@ -468,8 +468,8 @@ comment on column recall.settings.drop_expired_history is
 comment on column recall.settings.phase_retention is
     'How long the spans of jobs and the daily spending are kept (a day or more).';
 comment on column recall.settings.ledger is
-    'What drivers record of their own calls of models: off, calls (with bodies, also of streams) or '
-    'streams (the events of those one by one, too); per user.';
+    'What drivers record of their own calls of models: off, calls (with bodies) or streams (the '
+    'events of streams one by one, too); per user.';
 comment on column recall.settings.ledger_retention is
     'How long the ledger is kept (a day or more): its months go when all of them is older.';
 comment on column recall.settings.ledger_max_body is
