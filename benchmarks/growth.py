@@ -1,12 +1,15 @@
 """Latency as the database grows, and as a user's memories do.
 
-First one user with 200 memories and 200 messages while the memories of others grow from a thousand
-to a million, 50 a user; then users of 50 to 20,000 memories in the largest of these databases. The
-floor is an exact scan of the same vectors in a table of their own, and is measured beside every
-point: on a shared machine only the ratio to it says something. Rows of others are inserted
-directly, as import would leave them; a million takes some minutes and 2 GB.
+First one user with 200 memories and 200 messages while those of others grow, 50 memories and 250
+messages a user; then users of 50 to 20,000 memories in the largest of these databases. The floor is
+an exact scan of the same vectors in a table of their own, and is measured beside every point: on a
+shared machine only the ratio to it says something. Where the server's processes are to be seen
+(Linux, the same machine) times are those of its processor, without waiting. What a call holds and
+plans is measured as well: the relation locks of a transaction, and the first call of a connection,
+when all is planned. Rows of others are inserted directly, as import would leave them. `--full` is a
+million memories and five million messages: half an hour and 10 GB.
 
-    python benchmarks/growth.py [--dsn DSN] [--largest 100000] [--dimensions 128] [--json]
+    python benchmarks/growth.py [--dsn DSN] [--full] [--dimensions 128] [--json]
 """
 
 from __future__ import annotations
@@ -19,17 +22,21 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import psycopg
 from pgvector import HalfVector
+from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb
 
 from target import database
 
 EACH = 50  # memories of another user
+SAID = 250  # and messages
 CHUNK = 1_000  # users that are filled in one transaction
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SIZES = (1_000, 10_000, 100_000)
+FULL = (*SIZES, 1_000_000)
 USER_SIZES = (50, 200, 1_000, 5_000, 20_000)
 ROUNDS, WARM_UP = 150, 20
 
@@ -70,6 +77,60 @@ begin
 end $$
 """
 
+# A conversation of each user, in the current month, indexed.
+TALK = """
+create function pg_temp.talk(p_users uuid[], p_count integer) returns void
+language plpgsql as $$
+begin
+    create temp table talk as
+    select u as user_id, recall.open_session(u, 'gpt-4o-mini') as session_id
+      from unnest(p_users) as u;
+    update recall.sessions as s
+       set turn_count = p_count, indexed_through_turn = p_count, last_message_at = s.created_at
+      from talk as t
+     where s.user_id = t.user_id and s.session_id = t.session_id;
+
+    create temp table spoken as
+    select s.user_id, s.session_id, n as turn_index, s.created_at, gen_random_uuid() as message_id,
+           (array['user', 'assistant'])[1 + n % 2]::recall.message_role as role,
+           format('Message %s about topic%s and topic%s', n, n % 97, n % 89) as content
+      from talk as t
+      join recall.sessions as s using (user_id, session_id)
+     cross join generate_series(1, p_count) as n;
+    insert into recall.conversation_history (user_id, session_id, turn_index, created_at,
+        message_id, role, content, content_hash, token_count)
+    select p.user_id, p.session_id, p.turn_index, p.created_at, p.message_id, p.role, p.content,
+           uuid_send(p.message_id), 8
+      from spoken as p;
+    insert into recall.message_search (user_id, session_id, turn_index, message_id, role,
+        created_at, search_vector, embedding, embedding_model)
+    select p.user_id, p.session_id, p.turn_index, p.message_id, p.role, p.created_at,
+           to_tsvector('simple', p.content), a.v + b.v,
+           recall.get_settings() ->> 'embedding_model'
+      from spoken as p
+      join base as a on a.n = p.turn_index * 7 % 600
+      join base as b on b.n = get_byte(uuid_send(p.message_id), 0);
+    drop table talk, spoken;
+end $$
+"""
+
+
+TURN = Jsonb(
+    [
+        {"role": "user", "content": "How do I do this? " * 8, "token_count": 48},
+        {"role": "assistant", "content": "Like that. " * 20, "token_count": 72},
+    ]
+)
+
+
+def clock(db: psycopg.Connection[Any]) -> float:
+    """Milliseconds that the connection's server process has worked, else those of a clock."""
+    try:
+        worked = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text()
+    except OSError:
+        return 1000 * time.perf_counter()
+    return int(worked.split()[0]) / 1e6
+
 
 class Growth:
     """One database that grows."""
@@ -88,6 +149,7 @@ class Growth:
             " group by n"
         )
         db.execute(FILL)
+        db.execute(TALK)
         db.execute(
             "create table floor (user_id uuid not null, memory_id uuid not null,"
             f" embedding halfvec({dimensions}) not null, primary key (user_id, memory_id))"
@@ -102,9 +164,10 @@ class Growth:
     def grow(self, size: int) -> None:
         """Add other users until they have so many memories together."""
         while self.others < size:
-            users = min(CHUNK, (size - self.others) // EACH)
-            self.fill([uuid.uuid4() for _ in range(users)], EACH)
-            self.others += users * EACH
+            users = [uuid.uuid4() for _ in range(min(CHUNK, (size - self.others) // EACH))]
+            self.fill(users, EACH)
+            self.db.execute("select pg_temp.talk(%s, %s)", [users, SAID])
+            self.others += len(users) * EACH
         self.db.execute("vacuum analyze")
         self.db.execute("checkpoint")
 
@@ -121,99 +184,119 @@ class Growth:
             "select recall.open_session(p_user_id => %s, p_model_id => 'gpt-4o-mini')", [user]
         ).fetchone()
         assert row is not None
+        self.db.execute("select pg_temp.talk(%s, 100)", [[user]])
         for _ in range(100):
             self.append(user, row[0])
         self.db.execute("analyze")
         return user, row[0]
 
-    def append(self, user: uuid.UUID, session: uuid.UUID) -> None:
+    def append(
+        self, user: uuid.UUID, session: uuid.UUID, db: psycopg.Connection[Any] | None = None
+    ) -> None:
+        """Append a turn of two messages."""
         self._run(
-            "select count(*) from recall.append_messages(%s, %s, %s)",
-            user,
-            session,
-            Jsonb(
-                [
-                    {"role": "user", "content": "How do I do this? " * 8, "token_count": 48},
-                    {"role": "assistant", "content": "Like that. " * 20, "token_count": 72},
-                ]
-            ),
+            db or self.db,
+            "select count(*) from recall.append_messages(%(user)s, %(session)s, %(messages)s)",
+            {"user": user, "session": session, "messages": TURN},
         )
 
-    def point(self, user: uuid.UUID, session: uuid.UUID) -> dict[str, float]:
-        """Measure everything for one user; medians in milliseconds."""
+    def calls(
+        self, user: uuid.UUID, session: uuid.UUID
+    ) -> dict[str, Callable[[psycopg.Connection[Any], HalfVector], None]]:
+        """What is measured, by name."""
         words = "which statement on topic7 and topic11"
-        return {
-            "floor": self.timed(
-                lambda vector: self._run(
-                    "select memory_id from floor where user_id = %s"
-                    " order by embedding <=> %s limit 10",
-                    user,
-                    vector,
-                )
-            ),
-            "search": self.timed(
-                lambda vector: self._run(
-                    "select memory_id from recall.search(p_user_id => %s,"
-                    " p_query_embedding => %s, p_limit => 10)",
-                    user,
-                    vector,
-                )
-            ),
-            "hybrid": self.timed(
-                lambda vector: self._run(
-                    "select memory_id from recall.search(p_user_id => %s, p_query => %s,"
-                    " p_query_embedding => %s, p_limit => 10)",
-                    user,
-                    words,
-                    vector,
-                )
-            ),
-            "compile": self.timed(
-                lambda vector: self._run(
-                    "select recall.compile_context(%s, %s, %s, %s)", user, session, words, vector
-                )
-            ),
-            "append": self.timed(lambda _: self.append(user, session)),
+        statements = {
+            "floor": "select memory_id from floor where user_id = %(user)s"
+            " order by embedding <=> %(vector)s limit 10",
+            "search": "select memory_id from recall.search(p_user_id => %(user)s,"
+            " p_query_embedding => %(vector)s, p_limit => 10)",
+            "hybrid": "select memory_id from recall.search(p_user_id => %(user)s,"
+            " p_query => %(words)s, p_query_embedding => %(vector)s, p_limit => 10)",
+            "messages": "select message_id from recall.search_messages(p_user_id => %(user)s,"
+            " p_query => %(words)s, p_query_embedding => %(vector)s, p_limit => 10)",
+            "compile": "select recall.compile_context(%(user)s, %(session)s, %(words)s,"
+            " %(vector)s)",
         }
+        values = {"user": user, "session": session, "words": words}
+        return {
+            name: lambda db, vector, query=query: self._run(db, query, values | {"vector": vector})
+            for name, query in statements.items()
+        } | {"append": lambda db, _: self.append(user, session, db)}
 
-    def timed(self, function: Callable[[HalfVector], None]) -> float:
+    def point(self, user: uuid.UUID, session: uuid.UUID) -> dict[str, dict[str, float]]:
+        """Measure everything for one user: medians and first calls in milliseconds, locks."""
+        calls = self.calls(user, session)
+        found: dict[str, dict[str, float]] = {"p50": {}, "first": {}, "locks": {}}
+        for name, function in calls.items():
+            found["p50"][name] = self.timed(function)
+            first, found["locks"][name] = [], 0
+            for _ in range(5):
+                with psycopg.connect(self.db.info.dsn) as db:
+                    register_vector(db)
+                    start = clock(db)
+                    function(db, self.vector())
+                    first.append(clock(db) - start)
+                    held = db.execute(
+                        "select count(*) from pg_locks"
+                        " where pid = pg_backend_pid() and locktype = 'relation'"
+                    ).fetchone()
+                    found["locks"][name] = held[0] if held else 0
+            found["first"][name] = statistics.median(first)
+        return found
+
+    def vector(self) -> HalfVector:
+        """Return one that was never asked for."""
+        return HalfVector([self.random.gauss(0, 1) for _ in range(self.dimensions)])
+
+    def timed(self, function: Callable[[psycopg.Connection[Any], HalfVector], None]) -> float:
         """Return the median of a call in milliseconds; each has a vector of its own."""
         times = []
         for _ in range(WARM_UP + ROUNDS):
-            vector = HalfVector([self.random.gauss(0, 1) for _ in range(self.dimensions)])
-            start = time.perf_counter()
-            function(vector)
-            times.append(1000 * (time.perf_counter() - start))
+            vector = self.vector()
+            start = clock(self.db)
+            function(self.db, vector)
+            times.append(clock(self.db) - start)
         return statistics.median(times[WARM_UP:])
 
-    def _run(self, query: str, *values: object) -> None:
-        self.db.execute(query.encode(), values, prepare=True, binary=True).fetchall()
+    def _run(self, db: psycopg.Connection[Any], query: str, values: dict[str, Any]) -> None:
+        db.execute(query.encode(), values, prepare=True, binary=True).fetchall()
 
 
-def measure(dsn: str | None, largest: int, dimensions: int) -> dict[str, Any]:
-    """Measure both tables."""
+def measure(
+    dsn: str | None,
+    dimensions: int,
+    sizes: tuple[int, ...] = SIZES,
+    user_sizes: tuple[int, ...] = USER_SIZES,
+) -> dict[str, Any]:
+    """Measure one user as the database grows, and then users of several sizes."""
     by_database, by_user = [], []
     with database(dsn, dimensions=dimensions) as db:
         growth = Growth(db, dimensions)
         user, session = growth.person(200)
-        for size in [size for size in SIZES if size <= largest]:
+        for size in sizes:
             growth.grow(size)
             by_database.append({"size": size} | growth.point(user, session))
-        for size in USER_SIZES:
+            print(json.dumps(by_database[-1]), file=sys.stderr, flush=True)
+        for size in user_sizes:
             by_user.append({"size": size} | growth.point(*growth.person(size)))  # noqa: PERF401
     return {"dimensions": dimensions, "database": by_database, "user": by_user}
 
 
-def table(title: str, points: list[dict[str, float]]) -> str:
-    """Return a Markdown table of medians and their ratios to the floor."""
-    names = [name for name in points[0] if name not in {"size", "floor"}]
-    lines = [f"| {title} | floor | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
-    lines += [
-        f"| {point['size']:,} | {point['floor']:.2f} | "
-        + " | ".join(f"{point[name]:.2f} ({point[name] / point['floor']:.1f} ×)" for name in names)
-        + " |"
-        for point in points
-    ]
+def table(title: str, points: list[dict[str, Any]], what: str = "p50") -> str:
+    """Return a Markdown table of medians with their ratios to the floor, or of first calls."""
+    names = [name for name in points[0][what] if what == "p50" or name != "floor"]
+    lines = [f"| {title} | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for point in points:
+        cells = [f"{point['size']:,}"]
+        for name in names:
+            figure, floor = point[what][name], point["p50"]["floor"]
+            if what == "p50":
+                cells.append(
+                    f"{figure:.2f}" + (f" ({figure / floor:.1f} ×)" if name != "floor" else "")
+                )
+            else:
+                cells.append(f"{figure:.0f} ms, {point['locks'][name]}")
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -221,18 +304,22 @@ def main() -> None:
     """Measure and print tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn", help="a superuser's DSN of a server with pgvector")
-    parser.add_argument("--largest", type=int, default=100_000, help="memories of others, at most")
+    parser.add_argument(
+        "--full", action="store_true", help="1,000,000 memories, 5,000,000 messages"
+    )
     parser.add_argument("--dimensions", type=int, default=128)
     parser.add_argument("--json", action="store_true", help="one JSON document")
     options = parser.parse_args()
 
-    figures = measure(options.dsn, options.largest, options.dimensions)
+    figures = measure(options.dsn, options.dimensions, FULL if options.full else SIZES)
     if options.json:
         json.dump(figures, sys.stdout, indent=2)
         return
-    print(table("memories in the database, p50 ms", figures["database"]))
+    print(table("memories in the database, median ms", figures["database"]))
     print()
-    print(table("memories of the user, p50 ms", figures["user"]))
+    print(table("memories in the database: first call, locks", figures["database"], "first"))
+    print()
+    print(table("memories of the user, median ms", figures["user"]))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ project.
     python benchmarks/retrieval_quality.py --data locomo.json --scorer retrieval_score.py
     … --without neighbor …       switch a part of the ranking off, to see what it is worth
     … --facts                    also ingest the data's facts as memories that cite their turns
+    … --compare                  vectors alone, words alone, both, ours, each part off: one table
 """
 
 from __future__ import annotations
@@ -39,6 +40,21 @@ PARTS: dict[str, dict[str, float]] = {
     "neighbor": {"message_neighbor_weight": 0, "message_second_neighbor_weight": 0},
     "session": {"message_session_weight": 0},
     "memory": {"message_memory_weight": 0},
+    "speaker": {"message_speaker_weight": 0},
+    "feedback": {"message_feedback_weight": 0},
+}
+
+
+NOT_OWN = ("neighbor", "session", "memory", "speaker", "feedback")
+ALONE = {setting: 0 for part in NOT_OWN for setting in PARTS[part]}
+COMPARED: dict[str, tuple[bool, dict[str, float]]] = {
+    "the vector alone": (False, ALONE | PARTS["words"]),
+    "words alone": (False, ALONE | PARTS["vector"]),
+    "both, nothing else": (False, ALONE),
+    "`search_messages`": (False, {}),
+    **{f"… without {part}": (False, PARTS[part]) for part in PARTS if part != "memory"},
+    "with the facts as memories": (True, {}),
+    **{f"… without {part}, with facts": (True, PARTS[part]) for part in ("speaker", "feedback")},
 }
 
 
@@ -167,6 +183,57 @@ def rankings(
         }
 
 
+class Benchmark:
+    """The conversations in a database, asked and scored with one setting or another."""
+
+    def __init__(self, db: psycopg.Connection[Any], data: Path, scorer: Path) -> None:
+        self.db, self.data, self.scorer = db, data, scorer
+        digest = hashlib.sha256(data.read_bytes()).hexdigest()[:12]
+        self.embed = Embeddings(
+            Path(tempfile.gettempdir()) / f"pgrecall-embeddings-{digest}.pickle"
+        )
+        self.configure({"embedding_model": MODEL, "extraction": "none"})
+        self.loaded = [(c, *load(db, c)) for c in json.loads(data.read_text())]
+        work(db, self.embed)
+
+    def configure(self, changes: dict[str, Any]) -> None:
+        self.db.execute("select recall.configure(%s)", [Jsonb(changes)])
+
+    def add_facts(self) -> None:
+        for conversation, user, _, messages in self.loaded:
+            ingest_facts(self.db, self.embed, user, conversation, messages)
+        work(self.db, self.embed)
+
+    def score(self, *arguments: str) -> str:
+        """Ask every question; what the scorer says of the rankings."""
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as out:
+            for conversation, user, ids, _ in self.loaded:
+                for ranking in rankings(self.db, self.embed, user, conversation, ids):
+                    out.write(json.dumps(ranking) + "\n")
+            out.flush()
+            command = [sys.executable, str(self.scorer), str(self.data), out.name, *arguments]
+            return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def compare(self) -> Iterator[str]:
+        """Yield the lines of a table: each way of ranking beside the others."""
+        kinds = ("multi_hop", "temporal", "open_domain", "single_hop")
+        yield "| | r@10 | cov@1000 | MRR | " + " | ".join(f"r@10 {kind}" for kind in kinds) + " |"
+        yield "|---" * (4 + len(kinds)) + "|"
+        usual = json.loads(one(self.db, "select recall.get_settings()::text"))
+        has_facts = False
+        for name, (with_facts, changes) in COMPARED.items():
+            if with_facts and not has_facts:
+                self.add_facts()
+                has_facts = True
+            self.configure(changes)
+            said = json.loads(self.score("--json"))
+            self.configure({key: usual[key] for key in changes})
+            whole = said["all answerable"]
+            figures = [whole["r@10"], whole["cov@1000"], whole["mrr"]]
+            figures += [said[kind]["r@10"] for kind in kinds]
+            yield f"| {name} | " + " | ".join(map(str, figures)) + " |"
+
+
 def main() -> int:
     """Run the benchmark and print the scorer's table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -176,6 +243,7 @@ def main() -> int:
     parser.add_argument("--facts", action="store_true", help="ingest the facts as memories too")
     parser.add_argument("--without", action="append", choices=list(PARTS), default=[])
     parser.add_argument("--set", type=json.loads, default={}, help="settings to try, as JSON")
+    parser.add_argument("--compare", action="store_true", help="every way of ranking, in one table")
     parser.add_argument("--json", action="store_true", help="the scorer's JSON")
     options = parser.parse_args()
     for path in (options.data, options.scorer):
@@ -183,26 +251,18 @@ def main() -> int:
             print(f"{path} is not there: the data is not part of this project", file=sys.stderr)
             return 1
 
-    conversations = json.loads(options.data.read_text())
-    digest = hashlib.sha256(options.data.read_bytes()).hexdigest()[:12]
-    embed = Embeddings(Path(tempfile.gettempdir()) / f"pgrecall-embeddings-{digest}.pickle")
-    changes = {k: v for part in options.without for k, v in PARTS[part].items()} | options.set
-    with (
-        database(options.dsn, dimensions=384) as db,
-        tempfile.NamedTemporaryFile("w", suffix=".jsonl") as out,
-    ):
-        configured = {"embedding_model": MODEL, "extraction": "none"} | changes
-        db.execute("select recall.configure(%s)", [Jsonb(configured)])
-        for conversation in conversations:
-            user, ids, messages = load(db, conversation)
-            if options.facts:
-                ingest_facts(db, embed, user, conversation, messages)
-            work(db, embed)
-            for ranking in rankings(db, embed, user, conversation, ids):
-                out.write(json.dumps(ranking) + "\n")
-        out.flush()
-        arguments = [sys.executable, str(options.scorer), str(options.data), out.name]
-        return subprocess.run(arguments + ["--json"] * options.json, check=False).returncode
+    with database(options.dsn, dimensions=384) as db:
+        benchmark = Benchmark(db, options.data, options.scorer)
+        benchmark.configure(options.set)
+        if options.compare:
+            for line in benchmark.compare():
+                print(line, flush=True)
+            return 0
+        if options.facts:
+            benchmark.add_facts()
+        benchmark.configure({k: v for part in options.without for k, v in PARTS[part].items()})
+        print(benchmark.score(*["--json"] * options.json), end="")
+    return 0
 
 
 if __name__ == "__main__":

@@ -70,6 +70,7 @@ begin;
 \ir ../functions/common/_may_hold_secret.sql
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
+\ir ../functions/common/_message_words.sql
 \ir ../functions/common/_month_leaves.sql
 \ir ../functions/common/_note_sealed_user.sql
 \ir ../functions/common/_plain_path.sql
@@ -251,8 +252,8 @@ begin;
 -- functions/retrieval
 \ir ../functions/retrieval/_authority.sql
 \ir ../functions/retrieval/_best_turns.sql
-\ir ../functions/retrieval/_check_message_filter.sql
 \ir ../functions/retrieval/_cited_messages.sql
+\ir ../functions/retrieval/_compare_turns.sql
 \ir ../functions/retrieval/_count_turns.sql
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
@@ -267,7 +268,9 @@ begin;
 \ir ../functions/retrieval/_rank_memories.sql
 \ir ../functions/retrieval/_rank_sessions.sql
 \ir ../functions/retrieval/_rank_turns.sql
+\ir ../functions/retrieval/_read_message_filter.sql
 \ir ../functions/retrieval/_read_turns.sql
+\ir ../functions/retrieval/_score_turns.sql
 \ir ../functions/retrieval/_score_weights.sql
 \ir ../functions/retrieval/_search_memories.sql
 \ir ../functions/retrieval/_session_chain.sql
@@ -276,6 +279,7 @@ begin;
 \ir ../functions/retrieval/_similar_words.sql
 \ir ../functions/retrieval/_similarities.sql
 \ir ../functions/retrieval/_term_query.sql
+\ir ../functions/retrieval/_turns_with_metadata.sql
 \ir ../functions/retrieval/search.sql
 \ir ../functions/retrieval/search_messages.sql
 \ir ../functions/retrieval/search_sessions.sql

@@ -109,7 +109,9 @@ begin
             own_part      double precision,
             neighbor_part double precision,
             session_part  double precision,
-            memory_part   double precision
+            memory_part   double precision,
+            speaker_part  double precision,
+            feedback_part double precision
         );
     end if;
 end;
@@ -117,6 +119,26 @@ $types$;
 
 comment on type recall.found_turn is
     'A turn that a search found, and the parts that add up to its score.';
+
+-- The filter of a search of messages, as it is compared: whole sessions are chosen first, turns by
+-- what their metadata hold.
+do $types$
+begin
+    if to_regtype('recall.message_filter') is null then
+        create type recall.message_filter as (
+            session_ids   uuid[],
+            since         timestamptz,
+            until         timestamptz,
+            roles         recall.message_role[],
+            turn_sessions uuid[],
+            turn_indexes  integer[]
+        );
+    end if;
+end;
+$types$;
+
+comment on type recall.message_filter is
+    'A filter over messages, parsed once a call; a field that is NULL asks for nothing.';
 
 -- What the retrieval room passes from ranking sessions to reading their best turns.
 do $types$

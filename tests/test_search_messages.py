@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from support import append, call, index_messages, open_session
+from support import append, call, index_messages, login_role, open_session
+
+PARTS = ("own", "neighbor", "session", "memory", "speaker", "feedback")
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
@@ -59,7 +62,7 @@ def test_the_parts_add_up(db: Connection, user: uuid.UUID, session: uuid.UUID) -
     rows = find(db, user, "restaurant harbor")
     assert [row["score"] for row in rows] == sorted((r["score"] for r in rows), reverse=True)
     for row in rows:
-        parts = sum(row[f"{part}_part"] for part in ("own", "neighbor", "session", "memory"))
+        parts = sum(row[f"{part}_part"] for part in PARTS)
         assert row["score"] == pytest.approx(parts)
     by_turn = {row["turn_index"]: row for row in rows}
     assert by_turn[1]["neighbor_part"] > by_turn[8]["neighbor_part"], "the turn before the answer"
@@ -97,6 +100,78 @@ def test_filters(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
     assert {r["session_id"] for r in find(db, user, "violin", since="2025-04-01")} == {session}
 
 
+def test_an_agents_turns_are_those_of_its_sessions(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
+    other = open_session(db, user, p_agent_id="coach")
+    append(db, user, other, said("My violin is out of tune.", "Tune it.", "How?"))
+    index_messages(db)
+    assert {r["session_id"] for r in find(db, user, "violin", agent_id="coach")} == {other}
+    assert find(db, user, "violin", agent_id="nobody") == []
+    assert find(db, user, "violin", agent_id="coach", session_id=str(session)) == []
+    assert len(find(db, user, "violin", agent_id="coach", roles="user")) == 2
+    assert {r["session_id"] for r in find(db, user, "violin", agent_id=None)} == {session, other}
+
+
+@pytest.mark.parametrize("limit", [None, 1], ids=["exact", "likely"])
+def test_metadata_as_readers_see_them(
+    db: Connection, user: uuid.UUID, session: uuid.UUID, limit: int | None
+) -> None:
+    other = open_session(db, user)
+    append(
+        db, user, other,
+        [{"role": "user", "content": f"My violin, {n}.", "metadata": {"tags": ["music", str(n)]}}
+         for n in range(6)],
+    )  # fmt: skip
+    index_messages(db)
+    call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": limit})
+    assert len(find(db, user, "violin", metadata={"tags": ["music"]})) == 6
+    assert [r["content"] for r in find(db, user, "violin", metadata={"tags": ["3"]})] == [
+        "My violin, 3."
+    ]
+    annotated = {"p_user_id": user, "p_session_id": other, "p_turn_index": 4}
+    call(db, "annotate_message", **annotated, p_patch={"liked": True, "tags": None})
+    assert [r["turn_index"] for r in find(db, user, "violin", metadata={"liked": True})] == [4]
+    assert len(find(db, user, "violin", metadata={"tags": ["music"]})) == 5
+    assert len(find(db, user, "violin", limit=2, metadata={"tags": ["music"]})) == 2
+    assert find(db, user, "violin", metadata={"liked": True}, session_id=str(session)) == []
+    assert find(db, user, "violin", metadata={"liked": True}, until="2000-01-01") == []
+    assert len(find(db, user, "violin", metadata={})) == 10, "an empty object asks for nothing"
+
+
+def test_a_turn_gains_when_its_speaker_is_named(db: Connection, user: uuid.UUID) -> None:
+    talk = open_session(db, user)
+    for name, text in (("Ada", "Grace, the cello sounds well."), ("Grace", "The cello is mine.")):
+        append(db, user, talk, [{"role": "user", "name": name, "content": text}])
+    index_messages(db)
+    parts = {r["name"]: r["speaker_part"] for r in find(db, user, "What did Grace say?")}
+    assert parts["Grace"] > parts["Ada"] == 0
+    parts = {r["name"]: r["speaker_part"] for r in find(db, user, "Who has a cello?")}
+    assert set(parts.values()) == {0}
+    call(db, "configure_user", p_user_id=user, p_changes={"language": "simple"})
+    parts = {r["name"]: r["speaker_part"] for r in find(db, user, "What did Grace say?")}
+    assert parts["Grace"] > parts["Ada"] == 0, "another language keeps who spoke"
+
+
+def test_words_that_the_best_turns_share_lead_on(db: Connection, user: uuid.UUID) -> None:
+    for texts in (
+        ("My hobby is pottery.", "Nice."),
+        ("A hobby such as pottery calms.", "It does."),
+        ("The pottery class was full.", "A pity."),
+        ("The train was full.", "A pity."),
+    ):
+        append(db, user, open_session(db, user), said(*texts))
+    index_messages(db)
+    rows = {r["content"]: r for r in find(db, user, "Which hobby?")}
+    led = rows["The pottery class was full."]
+    assert led["lexical"] == 0 < led["feedback_part"]
+    assert rows["The train was full."]["feedback_part"] == 0
+    assert led["score"] > rows["The train was full."]["score"]
+    call(db, "configure_user", p_user_id=user, p_changes={"message_feedback_weight": 0})
+    rows = {r["content"]: r for r in find(db, user, "Which hobby?")}
+    assert {r["feedback_part"] for r in rows.values()} == {0}
+
+
 def test_what_was_retracted_is_not_found(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
@@ -119,8 +194,12 @@ def test_nobody_finds_anothers_turns(db: Connection, user: uuid.UUID, session: u
         {"session_id": "no uuid"},
         {"since": "someday"},
         {"until": 5},
-        {"roles": "user"},
-        {"roles": ["nobody"]},
+        {"roles": 1},
+        {"roles": "nobody"},
+        {"roles": ["user", None]},
+        {"agent_id": 7},
+        {"metadata": ["a"]},
+        {"metadata": "a"},
         {"limit": -1},
     ],
 )
@@ -137,6 +216,30 @@ def test_any_query_is_answered(
     db: Connection, user: uuid.UUID, session: uuid.UUID, query: str
 ) -> None:
     assert len(find(db, user, query)) == 8
+
+
+@pytest.mark.parametrize(
+    "text", ["'", "'; drop table x; --", "\\", "$$", "%_", "{}", "\u202e", "é🎻"]
+)
+def test_hostile_filters(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> None:
+    assert find(db, user, text, agent_id=text) == []
+    assert find(db, user, text, metadata={text: text}) == []
+    for refused in ({text: text}, {"session_id": text}, {"since": text}, {"roles": [text]}):
+        with pytest.raises(psycopg.Error) as error:
+            find(db, user, "violin", **refused)
+        assert error.value.sqlstate == "RC003"
+
+
+def test_reads_only_and_with_execute_alone(
+    db: Connection, connect: Callable[..., Connection], user: uuid.UUID, session: uuid.UUID
+) -> None:
+    with login_role(db, member_of=["recall_reader"]) as login:
+        reader = connect(**login)
+        with reader.transaction():
+            reader.execute("set transaction read only")
+            filters = {"roles": ["user"], "metadata": {}, "since": "2020-01-01"}
+            assert find(reader, user, "violin", **filters)[0]["content"] == "I bought a violin."
+            assert find(reader, user, "violin", agent_id="'; drop table x; --") == []
 
 
 def test_a_wrong_vector_is_refused(db: Connection, user: uuid.UUID) -> None:

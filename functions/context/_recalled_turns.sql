@@ -34,7 +34,7 @@ begin
         p_session.user_id, v_words, p_query_embedding,
         4 * p_settings.recalled_turns
         + greatest(0, p_session.turn_count - p_before_turn + 1),
-        null, null, p_as_of, null,
+        row(null, null, p_as_of, null, null, null)::recall.message_filter,
         recall._cited_messages(p_session.user_id, p_query, p_query_embedding, p_settings),
         p_settings);
 
@@ -45,7 +45,8 @@ begin
     )
     select array_agg(row(
                q.session_id, q.turn_index, q.created_at, q.score, q.similarity, q.lexical,
-               q.own_part, q.neighbor_part, q.session_part, q.memory_part)::recall.found_turn
+               q.own_part, q.neighbor_part, q.session_part, q.memory_part, q.speaker_part,
+               q.feedback_part)::recall.found_turn
                order by q.ordinality)
       into v_found
       from (

@@ -22,7 +22,7 @@ begin
     insert into recall.message_search (user_id, session_id, turn_index, message_id, role,
                                        created_at, search_vector, embedding, embedding_model)
     select p_session.user_id, p_session.session_id, m.turn_index, m.message_id, m.role,
-           m.created_at, to_tsvector(p_settings.language, m.body), e.embedding,
+           m.created_at, recall._message_words(p_settings.language, m.body), e.embedding,
            case when e.embedding is not null then p_settings.embedding_model end
       from recall._searchable_messages(p_session, p_through) as m
       left join lateral (

@@ -15,12 +15,13 @@ set search_path from current
 as $function$
 declare
     v_turns recall.found_turn[] := recall._rank_turns(
-        p_user_id, p_words, p_embedding, null, null, null, null, null,
+        p_user_id, p_words, p_embedding, null, null,
         recall._cited_messages(p_user_id, p_query, p_embedding, p_settings), p_settings);
 begin
     return array(
         select row(t.session_id, t.turn_index, t.created_at, t.score, t.similarity, t.lexical,
-                   t.own_part, t.neighbor_part, t.session_part, t.memory_part)::recall.found_turn
+                   t.own_part, t.neighbor_part, t.session_part, t.memory_part, t.speaker_part,
+                   t.feedback_part)::recall.found_turn
           from (
                 select distinct on (r.session_id) r.*
                   from unnest(v_turns) with ordinality as r

@@ -1,8 +1,8 @@
--- recall._count_turns(user, session) -> turns of the session, or of all of the user's
+-- recall._count_turns(user, sessions) -> turns of the sessions, or of all of the user's
 -- A generic plan, as of recall._session_titles: planned for the one leaf it would lock its indexes.
 create or replace function recall._count_turns(
-    p_user_id    uuid,
-    p_session_id uuid
+    p_user_id     uuid,
+    p_session_ids uuid[]
 )
 returns bigint
 language plpgsql
@@ -16,9 +16,9 @@ begin
         select coalesce(sum(s.turn_count), 0)
           from recall.sessions as s
          where s.user_id = p_user_id
-           and (p_session_id is null or s.session_id = p_session_id));
+           and (p_session_ids is null or s.session_id = any (p_session_ids)));
 end;
 $function$;
 
-comment on function recall._count_turns(uuid, uuid) is
-    'How many turns a user, or one of his sessions, has.';
+comment on function recall._count_turns(uuid, uuid[]) is
+    'How many turns a user, or some of his sessions, have.';

@@ -1,18 +1,15 @@
 -- recall._likely_turns(…) -> what a search of turns looks at when the user has very many
 -- The nearest (the signs of the vectors first, then exactly), the best by words, each with the two
 -- turns before and after it, and, should they be too few, any that match. Words keep the rarity
--- that they have among all turns. NULL when there are no more than settings.exact_search_limit:
--- then every turn is compared.
+-- that they have among all turns. Turns that the filter names are all compared. NULL when there are
+-- no more than settings.exact_search_limit: then every turn is.
 create or replace function recall._likely_turns(
-    p_user_id    uuid,
-    p_terms      tsquery[],
-    p_embedding  halfvec,
-    p_limit      integer,
-    p_session_id uuid,
-    p_since      timestamptz,
-    p_until      timestamptz,
-    p_roles      recall.message_role[],
-    p_settings   recall.settings,
+    p_user_id   uuid,
+    p_terms     tsquery[],
+    p_embedding halfvec,
+    p_limit     integer,
+    p_filter    recall.message_filter,
+    p_settings  recall.settings,
     out session_ids  uuid[],
     out turn_indexes integer[],
     out weights      double precision[]
@@ -24,7 +21,7 @@ set search_path from current
 set work_mem = '32MB'
 as $function$
 declare
-    v_total constant bigint := recall._count_turns(p_user_id, p_session_id);
+    v_total constant bigint := recall._count_turns(p_user_id, p_filter.session_ids);
     v_any   tsquery;
     v_near  recall.found_turn[];
 begin
@@ -33,9 +30,9 @@ begin
     end if;
 
     select string_agg(t.term::text, '|')::tsquery into v_any from unnest(p_terms) as t (term);
-    if p_embedding is not null then
-        v_near := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_session_id,
-                                                p_since, p_until, p_roles, p_settings);
+    if p_embedding is not null and p_filter.turn_indexes is null then
+        v_near := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter,
+                                                p_settings);
     end if;
 
     with hit as materialized (
@@ -44,7 +41,7 @@ begin
          where v_any is not null
            and m.user_id = p_user_id
            and m.search_vector @@ v_any
-           and (p_session_id is null or m.session_id = p_session_id)
+           and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
     ),
     near as (
         select m.session_id, m.turn_index
@@ -59,26 +56,32 @@ begin
     said as (
         select h.session_id, h.turn_index
           from hit as h
-         where (p_since is null or h.created_at >= p_since)
-           and (p_until is null or h.created_at < p_until)
-           and (p_roles is null or h.role = any (p_roles))
-         order by ts_rank(h.search_vector, v_any) desc, h.created_at desc
+         where p_filter.turn_indexes is null
+           and (p_filter.since is null or h.created_at >= p_filter.since)
+           and (p_filter.until is null or h.created_at < p_filter.until)
+           and (p_filter.roles is null or h.role = any (p_filter.roles))
+         order by ts_rank('{1,1,1,1}', h.search_vector, v_any) desc, h.created_at desc
          limit greatest(10 * p_settings.lexical_candidates, p_limit)
     ),
     found as materialized (
-        select * from near union select * from said
+        select * from near
+         union
+        select * from said
+         union
+        select * from unnest(p_filter.turn_sessions, p_filter.turn_indexes)
     ),
     filled as (
         select * from found
          union
         (select m.session_id, m.turn_index
            from recall.message_search as m
-          where (select count(*) from found) < p_limit
+          where p_filter.turn_indexes is null
+            and (select count(*) from found) < p_limit
             and m.user_id = p_user_id
-            and (p_session_id is null or m.session_id = p_session_id)
-            and (p_since is null or m.created_at >= p_since)
-            and (p_until is null or m.created_at < p_until)
-            and (p_roles is null or m.role = any (p_roles))
+            and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
+            and (p_filter.since is null or m.created_at >= p_filter.since)
+            and (p_filter.until is null or m.created_at < p_filter.until)
+            and (p_filter.roles is null or m.role = any (p_filter.roles))
           order by m.created_at desc
           limit p_limit)
     ),
@@ -101,6 +104,6 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_turns(uuid, tsquery[], halfvec, integer, uuid, timestamptz,
-    timestamptz, recall.message_role[], recall.settings) is
+comment on function recall._likely_turns(uuid, tsquery[], halfvec, integer, recall.message_filter,
+    recall.settings) is
     'Of very many turns those that a search scores, and the rarity of its words among all.';

@@ -19,7 +19,9 @@ returns table (
     neighbor_part double precision,
     session_part  double precision,
     memory_part   double precision,
-    token_count   integer
+    token_count   integer,
+    speaker_part  double precision,
+    feedback_part double precision
 )
 language plpgsql
 stable
@@ -44,7 +46,7 @@ begin
     select h.message_id, t.session_id, t.turn_index, h.role::text,
            recall._content_text(h.content, h.content_parts), t.created_at, t.score, t.similarity,
            t.lexical, h.name, t.own_part, t.neighbor_part, t.session_part, t.memory_part,
-           h.token_count
+           h.token_count, t.speaker_part, t.feedback_part
       from unnest(p_turns) with ordinality as t
       join recall.conversation_history as h
         on h.user_id    = p_user_id

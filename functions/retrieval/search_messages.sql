@@ -1,8 +1,8 @@
 -- recall.search_messages(user, query, embedding, limit, filter) -> turns, best first
--- Over all sessions. Words and meaning rank equally; a turn gains from the turns around it, from
--- its session, and from the memories that rest on it, since a question and its answer seldom stand
--- in one turn. Filter: session_id, since, until, roles. Retracted turns are never found. Reads
--- only.
+-- Over all sessions. Words and meaning rank equally; a turn gains by its speaker being named, from
+-- the turns around it, from its session, and from the memories that rest on it, since a question
+-- and its answer seldom stand in one turn. Filter: session_id, agent_id, since, until, roles,
+-- metadata (containment). Retracted turns are never found. Reads only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search_messages(
     p_user_id         uuid,
@@ -26,7 +26,9 @@ returns table (
     neighbor_part  double precision,
     session_part   double precision,
     memory_part    double precision,
-    token_count    integer
+    token_count    integer,
+    speaker_part   double precision,
+    feedback_part  double precision
 )
 language plpgsql
 stable
@@ -39,22 +41,18 @@ set jit = off
 as $function$
 declare
     v_settings recall.settings;
+    v_filter   recall.message_filter;
     v_words    text[];
     v_turns    recall.found_turn[];
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_limit(p_limit);
-    perform recall._check_message_filter(p_filter);
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     v_settings := recall._settings(p_user_id);
+    v_filter   := recall._read_message_filter(p_user_id, p_filter);
     v_words    := recall._query_words(coalesce(p_query, ''), v_settings);
-
-    v_turns := recall._rank_turns(
-        p_user_id, v_words, p_query_embedding, p_limit,
-        (p_filter ->> 'session_id')::uuid, (p_filter ->> 'since')::timestamptz,
-        (p_filter ->> 'until')::timestamptz,
-        (select array_agg(r.role::recall.message_role)
-           from jsonb_array_elements_text(nullif(p_filter -> 'roles', 'null')) as r (role)),
+    v_turns    := recall._rank_turns(
+        p_user_id, v_words, p_query_embedding, p_limit, v_filter,
         recall._cited_messages(p_user_id, p_query, p_query_embedding, v_settings), v_settings);
     return query
     select * from recall._read_turns(p_user_id, v_turns);
@@ -62,4 +60,5 @@ end;
 $function$;
 
 comment on function recall.search_messages(uuid, text, halfvec, integer, jsonb) is
-    'Turns of all of a user''s sessions, best first, with the parts that add up to the score.';
+    'Turns of all of a user''s sessions, best first, with the parts that add up to the score. '
+    'Filter: session_id, agent_id, since, until, roles, metadata.';

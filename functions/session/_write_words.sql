@@ -19,7 +19,7 @@ begin
      where m.user_id = p_user_id;
 
     update recall.message_search as s
-       set search_vector = to_tsvector(p_language, t.body)
+       set search_vector = recall._message_words(p_language, t.body)
       from recall.conversation_history as h
      cross join lateral (
             select recall._message_text(h.role::text, h.name, h.content, h.content_parts)

@@ -136,8 +136,8 @@ class NewMessage:
 class MessageHit:
     """A message that a search found; `similarity` is the cosine, None without a vector.
 
-    The score is the sum of its parts: the message's own, its neighbors', its session's, and that of
-    the memories that rest on it.
+    The score is the sum of its parts: the message's own, its neighbors', its session's, that of the
+    memories that rest on it, its speaker's being named, and the words it shares with the best.
     """
 
     message_id: UUID
@@ -155,6 +155,8 @@ class MessageHit:
     session_part: float | None = None
     memory_part: float | None = None
     token_count: int | None = None
+    speaker_part: float | None = None
+    feedback_part: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,10 @@ create table if not exists recall.settings (
     message_second_neighbor_weight  real        not null default 0.2,
     message_session_weight          real        not null default 0.3,
     message_memory_weight           real        not null default 0.3,
+    message_speaker_weight          real        not null default 0.2,
+    message_feedback_weight         real        not null default 0.2,
+    feedback_turns                  integer     not null default 10,
+    feedback_words                  integer     not null default 10,
     session_turn_weight             real        not null default 0.5,
     recalled_turns                  integer     not null default 10,
     recalled_similarity             real        not null default 0.3,
@@ -205,7 +209,10 @@ create table if not exists recall.settings (
         check (message_length_penalty between 0 and 1),
     constraint settings_message_weights_check check (
         message_neighbor_weight between 0 and 1 and message_second_neighbor_weight between 0 and 1
-        and message_session_weight between 0 and 1 and message_memory_weight between 0 and 1),
+        and message_session_weight between 0 and 1 and message_memory_weight between 0 and 1
+        and message_speaker_weight between 0 and 1 and message_feedback_weight between 0 and 1),
+    constraint settings_feedback_check
+        check (feedback_turns between 2 and 100 and feedback_words between 1 and 100),
     constraint settings_session_turn_weight_check check (session_turn_weight between 0 and 1),
     constraint settings_recalled_turns_check check (recalled_turns between 0 and 1000),
     constraint settings_recalled_similarity_check check (recalled_similarity between -1 and 1),
@@ -396,6 +403,14 @@ comment on column recall.settings.message_session_weight is
     'Share of its session''s best score that a turn takes over.';
 comment on column recall.settings.message_memory_weight is
     'Share of the score of a memory that cites a turn.';
+comment on column recall.settings.message_speaker_weight is
+    'What a turn gains whose speaker the query names.';
+comment on column recall.settings.message_feedback_weight is
+    'What the words that the best turns share count beside those of the query; 0: not looked for.';
+comment on column recall.settings.feedback_turns is
+    'Best turns of a first look whose words a search of messages goes on with (2 to 100).';
+comment on column recall.settings.feedback_words is
+    'So many of the words that at least two of them have (1 to 100).';
 comment on column recall.settings.session_turn_weight is
     'What a session''s best turn counts in a search of sessions, beside its title and summary '
     '(0 to 1).';

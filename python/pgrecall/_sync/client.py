@@ -529,7 +529,7 @@ class AgentMemory:
             query: words, or a question.
             embedding: the query's vector; None searches by words, left out it is made here.
             limit: how many at most.
-            filter: session_id, since, until, roles.
+            filter: session_id, agent_id, since, until, roles, metadata.
             asked_at: when the query was asked, for "last week" and its like; None is now.
             dates: whether such words in the query favor what was said in that time; with a filter
                 by time they never do.

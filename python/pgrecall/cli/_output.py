@@ -69,6 +69,7 @@ def print_table(
     for column in columns:
         number = column in ("score", "similarity", "lexical", "freshness", "frequency", "authority",
                             "own_part", "neighbor_part", "session_part", "memory_part",
+                            "speaker_part", "feedback_part",
                             "tokens", "count", "turn")  # fmt: skip
         table.add_column(
             column,

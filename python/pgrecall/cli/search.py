@@ -57,7 +57,8 @@ def search_command(
         return
     terms = ["similarity", "lexical"]
     if messages:
-        terms += ["own_part", "neighbor_part", "session_part", "memory_part"]
+        terms += ["own_part", "neighbor_part", "session_part", "memory_part", "speaker_part",
+                  "feedback_part"]  # fmt: skip
         columns = ["score", "date", "role", "content", "session_id", "turn"]
         fields = ["score", "created_at", "role", "content", "session_id", "turn_index"]
     elif sessions:

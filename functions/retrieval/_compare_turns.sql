@@ -1,0 +1,111 @@
+-- recall._compare_turns(…) -> every turn of a search beside its query
+-- The cosine and the words, the first normalized over the turns and weighted. A word counts by its
+-- rarity among the turns (the weight of BM25), a little less in a long one. A turn gains when the
+-- query names its speaker, and by the memories that cite it.
+-- Cost: one pass over the user's rows of message_search.
+create or replace function recall._compare_turns(
+    p_user_id   uuid,
+    p_words     text[],
+    p_embedding halfvec,
+    p_limit     integer,
+    p_filter    recall.message_filter,
+    p_cited     jsonb,
+    p_settings  recall.settings
+)
+returns table (
+    session_id    uuid,
+    turn_index    integer,
+    created_at    timestamptz,
+    message_id    uuid,
+    role          recall.message_role,
+    search_vector tsvector,
+    similarity    double precision,
+    lexical       double precision,
+    closeness     double precision,
+    shortness     double precision,
+    speaker_part  double precision,
+    memory_part   double precision
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_near      constant double precision :=
+        case when p_words <> '{}' then p_settings.hybrid_similarity_weight else 1 end;
+    v_speaker   constant double precision := p_settings.message_speaker_weight;
+    v_terms     constant tsquery[] := array(
+        select recall._term_query(w.word) from unnest(p_words) as w (word));
+    v_names     constant tsquery := (
+        select string_agg(t.term::text || ':A', '|')::tsquery from unnest(v_terms) as t (term));
+    v_likely    record;
+begin
+    v_likely := recall._likely_turns(p_user_id, v_terms, p_embedding, p_limit, p_filter,
+                                     p_settings);
+
+    return query
+    with row as (
+        select m.*
+          from recall.message_search as m
+         where v_likely.session_ids is null
+           and m.user_id = p_user_id
+           and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
+         union all
+        select m.*
+          from unnest(v_likely.session_ids, v_likely.turn_indexes) as l (session_id, turn_index)
+          join recall.message_search as m using (session_id, turn_index)
+         where m.user_id = p_user_id
+    ),
+    turn as materialized (
+        select m.session_id, m.turn_index, m.message_id, m.role, m.created_at, m.search_vector,
+               length(m.search_vector) as length,
+               case when m.embedding_model = p_settings.embedding_model
+                    then 1 - (m.embedding <=> p_embedding) end as similarity,
+               case when m.search_vector @@ v_names then v_speaker else 0 end as speaker
+          from row as m
+    ),
+    total as materialized (
+        select count(*)::double precision as turns, greatest(avg(t.length), 1) as length,
+               min(t.similarity) as farthest,
+               nullif(max(t.similarity) - min(t.similarity), 0) as span
+          from turn as t
+    ),
+    hit as materialized (
+        select t.session_id, t.turn_index, w.ordinal
+          from unnest(v_terms) with ordinality as w (term, ordinal)
+          join turn as t on t.search_vector @@ w.term
+    ),
+    word as materialized (
+        select h.ordinal, coalesce(v_likely.weights[h.ordinal],
+                                   ln(1 + (a.turns - count(*) + 0.5) / (count(*) + 0.5))) as weight
+          from hit as h
+         cross join total as a
+         group by h.ordinal, a.turns
+    ),
+    by_words as (
+        select h.session_id, h.turn_index, sum(w.weight) as weight
+          from hit as h
+          join word as w using (ordinal)
+         group by h.session_id, h.turn_index
+    )
+    select t.session_id, t.turn_index, t.created_at, t.message_id, t.role, t.search_vector,
+           t.similarity, coalesce(b.weight, 0) * n.shortness,
+           v_near * coalesce((t.similarity - a.farthest) / a.span,
+                             (t.similarity is not null)::integer),
+           n.shortness, t.speaker,
+           p_settings.message_memory_weight
+           * coalesce((p_cited ->> t.message_id::text)::double precision, 0)
+      from turn as t
+     cross join total as a
+      left join by_words as b using (session_id, turn_index)
+     cross join lateral (
+            select 1.9 / (1.9 + 0.9 * p_settings.message_length_penalty
+                                * (t.length / a.length - 1))
+           ) as n (shortness);
+end;
+$function$;
+
+comment on function recall._compare_turns(uuid, text[], halfvec, integer, recall.message_filter,
+    jsonb, recall.settings) is
+    'A user''s turns, each compared with a query by vector, words and speaker.';
