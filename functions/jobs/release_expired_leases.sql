@@ -1,5 +1,6 @@
 -- recall.release_expired_leases(limit, as_of) -> (done, more)
 -- A dead worker's job is back within one lease: due again after the backoff, or dead.
+-- Locks   jobs, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.release_expired_leases(
     p_limit integer     default 1000,
     p_as_of timestamptz default null
@@ -10,13 +11,18 @@ volatile
 parallel unsafe
 security definer
 set search_path from current
+set enable_seqscan = off
 as $function$
 declare
-    v_now timestamptz := coalesce(p_as_of, clock_timestamp());
-    v_job recall.jobs;
+    v_start timestamptz := clock_timestamp();
+    v_now   timestamptz := coalesce(p_as_of, v_start);
+    v_until timestamptz;
+    v_job   recall.jobs;
 begin
     perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
+    more := false;
 
     for v_job in
         select j.*
@@ -30,9 +36,9 @@ begin
         perform recall._return_job(v_job, v_now + recall._backoff(v_job.attempts),
                                    format('the lease of worker %s expired', v_job.worker));
         done := done + 1;
+        more := clock_timestamp() >= v_until or done = p_limit;
+        exit when more;
     end loop;
-
-    more := done = p_limit and p_limit > 0;
     return next;
 end;
 $function$;

@@ -1,4 +1,5 @@
 -- recall._count_accesses(user, limit, until) -> how many accesses were counted
+-- Memory by memory, by their key: a join would read all that the user has.
 -- Locks   the user's row, if it is free (0 when it is not); then the memories.
 create or replace function recall._count_accesses(
     p_user_id uuid,
@@ -11,6 +12,8 @@ volatile
 parallel unsafe
 set search_path from current
 set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $function$
 declare
     v_count integer;

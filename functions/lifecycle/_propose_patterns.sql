@@ -12,6 +12,7 @@ volatile
 parallel unsafe
 set search_path from current
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
 as $function$
 declare
     v_jobs     integer := 0;

@@ -10,6 +10,7 @@ volatile
 parallel unsafe
 security definer
 set search_path from current
+set enable_seqscan = off
 as $function$
 declare
     v_until timestamptz := coalesce(p_as_of, clock_timestamp());

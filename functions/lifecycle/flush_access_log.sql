@@ -1,7 +1,8 @@
 -- recall.flush_access_log(limit, as_of) -> (done, more)
 -- Counts the noted accesses, user by user: each memory gets one HOT update, and a trigger flags
 -- what crosses a border of promotion. A user whose row somebody holds is left for the next run.
--- Locks   a user's row, if it is free; then the memories.
+-- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
+--         their memories.
 create or replace function recall.flush_access_log(
     p_limit integer     default 5000,
     p_as_of timestamptz default null
@@ -14,12 +15,15 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_until timestamptz := coalesce(p_as_of, clock_timestamp());
+    v_start timestamptz := clock_timestamp();
+    v_now   timestamptz := coalesce(p_as_of, v_start);
+    v_until timestamptz;
     v_users uuid[];
     v_user  uuid;
     v_rows  integer;
 begin
     perform recall._check_limit(p_limit);
+    select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
     more := false;
 
@@ -28,17 +32,17 @@ begin
           from (
                 select l.user_id
                   from recall.memory_access_log as l
-                 where l.accessed_at <= v_until
+                 where l.accessed_at <= v_now
                  limit p_limit
                ) as d);
     foreach v_user in array v_users loop
-        v_rows := recall._count_accesses(v_user, p_limit - done, v_until);
+        v_rows := recall._count_accesses(v_user, p_limit - done, v_now);
         done   := done + v_rows;
-        exit when done >= p_limit;
+        exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
     end loop;
 
     more := done > 0 and exists (
-        select from recall.memory_access_log as l where l.accessed_at <= v_until);
+        select from recall.memory_access_log as l where l.accessed_at <= v_now);
     return next;
 end;
 $function$;
