@@ -499,7 +499,9 @@ begin;
 \ir ../functions/observability/_events_with_payload.sql
 \ir ../functions/observability/_harmless_header_names.sql
 \ir ../functions/observability/_harmless_headers.sql
+\ir ../functions/observability/_health_disputes.sql
 \ir ../functions/observability/_health_installation.sql
+\ir ../functions/observability/_health_integrity.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
 \ir ../functions/observability/_health_scheduler.sql

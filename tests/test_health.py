@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import tempfile
 import uuid
@@ -315,6 +317,86 @@ def test_a_small_lock_table() -> None:
         shutil.rmtree(home, ignore_errors=True)
 
 
+def test_the_server_takes_no_writes(db: Connection) -> None:
+    assert health(db, "writes")[0] == "ok"
+    db.execute("set local default_transaction_read_only = on")
+    found = health(db, "writes")
+    assert found[:2] == ("fail", "default_transaction_read_only = on")
+    assert "alter system reset default_transaction_read_only" in str(found[2])
+
+
+@pytest.mark.parametrize(("age", "status"), [(1_100_000_000, "warn"), (1_900_000_000, "fail")])
+def test_transaction_ids_run_out(db: Connection, age: int, status: str) -> None:
+    db.execute("set local allow_system_table_mods = on")
+    db.execute(
+        "update pg_database set datfrozenxid = mod(pg_current_xact_id()::text::numeric"
+        " - %s + 4294967296, 4294967296)::bigint::text::xid where datname = current_database()",
+        [age],
+    )
+    found = health(db, "writes")
+    assert found[0] == status
+    assert f"{age // 1_000_000} million" in found[1]
+    assert "vacuum (freeze)" in str(found[2])
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        (("update pg_index set indisvalid = false where indexrelid = "
+         "'recall.memory_store_p3_pkey'::regclass"),
+         "index memory_store_p3_pkey is not valid"),
+        ("alter table recall.memory_events disable trigger memory_events_no_update",
+         "trigger memory_events_no_update of memory_events is off"),
+        (("alter table recall.jobs drop constraint jobs_payload_check,"
+         " add constraint jobs_payload_check check (jsonb_typeof(payload) = 'object') not valid"),
+         "constraint jobs_payload_check of jobs is not validated"),
+    ],
+)  # fmt: skip
+def test_what_keeps_writes_in_order_is_off(db: Connection, broken: str, says: str) -> None:
+    assert health(db, "integrity")[0] == "ok"
+    db.execute("set local allow_system_table_mods = on")
+    db.execute(broken.encode())
+    found = health(db, "integrity")
+    assert found[0] == "fail"
+    assert says in found[1]
+    db.execute(str(found[2]).removeprefix("Run the installer again, or: ").encode())
+    assert health(db, "integrity")[0] == "ok"
+
+
+def test_disputes_that_nobody_settles(db: Connection, user: uuid.UUID) -> None:
+    call(db, "remember", p_user_id=user, p_content="User works at Acme", p_slot="employer")
+    (row,) = call(db, "ingest_memories", p_user_id=user, p_session_id=None, p_candidates=[
+        {"content": "User works at Initech", "slot": "employer", "source": "tool",
+         "provenance": "tool_output"}])  # fmt: skip
+    assert row["outcome"] == "disputed"
+    assert health(db, "disputes")[0] == "ok"
+    db.execute("update recall.memory_store set created_at = created_at - interval '31 days',"
+               " ended_at = ended_at - interval '31 days' where disputes is not null")  # fmt: skip
+    found = health(db, "disputes")
+    assert found[0] == "warn"
+    assert found[1].startswith("1 contradictions of what 1 users said are open, the oldest since 3")
+    assert "recall.resolve_dispute" in str(found[2])
+    call(db, "resolve_dispute", p_user_id=user, p_memory_id=row["memory_id"], p_accept=False)
+    assert health(db, "disputes")[0] == "ok"
+
+
+def test_a_role_is_missing(db: Connection) -> None:
+    db.execute("alter role recall_reader rename to no_recall_reader")
+    found = health(db, "roles")
+    assert found[:2] == ("warn", "3 of 4 application roles exist")
+    assert "CREATEROLE" in str(found[2])
+
+
+def test_every_row_turns_red_somewhere(db: Connection) -> None:
+    """A row that no test has seen red may never turn red."""
+    texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
+    for row in call(db, "health"):
+        seen = re.compile(rf'"{row["name"]}"')
+        assert row["name"] == "version" or any(
+            seen.search(text) and re.search('"(warn|fail)"', text) for text in texts
+        ), row["name"]
+
+
 def test_slow_statements(db: Connection, connect: Callable[..., Connection]) -> None:
     preloaded = value(db, "select current_setting('shared_preload_libraries')")
     assert "slow_statements" not in {row["name"] for row in call(db, "health")}
@@ -352,4 +434,11 @@ def test_health_reads_nothing_that_grows_with_users(db: Connection) -> None:
     assert {row["relname"] for row in read} <= {
         "settings", "migrations", "maintenance_tasks", "models", "jobs", "job_phases",
         "model_spending", "model_spending_totals",
+        "memory_store",  # disputes, by an index of their own
     }  # fmt: skip
+    db.rollback()
+    db.execute("set local enable_seqscan = off")
+    plan = value(db, "explain (format json) select from recall.memory_store as m"
+                     " where m.disputes is not null limit 10000")  # fmt: skip
+    assert "disputes_idx" in json.dumps(plan)
+    assert "Seq Scan" not in json.dumps(plan)

@@ -21,6 +21,8 @@ begin
      union all
     select * from recall._health_server()
      union all
+    select * from recall._health_integrity()
+     union all
     select * from recall._health_maintenance()
      union all
     select * from recall._health_scheduler()
@@ -28,6 +30,8 @@ begin
     select * from recall._health_queue()
      union all
     select * from recall._health_spending()
+     union all
+    select * from recall._health_disputes()
      union all
     select * from recall._health_statements();
 end;
