@@ -77,4 +77,4 @@ end;
 $function$;
 
 comment on function recall._health_integrity() is
-    'Health of writes: whether the server takes them, and all that keeps them in order is in force.';
+    'Health of writes: whether the server takes them, and what keeps them in order is in force.';
