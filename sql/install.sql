@@ -72,7 +72,7 @@ begin;
 \ir ../functions/common/_message_text.sql
 \ir ../functions/common/_message_words.sql
 \ir ../functions/common/_month_leaves.sql
-\ir ../functions/common/_note_sealed_user.sql
+\ir ../functions/common/_note_user.sql
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql

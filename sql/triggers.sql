@@ -40,19 +40,13 @@ create or replace trigger memory_store_note_due_update
 comment on trigger memory_store_note_due_update on recall.memory_store is
     'Sets promotion_due and check_at of a memory that changes, and takes a decay back.';
 
-create or replace trigger users_note_sealed
-    after insert or update of is_sealed on recall.users
+create or replace trigger users_note_user
+    after insert or update of is_sealed, overrides on recall.users
     for each row
-    when (new.is_sealed)
-    execute function recall._note_sealed_user();
-comment on trigger users_note_sealed on recall.users is 'Sets settings.has_sealed_users.';
-
-create or replace trigger users_note_sealed
-    after insert or update of is_sealed on recall.users
-    for each row
-    when (new.is_sealed)
-    execute function recall._note_sealed_user();
-comment on trigger users_note_sealed on recall.users is 'Sets settings.has_sealed_users.';
+    when (new.is_sealed or new.overrides <> '{}')
+    execute function recall._note_user();
+comment on trigger users_note_user on recall.users is
+    'Sets has_sealed_users and has_overrides of settings.';
 
 -- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
 -- JSON paths to a row's texts; a table without any takes no row at all (vectors give texts away).

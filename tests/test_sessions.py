@@ -513,6 +513,7 @@ def test_configure(
         ({"hash_partitions": 1, "extraction": "none"}, "RC007", "fixed"),
         ({"history_until": "2030-01-01"}, "RC007", "fixed"),
         ({"has_sealed_users": False}, "RC007", "fixed"),
+        ({"has_overrides": False}, "RC007", "fixed"),
         ({"singleton": False}, "RC007", "fixed"),
     ],
 )
@@ -551,7 +552,8 @@ def test_configure_user(db: Connection, user: uuid.UUID) -> None:
     assert settings_of(other) == ("llm", 10)
     call(db, "configure_user", p_user_id=user, p_changes={"extraction": None})
     assert settings_of(user) == ("llm", 3)
-    assert rows(db, "select * from recall.settings") == before, "only a trial"
+    (after,) = rows(db, "select * from recall.settings")
+    assert [after | {"has_overrides": before[0]["has_overrides"]}] == before, "only a trial"
 
 
 def test_register_model(configurable: Connection, user: uuid.UUID) -> None:
@@ -636,3 +638,25 @@ def test_readable_texts_are_looked_for_from_the_first_sealed_user_on(
         with refused("RC006", "takes no readable text"), db.transaction():
             open_session(db, user, p_title="Readable")
         open_session(db, uuid.uuid4(), p_title="Another user's")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into recall.users (user_id, created_at, overrides)"
+        " values (%s, now(), '{\"embed_batch\": 5}')",
+        "update recall.users set overrides = '{\"embed_batch\": 5}' where user_id = %s",
+        "select from recall.configure_user(%s, '{\"embed_batch\": 5}')",
+    ],
+)
+def test_overrides_are_looked_for_from_the_first_one_on(
+    db: Connection, user: uuid.UUID, statement: str
+) -> None:
+    with db.transaction(force_rollback=True):
+        db.execute("update recall.settings set has_overrides = false")
+        if statement.startswith("update"):
+            call(db, "ensure_user", p_external_id=str(user))
+        db.execute(statement.encode(), [user])
+        assert value(db, "select has_overrides from recall.settings")
+        assert value(db, "select (recall._settings(%s)).embed_batch", [user]) == 5
+        assert value(db, "select (recall._settings(%s)).embed_batch", [uuid.uuid4()]) != 5

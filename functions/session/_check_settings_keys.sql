@@ -12,7 +12,8 @@ set search_path from current
 as $function$
 declare
     v_fixed constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
-                                     'history_from', 'history_until', 'has_sealed_users'];
+                                     'history_from', 'history_until', 'has_sealed_users',
+                                     'has_overrides'];
     v_known text[];
 begin
     if jsonb_typeof(p_changes) = 'object' and p_changes ?| v_fixed then

@@ -9,6 +9,7 @@ create table if not exists recall.settings (
     history_from                    timestamptz,
     history_until                   timestamptz,
     has_sealed_users                boolean     not null default false,
+    has_overrides                   boolean     not null default false,
 
     embedding_model                 text        not null default 'openai:text-embedding-3-small',
     embed_messages                  boolean     not null default true,
@@ -282,6 +283,9 @@ comment on column recall.settings.history_until is
     'End (UTC, exclusive) of that run; an append outside of it makes sure of its month itself.';
 comment on column recall.settings.has_sealed_users is
     'Whether a user was ever sealed; until then no write looks for readable texts. Kept by a '
+    'trigger.';
+comment on column recall.settings.has_overrides is
+    'Whether a user ever had settings of his own; until then no call looks for them. Kept by a '
     'trigger.';
 comment on column recall.settings.embedding_model is
     'Name of the model whose vectors are searched, such as openai:text-embedding-3-small or local.';
