@@ -153,6 +153,7 @@ begin;
 \ir ../functions/memory/_apply_decisions.sql
 \ir ../functions/memory/_candidate_embeddings.sql
 \ir ../functions/memory/_candidate_origin.sql
+\ir ../functions/memory/_candidate_problem.sql
 \ir ../functions/memory/_candidate_rows.sql
 \ir ../functions/memory/_chain_ids.sql
 \ir ../functions/memory/_changed_words.sql
@@ -182,8 +183,9 @@ begin;
 \ir ../functions/memory/_is_denied_or_general.sql
 \ir ../functions/memory/_is_mergeable.sql
 \ir ../functions/memory/_is_protected.sql
-\ir ../functions/memory/_judge_candidate_fields.sql
-\ir ../functions/memory/_judge_candidates.sql
+\ir ../functions/memory/_wrong_candidate_text.sql
+\ir ../functions/memory/_wrong_candidate_value.sql
+\ir ../functions/memory/_judge_candidate.sql
 \ir ../functions/memory/_known_pattern.sql
 \ir ../functions/memory/_link_memory.sql
 \ir ../functions/memory/_masked_candidates.sql

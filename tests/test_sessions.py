@@ -643,8 +643,10 @@ def test_readable_texts_are_looked_for_from_the_first_sealed_user_on(
 @pytest.mark.parametrize(
     "statement",
     [
-        "insert into recall.users (user_id, created_at, overrides)"
-        " values (%s, now(), '{\"embed_batch\": 5}')",
+        (
+            "insert into recall.users (user_id, created_at, overrides)"
+            " values (%s, now(), '{\"embed_batch\": 5}')"
+        ),
         "update recall.users set overrides = '{\"embed_batch\": 5}' where user_id = %s",
         "select from recall.configure_user(%s, '{\"embed_batch\": 5}')",
     ],

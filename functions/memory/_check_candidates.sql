@@ -19,13 +19,24 @@ declare
         '{content,kind,slot,tags,importance,confidence,provenance,source,observed_at,valid_from,'
         'valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}'::text[];
     v_kinds   text[]          := array(select k.kind from recall.memory_kinds as k order by k.kind);
+    v_ordinal integer;
     v_problem text;
 begin
     if p_candidates is null or jsonb_typeof(p_candidates) <> 'array' then
         v_problem := ' is not a list';
     else
-        v_problem := recall._judge_candidates(p_candidates, v_keys || p_more_keys, v_kinds,
-                                              p_settings.memory_max_characters);
+        select e.ordinal
+          into v_ordinal
+          from jsonb_array_elements(p_candidates) with ordinality as e (candidate, ordinal)
+         where recall._judge_candidate(e.candidate, v_keys || p_more_keys, v_kinds,
+                                       p_settings.memory_max_characters) is not null
+         order by e.ordinal
+         limit 1;
+        if found then
+            v_problem := recall._candidate_problem(
+                p_candidates -> (v_ordinal - 1), v_ordinal, v_keys || p_more_keys, v_kinds,
+                p_settings.memory_max_characters);
+        end if;
     end if;
 
     if v_problem is not null then
