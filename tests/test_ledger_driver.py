@@ -22,6 +22,8 @@ from openai.types.chat import ChatCompletion
 
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall._redaction import Redactor
+from pgrecall.cli._main import _run
+from pgrecall.errors import ConfigurationError
 from pgrecall.ledger import AsyncRecordingClient, RecordingClient, replay
 from pgrecall.sealing import LocalWrappingKeys
 from scripted_model import MODEL, Script, embedder, fact, model, talk, work
@@ -395,6 +397,150 @@ def test_the_asynchronous_driver(model_dsn: str, openai: ScriptedOpenAI, user: u
     asyncio.run(main())
 
 
+def test_what_tools_were_asked(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    key = next(shape.secret for shape in SHAPES if shape.name == "github")
+    chat = memory.session(user=user, model=MODEL)
+    chat.open()
+    asked = Calls((("look", {"at": f"a\0 {key}"}), ("look", {"at": "b"})), ids=("c1", "c2"))
+    tool = {"type": "function", "function": {"name": "look", "parameters": {}}}
+    for level in ("calls", "streams"):
+        memory.configure_user(user, ledger=level, secrets="mask")  # of the history
+        openai.then(asked, "Seen.")
+        chat.send("Look.", tools=[tool], functions={"look": lambda at: f"saw {at}"},
+                  memory_tools=False)  # fmt: skip
+        events = memory.protocol_events(user, session_id=chat.session_id)
+        assert len(events) == (4 if level == "streams" else 0)
+    call = memory.model_calls(user, session_id=chat.session_id)[1]
+    assert call.response["choices"][0]["finish_reason"] == "tool_calls"
+    found = {(e.direction, e.tool_call_id): e for e in events}
+    assert {(e.event_type, e.tool_name, e.call_id) for e in events} == {
+        ("tool_call", "look", call.call_id), ("tool_result", "look", call.call_id)}  # fmt: skip
+    assert found["request", "c2"].payload == {"at": "b"}
+    body = found["request", "c1"].payload_body or b""
+    assert json.loads(body) == {"at": "a\0 [secret: api key]"}
+    assert found["response", "c2"].payload_body == b"saw b"
+
+
+def test_over_a_connection_of_the_caller(
+    memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, connect: Any
+) -> None:
+    """A memory that joins a transaction records over its pool: the call was made, whatever becomes
+    of the transaction; one that has nothing else records nothing."""
+    conn = connect(autocommit=False)
+    joined = memory.joining(conn)
+    openai.then("Yes.")
+    with joined.recording(known):
+        client(openai.base_url).chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[call-overload]
+    joined.remember(known, "The user likes tea.", embedding=None)
+    assert len(memory.model_calls(known)) == 1
+    conn.rollback()
+    assert memory.memories(known) == []
+    alone = AgentMemory.connect(conn, embedder=False)
+    with pytest.raises(ConfigurationError, match="one connection"):
+        alone.recording(known)
+
+
+def response_events() -> list[dict[str, Any]]:
+    """A stream of the Responses API: a message in two parts, and a call of a function."""
+    text = {"type": "output_text", "text": "", "annotations": []}
+    message = {
+        "type": "message",
+        "id": "m",
+        "role": "assistant",
+        "status": "in_progress",
+        "content": [],
+    }
+    call = {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": ""}
+    frame = {"id": "r", "object": "response", "created_at": 1.0, "model": MODEL, "output": [],
+             "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}  # fmt: skip
+    said = {"output_index": 0, "content_index": 0, "item_id": "m"}
+    refused = said | {"content_index": 1}
+    asked = {"output_index": 1, "item_id": "f"}
+    whole = [
+        message | {"status": "completed", "content": [
+            text | {"text": "It is Vim."}, {"type": "refusal", "refusal": "No more."}]},
+        call | {"arguments": '{"at": 1}'},
+    ]  # fmt: skip
+    return [
+        {"type": "response.created", "response": frame},
+        {"type": "response.output_item.added", "output_index": 0, "item": message},
+        {"type": "response.content_part.added", **said, "part": text},
+        {"type": "response.output_text.delta", **said, "delta": "It is "},
+        {"type": "response.output_text.delta", **said, "delta": "Vim."},
+        {"type": "response.content_part.added", **refused,
+         "part": {"type": "refusal", "refusal": ""}},
+        {"type": "response.refusal.delta", **refused, "delta": "No "},
+        {"type": "response.refusal.delta", **refused, "delta": "more."},
+        {"type": "response.output_item.added", "output_index": 1, "item": call},
+        {"type": "response.function_call_arguments.delta", **asked, "delta": '{"at"'},
+        {"type": "response.function_call_arguments.delta", **asked, "delta": ": 1}"},
+        {"type": "response.completed", "response": frame | {
+            "output": whole, "status": "completed",
+            "usage": {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}}},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_stream_of_the_responses_api(memory: AgentMemory, known: uuid.UUID, is_cut: bool) -> None:
+    events = response_events()[: -1 if is_cut else None]
+    body = b"".join(
+        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
+    )
+    with raw_server((200, EVENTS, [body])) as url, memory.recording(known):
+        live = list(client(url).responses.create(model=MODEL, input="?", stream=True))
+    call = only_call(memory, known)
+    stored = memory.stream_events(known, call.call_id)
+    assert [event.event_type for event in stored] == [event["type"] for event in events]
+    assert "".join(event.text_delta or "" for event in stored) == "It is Vim."
+    for source in (call.response_body, stored, live):
+        again = replay(source)
+        assert again.is_complete != is_cut
+        assert again.answer is not None
+        assert again.answer.output_text == "It is Vim."  # type: ignore[union-attr]
+        message, asked = again.answer.output  # type: ignore[union-attr]
+        assert message.content[1].refusal == "No more."
+        assert (asked.name, json.loads(asked.arguments)) == ("look", {"at": 1})
+    assert (call.prompt_tokens, call.completion_tokens) == ((None, None) if is_cut else (7, 3))
+    assert call.error == ("the stream ended before its answer did" if is_cut else None)
+
+
+def test_the_command(
+    memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, dsn: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    def run(*arguments: str) -> tuple[int, str]:
+        code = _run(["calls", *arguments, "--user", str(known), "--dsn", dsn])
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    chat = memory.session(user=known, model=MODEL, session_id="monday")
+    chat.open()
+    openai.then("You use [b]Vim[/b].")
+    with chat.recording():
+        list(client(openai.base_url).chat.completions.create(
+            model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]  # fmt: skip
+    with memory.recording(known), pytest.raises(openai_package.APIConnectionError):
+        client("http://127.0.0.1:9/v1").embeddings.create(model="m", input="x")
+    failed, streamed = memory.model_calls(known)
+    code, listed = run("list", "--session", "monday", "--json")
+    assert (code, [one["call_id"] for one in json.loads(listed)]) == (0, [str(streamed.call_id)])
+    code, listed = run("list")
+    assert (code, "ConnectError" in listed, MODEL in listed) == (0, True, True)
+    code, shown = run("show", str(streamed.call_id))
+    assert (code, "Which editor do I use?" in shown, "[DONE]" in shown) == (0, True, True)
+    code, shown = run("show", str(failed.call_id), "--json")
+    assert (code, json.loads(shown)["model"]) == (0, "m")
+    assert run("replay", str(streamed.call_id)) == (0, "You use [b]Vim[/b].\n")
+    code, again = run("replay", str(streamed.call_id), "--json")
+    assert json.loads(again)["is_complete"] is True
+    code, said = run("replay", str(failed.call_id))
+    assert (code, "was not streamed" in said) == (1, True)
+    code, said = run("show", str(uuid.uuid4()))
+    assert (code, "has no call" in said) == (1, True)
+
+
 # When it cannot be recorded
 
 
@@ -539,7 +685,7 @@ def test_no_credential_in_a_dump(
                                          "User-Agent": " ".join(shape.text.split())})  # fmt: skip
         openai.then(shape.text, Status(400, shape.text), shape.text)
         said = [{"role": "user", "content": shape.text}]
-        with memory.recording(known):
+        with memory.recording(known, metadata={"said": {"by": shape.text}}):
             asking.chat.completions.create(model=MODEL, messages=said)  # type: ignore[call-overload]
             with pytest.raises(openai_package.BadRequestError):
                 asking.chat.completions.create(model=MODEL, messages=said)  # type: ignore[call-overload]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import unquote_plus
 from uuid import UUID
 
+from pgrecall._calls import json_text
 from pgrecall._names import new_uuid
 from pgrecall._redaction import Redactor
 from pgrecall._replay import loaded, parsed, replayed
@@ -277,19 +278,22 @@ def entry_of(
     answered = response if isinstance(response, Mapping) else {}
     model = request.get("model") if isinstance(request, Mapping) else None
     url, _, query = call.url.partition("?")
+    headers = call.response_headers
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    noted = json.loads(masked.body(json_text(dict(metadata)).encode()))
     entry = {
         "call_id": call.call_id,
-        "model": str(model or answered.get("model") or "unknown")[:_MODEL_CHARS],
+        "model": masked.text(str(model or answered.get("model") or "unknown"))[:_MODEL_CHARS],
         "provider": _provider(url),
         "endpoint": _endpoint(url if rules.is_sealed or not query else call.url, masked),
         "usage": _storable(answered.get("usage")),
         "error": None if error is None else masked.text(error)[:_ERROR_CHARS],
-        "request_id": _request_id(call.response_headers),
+        "request_id": None if request_id is None else masked.text(request_id),
         "status_code": call.status_code,
         "started_at": call.started_at,
         "completed_at": call.completed_at,
         "is_stream": is_stream,
-        "metadata": {**metadata, **({"truncated": truncated} if truncated else {})},
+        "metadata": {**noted, **({"truncated": truncated} if truncated else {})},
     }
     if not rules.is_sealed:
         entry |= {
@@ -373,10 +377,6 @@ def _problem(
 def _said(error: Any) -> str:
     message = error.get("message") if isinstance(error, Mapping) else None
     return str(message or error)
-
-
-def _request_id(headers: Mapping[str, str]) -> str | None:
-    return headers.get("x-request-id") or headers.get("request-id")
 
 
 def _provider(url: str) -> str:

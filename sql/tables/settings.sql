@@ -488,7 +488,7 @@ comment on column recall.settings.phase_retention is
     'How long the spans of jobs and the daily spending are kept (a day or more).';
 comment on column recall.settings.ledger is
     'What drivers record of their own calls of models: off, calls (with bodies) or streams (the '
-    'events of streams one by one, too); per user.';
+    'events of streams one by one, and what tools are asked, too); per user.';
 comment on column recall.settings.ledger_retention is
     'How long the ledger is kept (a day or more): its months go when all of them is older.';
 comment on column recall.settings.ledger_max_body is

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,10 @@ from uuid import UUID
 
 from pgrecall._calls import UNSET, Call
 from pgrecall._ledger import CapturedCall, Level, Recording, Rules, entry_of
+from pgrecall._names import new_uuid
 from pgrecall._runtime import AsyncRuntime
+from pgrecall._tools import AskedCall
+from pgrecall.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pgrecall._async.client import AsyncAgentMemory, User
@@ -39,7 +42,7 @@ class AsyncLedger:
     """Records calls of models.
 
     Attributes:
-        lost: how many calls could not be recorded.
+        lost: how many calls, of models or tools, could not be recorded.
     """
 
     def __init__(self, memory: AsyncAgentMemory) -> None:
@@ -54,8 +57,11 @@ class AsyncLedger:
     ) -> AbstractContextManager[Recording | None]:
         """Return the block within which the driver asks a model by itself.
 
-        It records as `settings.ledger` says. When that cannot be found out, nothing is recorded.
+        It records as `settings.ledger` says. When that cannot be found out, nothing is recorded,
+        nor over one connection of the caller, whose transaction is not for the background.
         """
+        if not self._memory._write.is_pooled:
+            return nullcontext()
         try:
             rules = await self.rules(user_id)
         except Exception as error:
@@ -76,6 +82,11 @@ class AsyncLedger:
         max_body: int | None = None,
     ) -> Recording:
         """Return the block whose calls are recorded for a user."""
+        if not self._memory._write.is_pooled:
+            raise ConfigurationError(
+                "calls cannot be recorded in the background over one connection",
+                hint="Connect by a DSN or a pool; joining() goes on recording over that.",
+            )
         self._memory._background.attach()
         take = partial(self._take, user, session_id, job_id, level, metadata)
         return Recording(take) if max_body is None else Recording(take, max_body=max_body)
@@ -108,13 +119,58 @@ class AsyncLedger:
     ) -> None:
         """Take a call from whatever thread it was made in."""
         size = len(captured.request_body) + len(captured.response_body or b"")
+
+        async def record() -> None:
+            await self._record(user, session_id, job_id, level, metadata, captured)
+
+        self._submit(record, size, "recording a call of a model")
+
+    def note_tools(
+        self,
+        user_id: UUID,
+        session_id: UUID,
+        call_id: UUID | None,
+        asked: Sequence[AskedCall],
+        answers: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Record what tools were asked by a recorded call, and what they answered."""
+
+        async def record() -> None:
+            rules = await self.rules(user_id)
+            if rules.level != "streams" or rules.is_sealed:
+                return
+            for call, answer in zip(asked, answers, strict=True):
+                for direction, kind, text in (
+                    ("request", "tool_call", call.arguments),
+                    ("response", "tool_result", str(answer["content"])),
+                ):
+                    event = Call.of(
+                        "record_protocol_event",
+                        user_id=user_id,
+                        event_id=new_uuid(),
+                        event_type=kind,
+                        direction=direction,
+                        tool_name=rules.redactor.text(call.name),
+                        tool_call_id=rules.redactor.text(call.id),
+                        session_id=session_id,
+                        call_id=call_id,
+                        payload_body=rules.redactor.body(text.encode("utf-8", "replace")),
+                    )
+                    await self._memory._write.value(event, user_id=user_id, repeatable=True)
+
+        if call_id is not None:
+            size = sum(len(call.arguments) for call in asked)
+            self._submit(record, size, "recording calls of tools")
+
+    def _submit(self, record: Callable[[], Any], size: int, what: str) -> None:
+        """Do it in the background, unless too many bytes wait there already; count what is lost."""
         with self._lock:
             is_full = self._waiting > 0 and self._waiting + size > _MAX_WAITING_BYTES
             self._waiting += 0 if is_full else size
 
-        async def record() -> None:
+        async def counted() -> None:
             try:
-                await self._record(user, session_id, job_id, level, metadata, captured)
+                await record()
             except BaseException:
                 self.lost += 1
                 raise
@@ -124,8 +180,8 @@ class AsyncLedger:
 
         if is_full:
             self.lost += 1
-            logger.warning("a call of a model was not recorded: too much waits already")
-        elif not self._memory._background.submit(record, "recording a call of a model"):
+            logger.warning("%s was left out: too much waits already", what)
+        elif not self._memory._background.submit(counted, what):
             self.lost += 1
             with self._lock:
                 self._waiting -= size

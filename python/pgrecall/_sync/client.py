@@ -237,6 +237,7 @@ class AgentMemory:
         joined._embedder = self._embedder
         joined._is_embedder_known = self._is_embedder_known
         joined._users = self._users
+        joined._ledger = self._ledger  # over the pool: what a model was asked stays recorded
         return joined
 
     def open(self) -> None:
@@ -924,8 +925,8 @@ class AgentMemory:
         """Record the calls of models in a `with` block, made over a client of `pgrecall.ledger`.
 
         It is done in the background: a call is neither held up nor failed by it. What could not be
-        recorded is logged, and counted by `unrecorded_calls`. The user must be known already. Of a
-        sealed user only numbers and times are kept.
+        recorded is logged, and counted by `unrecorded_calls`. The user must be known already, and
+        committed. Of a sealed user only numbers and times are kept.
 
         Args:
             user: for whom they are.
@@ -933,6 +934,9 @@ class AgentMemory:
             level: `streams` keeps the events of streams one by one, too; `calls` only bodies, which
                 is enough for `replay`; `off` is as good as no block.
             metadata: anything, kept with each call.
+
+        Raises:
+            ConfigurationError: there is only one connection of the caller.
         """
         return self._ledger.recording(user, session_id, None, level, metadata or {})
 

@@ -227,6 +227,8 @@ class Turn:
             raise
         self._rounds[-1] += answers
         self._append(completion, *answers)
+        chat = self._chat
+        chat._memory._ledger.note_tools(chat.user_id, chat.session_id, self._call_id, mine, answers)
         return may_call and len(mine) == len(asked)
 
     def _is_mine(self, call: AskedCall) -> bool:

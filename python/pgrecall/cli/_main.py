@@ -28,6 +28,7 @@ _COMMANDS = {
     "search": "search",
     "memories": "memories",
     "context": "context",
+    "calls": "calls",
     "worker": "worker",
     "tick": "tick",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from rich.text import Text
 from pgrecall.rows import as_json
 
 __all__ = [
+    "CONTROL",
     "note",
     "out",
     "print_error",
@@ -23,6 +25,7 @@ __all__ = [
     "progress_console",
 ]
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # nothing a model says moves the cursor
 _WIDTH = 160  # of tables that go into a file or a pipe
 
 

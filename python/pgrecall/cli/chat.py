@@ -20,7 +20,7 @@ import psycopg
 from pgrecall import AgentMemory, ChatSession, ModelSettings, PgRecallError
 from pgrecall._report import WorkerReport
 from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
-from pgrecall.cli._output import note, print_error, print_table
+from pgrecall.cli._output import CONTROL, note, print_error, print_table
 from pgrecall.cli._target import no_embedding_option, target_option, user_option
 from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import is_lost
@@ -39,7 +39,6 @@ Ctrl-C stops a reply. Everything else is said to the model."""
 _MAX_SHOWN = 10  # memories of one reply
 _MAX_LISTED = 1000
 _LEARNING_SECONDS = 120.0  # at the end; what is left then, any worker does
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # nothing a model says moves the cursor
 
 
 @click.command("chat")
@@ -276,7 +275,7 @@ class _Talk:
                     elif len(reply.messages) > told:
                         click.echo()  # of another call
                     is_first, told = False, len(reply.messages)
-                    click.echo(_CONTROL.sub("", piece), nl=False)
+                    click.echo(CONTROL.sub("", piece), nl=False)
         except openai.BadRequestError as error:
             if self._tools and not reply.messages and "tool" in str(error).lower():
                 return False
@@ -363,7 +362,7 @@ def _lines(is_terminal: bool) -> Iterator[str]:
 
 
 def _dim(text: str) -> None:
-    click.secho(_CONTROL.sub(" ", text.replace("\n", " ")), dim=True)
+    click.secho(CONTROL.sub(" ", text.replace("\n", " ")), dim=True)
 
 
 def _problem(error: Exception) -> str:
