@@ -26,6 +26,8 @@ begin;
 
 -- functions/common
 \ir ../functions/common/_add_bits.sql
+\ir ../functions/common/_append_events.sql
+\ir ../functions/common/_chain_events.sql
 \ir ../functions/common/_check_embedding.sql
 \ir ../functions/common/_check_job_kind.sql
 \ir ../functions/common/_check_keys.sql
@@ -47,6 +49,7 @@ begin;
 \ir ../functions/common/_ensure_user.sql
 \ir ../functions/common/_estimate_tokens.sql
 \ir ../functions/common/_estimate_message_tokens.sql
+\ir ../functions/common/_event_hash.sql
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_find_session.sql
 \ir ../functions/common/_guard_secrets.sql
@@ -63,19 +66,24 @@ begin;
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
+\ir ../functions/common/_log_events.sql
 \ir ../functions/common/_redact.sql
 \ir ../functions/common/_masked.sql
 \ir ../functions/common/_redact_json.sql
 \ir ../functions/common/_masked_json.sql
 \ir ../functions/common/_may_hold_secret.sql
+\ir ../functions/common/_memory_hash.sql
+\ir ../functions/common/_memory_hashes.sql
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_message_text.sql
 \ir ../functions/common/_message_words.sql
 \ir ../functions/common/_month_leaves.sql
+\ir ../functions/common/_move_head.sql
 \ir ../functions/common/_note_user.sql
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql
+\ir ../functions/common/_read_user.sql
 \ir ../functions/common/_redact_bytes.sql
 \ir ../functions/common/_refuse_plain_insert.sql
 \ir ../functions/common/_refuse_plain_update.sql
@@ -86,6 +94,7 @@ begin;
 \ir ../functions/common/_try_lock_user.sql
 \ir ../functions/common/_unknown_memory.sql
 \ir ../functions/common/_unknown_session.sql
+\ir ../functions/common/_unknown_user.sql
 \ir ../functions/common/_uuid_time.sql
 \ir ../functions/common/_uuids.sql
 \ir ../functions/common/_uuids_without.sql
@@ -202,7 +211,6 @@ begin;
 \ir ../functions/memory/_next_check.sql
 \ir ../functions/memory/_next_review.sql
 \ir ../functions/memory/_note_due_memory.sql
-\ir ../functions/memory/_note_unembedded.sql
 \ir ../functions/memory/_place_memories.sql
 \ir ../functions/memory/_place_memory.sql
 \ir ../functions/memory/_promotion_target.sql
@@ -458,20 +466,27 @@ begin;
 -- functions/privacy
 \ir ../functions/privacy/_add_erasures.sql
 \ir ../functions/privacy/_check_document.sql
+\ir ../functions/privacy/_check_events.sql
+\ir ../functions/privacy/_check_head.sql
 \ir ../functions/privacy/_check_imported.sql
 \ir ../functions/privacy/_check_isolation.sql
+\ir ../functions/privacy/_check_memories.sql
 \ir ../functions/privacy/_delete_memories.sql
 \ir ../functions/privacy/_delete_rows.sql
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
 \ir ../functions/privacy/_drawn_memories.sql
 \ir ../functions/privacy/_export_rows.sql
+\ir ../functions/privacy/_followed_event.sql
+\ir ../functions/privacy/_forget_events.sql
 \ir ../functions/privacy/_forget_sources.sql
 \ir ../functions/privacy/_guarded_rows.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
+\ir ../functions/privacy/_import_events.sql
 \ir ../functions/privacy/_import_prompts.sql
 \ir ../functions/privacy/_import_rows.sql
 \ir ../functions/privacy/_import_tables.sql
+\ir ../functions/privacy/_judge_head.sql
 \ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_restore_displaced.sql
@@ -479,6 +494,7 @@ begin;
 \ir ../functions/privacy/_unlink_memories.sql
 \ir ../functions/privacy/_user_leaves.sql
 \ir ../functions/privacy/_user_tables.sql
+\ir ../functions/privacy/export_head.sql
 \ir ../functions/privacy/export_user.sql
 \ir ../functions/privacy/forget_memory.sql
 \ir ../functions/privacy/forget_session.sql
@@ -490,6 +506,7 @@ begin;
 \ir ../functions/privacy/revoke_source.sql
 \ir ../functions/privacy/rewrap_user_key.sql
 \ir ../functions/privacy/seal_user.sql
+\ir ../functions/privacy/verify_integrity.sql
 
 -- functions/observability
 \ir ../functions/observability/_call_cost.sql

@@ -192,6 +192,8 @@ CALLS: list[Call] = [
     _call("forget_memory", "%(memory)s"),
     _call("forget_session", "%(session)s"),
     _call("export_user"),
+    _call("export_head"),
+    _call("verify_integrity", "recall.export_head(%(user)s)"),
     _call("import_user", "recall.export_user(%(user)s)"),
     _call("forget_user"),
     _global("list_erasures"),

@@ -1,5 +1,5 @@
 -- recall._log_event(user, memory, event, detail, job)
--- One line of a memory's audit.
+-- One line of a memory's audit: recall._log_events.
 create or replace function recall._log_event(
     p_user_id   uuid,
     p_memory_id uuid,
@@ -13,12 +13,8 @@ volatile
 parallel unsafe
 set search_path from current
 as $function$
-declare
-    v_now timestamptz := clock_timestamp();
 begin
-    insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)
-    values (p_user_id, p_memory_id, v_now, p_event, p_job_id, session_user,
-            jsonb_strip_nulls(coalesce(p_detail, '{}')));
+    perform recall._log_events(p_user_id, array[p_memory_id], p_event, array[p_detail], p_job_id);
 end;
 $function$;
 

@@ -15,9 +15,9 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_at      timestamptz := clock_timestamp();
     v_expires timestamptz := p_now + p_settings.decay_lifetime;
-    v_count   integer;
+    v_decayed uuid[];
+    v_details jsonb[];
 begin
     with decayed as (
         update recall.memory_store as m
@@ -32,13 +32,12 @@ begin
            and coalesce(m.last_accessed_at, m.created_at) <= p_now - p_settings.decay_idle
         returning m.memory_id, m.importance
     )
-    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
-    select p_user_id, d.memory_id, v_at, 'decayed', session_user,
-           jsonb_build_object('expires_at', v_expires, 'importance', d.importance)
+    select coalesce(array_agg(d.memory_id), '{}'),
+           array_agg(jsonb_build_object('expires_at', v_expires, 'importance', d.importance))
+      into v_decayed, v_details
       from decayed as d;
-
-    get diagnostics v_count = row_count;
-    return v_count;
+    perform recall._log_events(p_user_id, v_decayed, 'decayed', v_details);
+    return cardinality(v_decayed);
 end;
 $function$;
 

@@ -17,7 +17,8 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_at timestamptz := clock_timestamp();
+    v_moved   uuid[];
+    v_details jsonb[];
 begin
     with wanted as (
         select m.memory_id,
@@ -41,10 +42,11 @@ begin
            and w.expires_at > m.expires_at
         returning m.memory_id, m.expires_at
     )
-    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
-    select p_user_id, v.memory_id, v_at, 'extended', session_user,
-           jsonb_build_object('expires_at', v.expires_at)
+    select coalesce(array_agg(v.memory_id), '{}'),
+           array_agg(jsonb_build_object('expires_at', v.expires_at))
+      into v_moved, v_details
       from moved as v;
+    perform recall._log_events(p_user_id, v_moved, 'extended', v_details);
 end;
 $function$;
 

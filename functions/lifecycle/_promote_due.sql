@@ -17,9 +17,9 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_at       timestamptz := clock_timestamp();
     v_settings recall.settings;
     v_promoted uuid[];
+    v_details  jsonb[];
 begin
     o_looked := 0;
     o_done   := 0;
@@ -56,21 +56,21 @@ begin
           from earned as e
          where m.user_id   = p_user_id
            and m.memory_id = e.memory_id
-    ), noted as (
-        insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
-        select p_user_id, e.memory_id, v_at, 'promoted', session_user,
-               jsonb_build_object('from', e.old_tier, 'to', e.tier, 'accesses', e.access_count)
-          from earned as e
     )
-    select array_agg(e.memory_id) into v_promoted from earned as e;
+    select coalesce(array_agg(e.memory_id), '{}'),
+           array_agg(jsonb_build_object('from', e.old_tier, 'to', e.tier,
+                                        'accesses', e.access_count))
+      into v_promoted, v_details
+      from earned as e;
+    perform recall._log_events(p_user_id, v_promoted, 'promoted', v_details);
 
     update recall.memory_store as m
        set promotion_due = false
      where m.user_id   = p_user_id
        and m.memory_id = any (p_memory_ids)
-       and m.memory_id <> all (coalesce(v_promoted, '{}'))
+       and m.memory_id <> all (v_promoted)
        and m.promotion_due;
-    o_done := coalesce(cardinality(v_promoted), 0);
+    o_done := cardinality(v_promoted);
 end;
 $function$;
 

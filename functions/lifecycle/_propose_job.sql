@@ -17,7 +17,6 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_job_id uuid;
 begin
     v_job_id := recall._enqueue_job(
@@ -27,9 +26,7 @@ begin
         return false;
     end if;
 
-    insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)
-    select p_user_id, i.id, v_now, 'proposed', v_job_id, session_user, p_detail
-      from unnest(p_memory_ids) as i (id);
+    perform recall._log_events(p_user_id, p_memory_ids, 'proposed', array[p_detail], v_job_id);
     return true;
 end;
 $function$;

@@ -15,8 +15,6 @@ parallel unsafe
 set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
-declare
-    v_at timestamptz := clock_timestamp();
 begin
     if p_memory_ids = '{}' then
         return;
@@ -42,11 +40,8 @@ begin
     select p_user_id, v.memory_id, v.embedding_model, v.embedding, p_now
       from moved as v;
 
-    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
-    select p_user_id, i.memory_id, v_at, p_reason, session_user, p_detail
-      from unnest(p_memory_ids) as i (memory_id);
-
-    perform recall._count_memories(p_user_id, -cardinality(p_memory_ids));
+    perform recall._log_events(p_user_id, p_memory_ids, p_reason, array[p_detail],
+                               p_change => -cardinality(p_memory_ids));
 end;
 $function$;
 

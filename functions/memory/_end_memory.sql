@@ -39,10 +39,10 @@ begin
     end if;
 
     perform recall._move_vectors(p_memory.user_id, p_memory.memory_id, p_now);
-    perform recall._count_memories(p_memory.user_id, -1);
-    perform recall._log_event(
-        p_memory.user_id, p_memory.memory_id, p_reason,
-        jsonb_build_object('by', p_successor) || coalesce(p_detail, '{}'), p_job_id);
+    perform recall._log_events(
+        p_memory.user_id, array[p_memory.memory_id], p_reason,
+        array[jsonb_build_object('by', p_successor) || coalesce(p_detail, '{}')], p_job_id,
+        p_change => -1);
 end;
 $function$;
 

@@ -19,20 +19,25 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_is_first boolean;
-    v_user_id uuid        := p_memories[1].user_id;
-    v_now     timestamptz := clock_timestamp();
-    v_ids     uuid[];
-    v_tagged  boolean;
-    v_episode boolean;
+    v_user_id    uuid := p_memories[1].user_id;
+    v_unembedded boolean;
+    v_was_noted  boolean;
+    v_ids        uuid[];
+    v_hashes     bytea[];
+    v_tagged     boolean;
+    v_episode    boolean;
 begin
-    select array_agg(m.memory_id order by m.ordinality), bool_or(m.tags <> '{}'),
+    select array_agg(m.memory_id), array_agg(recall._memory_hash(m)), bool_or(m.tags <> '{}'),
            bool_or(m.kind = 'episode' and p_embeddings is not null)
-      into v_ids, v_tagged, v_episode
-      from unnest(p_memories) with ordinality as m;
+      into v_ids, v_hashes, v_tagged, v_episode
+      from unnest(p_memories) as m;
 
-    v_is_first := (p_embeddings is null or array_position(p_embeddings, null) is not null)
-                  and recall._note_unembedded(v_user_id);
+    -- The first memory without a vector since enqueue_missing_embeddings looked is marked, and found
+    -- by its index; the others add nothing.
+    v_unembedded := p_embeddings is null or array_position(p_embeddings, null) is not null;
+    v_was_noted  := recall._log_events(
+        v_user_id, v_ids, p_event, array[p_detail], p_job_id, v_hashes, cardinality(v_ids),
+        v_tagged, v_episode, v_unembedded);
 
     insert into recall.memory_store (
         user_id, memory_id, session_id, agent_id, tier, scope, kind, slot, content, content_hash,
@@ -50,7 +55,7 @@ begin
            m.tags, m.metadata, m.follows_session,
            case when p_settings.singleton
                 then recall._next_check(m, '-infinity', p_settings) end,
-           v_is_first and m.memory_id = v_ids[1]
+           v_unembedded and not v_was_noted and m.memory_id = v_ids[1]
       from unnest(p_memories) as m;
 
     if p_embeddings is not null then
@@ -59,13 +64,6 @@ begin
           from unnest(v_ids, p_embeddings, p_models) as e (memory_id, embedding, model)
          where e.embedding is not null;
     end if;
-
-    insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller, detail)
-    select v_user_id, i.memory_id, v_now, p_event, p_job_id, session_user,
-           jsonb_strip_nulls(p_detail)
-      from unnest(v_ids) as i (memory_id);
-
-    perform recall._count_memories(v_user_id, cardinality(v_ids), v_tagged, v_episode);
 end;
 $function$;
 

@@ -35,10 +35,9 @@ begin
     v_words := recall._changed_words(array(select p.content from unnest(v_parts) as p),
                                      p_content);
     if v_words <> '{}' then
-        perform recall._log_event(
-            p_user_id, p.memory_id, 'merge_refused',
-            jsonb_build_object('content', p_content, 'words', to_jsonb(v_words)), p_job_id)
-           from unnest(v_parts) as p;
+        perform recall._log_events(
+            p_user_id, array(select p.memory_id from unnest(v_parts) as p), 'merge_refused',
+            array[jsonb_build_object('content', p_content, 'words', to_jsonb(v_words))], p_job_id);
         return 'refused';
     end if;
 

@@ -29,7 +29,9 @@ begin
         new.is_decaying := false;
         if new.last_accessed_at is distinct from old.last_accessed_at then
             new.expires_at := null;
-            perform recall._log_event(new.user_id, new.memory_id, 'revived');
+            v_memory       := new;
+            perform recall._log_events(new.user_id, array[new.memory_id], 'revived',
+                                       p_hashes => array[recall._memory_hash(v_memory)]);
         end if;
     end if;
 

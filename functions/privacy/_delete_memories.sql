@@ -16,6 +16,7 @@ as $function$
 declare
     v_counts jsonb;
     v_active integer;
+    v_events bigint[];
 begin
     perform recall._unlink_memories(p_user_id, p_memory_ids);
 
@@ -46,8 +47,17 @@ begin
         delete from recall.jobs as j
          where j.user_id = p_user_id and j.payload -> 'memory_ids' ?| p_memory_ids::text[]
         returning 1
-    ), events as (
-        delete from recall.memory_events as e
+    )
+    select v_counts || jsonb_build_object(
+               'memory_embedding', (select count(*) from active),
+               'memory_embedding_ended', (select count(*) from ended),
+               'memory_access_log', (select count(*) from noted),
+               'jobs', (select count(*) from jobs))
+      into v_counts;
+
+    v_events := array(
+        select e.event_no
+          from recall.memory_events as e
          where e.user_id = p_user_id
            and (e.memory_id = any (p_memory_ids)
                 or e.event = 'merge_refused' and e.job_id in (
@@ -55,17 +65,9 @@ begin
                          from recall.memory_events as r
                         where r.user_id   = p_user_id
                           and r.memory_id = any (p_memory_ids)
-                          and r.event     = 'merge_refused'))
-        returning 1
-    )
-    select v_counts || jsonb_build_object(
-               'memory_embedding', (select count(*) from active),
-               'memory_embedding_ended', (select count(*) from ended),
-               'memory_access_log', (select count(*) from noted),
-               'jobs', (select count(*) from jobs),
-               'memory_events', (select count(*) from events))
-      into v_counts;
-
+                          and r.event     = 'merge_refused')));
+    perform recall._forget_events(p_user_id, v_events);
+    v_counts := v_counts || jsonb_build_object('memory_events', cardinality(v_events));
     perform recall._count_memories(p_user_id, -v_active);
     return v_counts;
 end;

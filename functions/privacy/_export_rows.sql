@@ -1,6 +1,6 @@
 -- recall._export_rows(user, table, left_out) -> the user's rows as a JSON list
 -- Every column but the user's id, generated ones and those that mean nothing elsewhere; in the
--- order of their numbers, else of the primary key.
+-- order of the primary key.
 create or replace function recall._export_rows(
     p_user_id  uuid,
     p_table    regclass,
@@ -18,12 +18,11 @@ declare
           from pg_catalog.pg_attribute as a
          where a.attrelid = p_table
            and a.attnum > 0
-           and (a.attgenerated <> '' or a.attidentity <> ''));
+           and a.attgenerated <> '');
     v_order    text;
     v_rows     jsonb;
 begin
-    select coalesce(min(format('t.%I', a.attname)) filter (where a.attidentity <> ''),
-                    string_agg(format('t.%I', a.attname), ', ' order by k.place))
+    select string_agg(format('t.%I', a.attname), ', ' order by k.place)
       into v_order
       from pg_catalog.pg_constraint as c
      cross join unnest(c.conkey) with ordinality as k (attnum, place)

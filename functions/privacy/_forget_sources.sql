@@ -14,6 +14,7 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_only uuid[];
+    v_kept uuid[];
 begin
     v_only := array(
         select m.memory_id
@@ -30,26 +31,33 @@ begin
                       and e.event     = 'duplicate'
                       and e.detail ->> 'session_id' <> p_session_id::text));
 
-    update recall.memory_store as m
-       set source_turn_ids    = array(
-               select t.id from unnest(m.source_turn_ids) with ordinality as t (id, place)
-                where t.id <> all (p_message_ids) order by t.place),
-           provenance_turn_id = case when m.provenance_turn_id <> all (p_message_ids)
-                                     then m.provenance_turn_id end,
-           source_session_id  = nullif(m.source_session_id, p_session_id),
-           session_id         = nullif(m.session_id, p_session_id),
-           scope              = case when m.session_id = p_session_id then 'global'
-                                     else m.scope end,
-           follows_session    = m.follows_session and m.session_id <> p_session_id
-     where m.user_id = p_user_id
-       and (m.session_id = p_session_id or m.source_session_id = p_session_id
-            or m.source_turn_ids && p_message_ids)
-       and m.memory_id <> all (v_only);
+    with kept as (
+        update recall.memory_store as m
+           set source_turn_ids    = array(
+                   select t.id from unnest(m.source_turn_ids) with ordinality as t (id, place)
+                    where t.id <> all (p_message_ids) order by t.place),
+               provenance_turn_id = case when m.provenance_turn_id <> all (p_message_ids)
+                                         then m.provenance_turn_id end,
+               source_session_id  = nullif(m.source_session_id, p_session_id),
+               session_id         = nullif(m.session_id, p_session_id),
+               scope              = case when m.session_id = p_session_id then 'global'
+                                         else m.scope end,
+               follows_session    = m.follows_session and m.session_id <> p_session_id
+         where m.user_id = p_user_id
+           and (m.session_id = p_session_id or m.source_session_id = p_session_id
+                or m.source_turn_ids && p_message_ids)
+           and m.memory_id <> all (v_only)
+        returning m.memory_id
+    )
+    select coalesce(array_agg(k.memory_id), '{}') into v_kept from kept as k;
+    perform recall._log_events(p_user_id, v_kept, 'unlinked');
 
-    delete from recall.memory_events as e
-     where e.user_id = p_user_id
-       and e.event   = 'duplicate'
-       and e.detail ->> 'session_id' = p_session_id::text;
+    perform recall._forget_events(p_user_id, array(
+        select e.event_no
+          from recall.memory_events as e
+         where e.user_id = p_user_id
+           and e.event   = 'duplicate'
+           and e.detail ->> 'session_id' = p_session_id::text));
     return v_only;
 end;
 $function$;

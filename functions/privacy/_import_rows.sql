@@ -1,6 +1,6 @@
 -- recall._import_rows(user, table, rows) -> how many were new
--- A row that is there already stays as it is. Of the audit and of noted accesses, which have no
--- ids, a memory's are taken when it has none.
+-- A row that is there already stays as it is. Of noted accesses, which have no ids, a memory's are
+-- taken when it has none.
 create or replace function recall._import_rows(
     p_user_id uuid,
     p_table   regclass,
@@ -29,12 +29,11 @@ begin
        and a.attnum > 0
        and not a.attisdropped
        and a.attgenerated = ''
-       and a.attidentity = ''
        and a.attname <> all (recall._left_out(p_table));
 
-    if p_table in ('recall.memory_events'::regclass, 'recall.memory_access_log'::regclass) then
-        v_new := format('where not exists (select from %s as o where o.user_id = $1'
-                        ' and o.memory_id = r.memory_id)', p_table);
+    if p_table = 'recall.memory_access_log'::regclass then
+        v_new := 'where not exists (select from recall.memory_access_log as o'
+                 ' where o.user_id = $1 and o.memory_id = r.memory_id)';
     end if;
     execute format('insert into %s (%s) select %s from jsonb_populate_recordset(null::%s, $2)'
                    ' with ordinality as r %s order by r.ordinality on conflict do nothing',

@@ -52,7 +52,10 @@ begin
               from jsonb_array_elements(v_rows) as r (item);
         end if;
         v_counts := v_counts || jsonb_build_object(
-            v_table.relname, recall._import_rows(p_user_id, v_table.name, v_rows));
+            v_table.relname, case v_table.relname
+                when 'memory_events' then recall._import_events(p_user_id, v_rows)
+                else recall._import_rows(p_user_id, v_table.name, v_rows)
+            end);
     end loop;
     return v_counts;
 end;

@@ -10,7 +10,7 @@ parallel safe
 return case p_table
     when 'recall.users'::regclass
         then array['active_memory_count', 'memory_revision', 'merge_due', 'pattern_due',
-                   'embedding_due']
+                   'embedding_due', 'event_count', 'event_hash']
     when 'recall.sessions'::regclass
         then array['indexed_through_turn', 'search_purge_at', 'compaction_due']
     when 'recall.memory_store'::regclass

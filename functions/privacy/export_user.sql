@@ -27,10 +27,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     if not exists (select from recall.users as u where u.user_id = p_user_id) then
-        raise exception using
-            errcode = 'RC001',
-            message = format('there is no user %s', p_user_id),
-            hint    = 'recall.user_id(text) gives the UUID of a name.';
+        perform recall._unknown_user(p_user_id);
     end if;
 
     for v_table in

@@ -2,7 +2,9 @@
 -- What recall.export_user gave, into this database or another one: for a user who has nothing yet,
 -- or the same document again, which changes nothing. Ids are kept. Vectors are kept when they have
 -- the length of this database; for the others, and to make messages findable, jobs are left to a
--- worker. Jobs of the document are ready again.
+-- worker. Jobs of the document are ready again. The chain of events goes on with those of the
+-- document: for a new user it is the same chain, and what does not follow from it is noted as
+-- imported.
 -- Locks   the user.
 -- Raises  RC003 a malformed document, RC006 of another user, or for one who has other data.
 create or replace function recall.import_user(
@@ -62,6 +64,10 @@ begin
                  from recall.memory_store as m
                 where m.user_id = p_user_id and m.ended_at is null)
      where u.user_id = p_user_id;
+    perform recall._log_events(p_user_id, array(
+        select c.memory_id
+          from recall._check_memories(p_user_id) as c
+         where c.finding <> 'memory_missing'), 'imported');
     perform recall._enqueue_embeddings(p_user_id, clock_timestamp(), true);
     return v_counts;
 end;

@@ -66,9 +66,7 @@ begin
         returning m.memory_id
     )
     select coalesce(array_agg(e.memory_id), '{}') into v_ended from ended as e;
-    insert into recall.memory_events (user_id, memory_id, at, event, caller, detail)
-    select p_user_id, i.memory_id, v_now, 'revoked', session_user, v_detail
-      from unnest(v_ended) as i (memory_id);
+    perform recall._log_events(p_user_id, v_ended, 'revoked', array[v_detail]);
 
     perform recall._restore_displaced(p_user_id, v_drawn);
     return cardinality(v_active);

@@ -13,15 +13,23 @@ parallel unsafe
 set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
+declare
+    v_ids uuid[];
 begin
-    update recall.memory_store as m
-       set expires_at = p_until
-     where m.user_id           = p_user_id
-       and m.source_session_id = p_session_id
-       and m.ended_at is null
-       and m.session_id        = p_session_id
-       and m.follows_session
-       and m.expires_at        > p_until;
+    with ended as (
+        update recall.memory_store as m
+           set expires_at = p_until
+         where m.user_id           = p_user_id
+           and m.source_session_id = p_session_id
+           and m.ended_at is null
+           and m.session_id        = p_session_id
+           and m.follows_session
+           and m.expires_at        > p_until
+        returning m.memory_id
+    )
+    select coalesce(array_agg(e.memory_id), '{}') into v_ids from ended as e;
+    perform recall._log_events(p_user_id, v_ids, 'session_closed',
+                               array[jsonb_build_object('expires_at', p_until)]);
 end;
 $function$;
 

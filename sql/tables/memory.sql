@@ -169,14 +169,16 @@ comment on column recall.memory_embedding_ended.embedding is 'The vector.';
 comment on column recall.memory_embedding_ended.ended_at is 'When the memory ended.';
 
 create table if not exists recall.memory_events (
-    user_id   uuid        not null,
-    memory_id uuid        not null,
-    event_no  bigint      not null generated always as identity,
-    at        timestamptz not null,
-    event     text        not null,
-    job_id    uuid,
-    caller    text        not null,
-    detail    jsonb       not null default '{}',
+    user_id     uuid        not null,
+    memory_id   uuid        not null,
+    event_no    bigint      not null,
+    at          timestamptz not null,
+    event       text        not null,
+    job_id      uuid,
+    caller      text        not null,
+    detail      jsonb       not null default '{}',
+    memory_hash bytea,
+    event_hash  bytea       not null,
     constraint memory_events_pkey primary key (user_id, memory_id, event_no),
     constraint memory_events_detail_check check (jsonb_typeof(detail) = 'object')
 ) partition by hash (user_id);
@@ -185,14 +187,20 @@ comment on table recall.memory_events is
     'Audit: what happened to which memory, when, by whom, why. INSERT only.';
 comment on column recall.memory_events.user_id is 'Owner.';
 comment on column recall.memory_events.memory_id is
-    'The memory; of event decided, which keeps the answer of a job''s decisions, the job.';
-comment on column recall.memory_events.event_no is 'Order of the events.';
+    'The memory; of event decided, which keeps the answer of a job''s decisions, the job; zeros '
+    'where it was forgotten.';
+comment on column recall.memory_events.event_no is '1 to n of the user''s events, without gaps.';
 comment on column recall.memory_events.at is 'When.';
 comment on column recall.memory_events.event is
-    'added, duplicate, merged, superseded, retracted, restored, embedded, disputed, decided, …';
+    'added, duplicate, merged, superseded, retracted, restored, embedded, disputed, decided, …; '
+    'tombstone: forgotten, and said so by an event forgotten.';
 comment on column recall.memory_events.job_id is 'The job that did it.';
 comment on column recall.memory_events.caller is 'The login role that did it.';
 comment on column recall.memory_events.detail is 'Why, and the other rows involved.';
+comment on column recall.memory_events.memory_hash is
+    'SHA-256 of the memory as the event left it; NULL: the event is about no memory.';
+comment on column recall.memory_events.event_hash is
+    'SHA-256 over the hash of the event before it and what this one says: a chain.';
 
 create unlogged table if not exists recall.memory_access_log (
     user_id     uuid        not null,

@@ -12,8 +12,11 @@ create table if not exists recall.users (
     pattern_due         boolean     not null default false,
     embedding_due       boolean     not null default false,
     is_sealed           boolean     not null default false,
+    event_count         bigint      not null default 0,
+    event_hash          bytea       not null default '',
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
+    constraint users_event_count_check check (event_count >= 0),
     constraint users_overrides_check check (jsonb_typeof(overrides) = 'object'),
     constraint users_metadata_check check (jsonb_typeof(metadata) = 'object')
 ) partition by hash (user_id);
@@ -39,6 +42,9 @@ comment on column recall.users.embedding_due is
     'It finds him by that memory: an index here would cost every writer a lock.';
 comment on column recall.users.is_sealed is
     'Whether the user''s texts are ciphertext that drivers make and open.';
+comment on column recall.users.event_count is 'How many events the user''s audit has.';
+comment on column recall.users.event_hash is
+    'event_hash of the last of them: the head of the chain that verify_integrity follows.';
 
 create table if not exists recall.user_keys (
     user_id      uuid        not null,

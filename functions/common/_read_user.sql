@@ -1,0 +1,21 @@
+-- recall._read_user(user) -> the row; NULLs when there is none
+-- Planned for the one leaf, as in _lock_user.
+create or replace function recall._read_user(
+    p_user_id uuid
+)
+returns recall.users
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_user recall.users;
+begin
+    select u.* into v_user from recall.users as u where u.user_id = p_user_id;
+    return v_user;
+end;
+$function$;
+
+comment on function recall._read_user(uuid) is 'The user''s row, as it is.';

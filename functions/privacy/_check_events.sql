@@ -1,0 +1,95 @@
+-- recall._check_events(user) -> what breaks the chain of a user's events
+-- event_missing: numbers are lacking; event_inserted: the chain goes on without it; event_moved: it
+-- follows another event than the one before; event_changed: it follows none, so it, or what it
+-- followed, says something else now. To find what an event follows takes a walk of its own, so
+-- after twenty of those the rest is event_changed. A tombstone holds the place of what was
+-- forgotten: its hash is taken for what it says, if an event says that it was forgotten.
+create or replace function recall._check_events(
+    p_user_id uuid
+)
+returns table (
+    finding   text,
+    event_no  bigint,
+    memory_id uuid,
+    detail    text
+)
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    return query
+    with links as (
+        select e, e.event_no, e.event_hash,
+               lag(e.event_no, 1, 0::bigint) over w as no_before,
+               lag(e.event_hash, 1, ''::bytea) over w as hash_before,
+               lag(e.event_hash, 2, ''::bytea) over w as hash_before_that
+          from recall.memory_events as e
+         where e.user_id = p_user_id
+        window w as (order by e.event_no, e.event_hash)
+    ), followed as (
+        select l.*,
+               l.event_no > l.no_before + 1
+                   or l.event_hash = recall._event_hash(l.hash_before, l.e) as is_linked
+          from links as l
+    ), skipped as (
+        select f.*,
+               not f.is_linked
+                   and f.event_hash = recall._event_hash(f.hash_before_that, f.e) as is_skipping
+          from followed as f
+    ), judged as (
+        select s.*,
+               coalesce(lead(s.is_skipping) over (order by s.event_no, s.event_hash), false)
+                   as is_skipped
+          from skipped as s
+    ), broken as (
+        select j.*, row_number() over (order by j.event_no, j.event_hash) as place
+          from judged as j
+         where j.is_skipped
+            or not j.is_linked and not j.is_skipping
+            or j.event_no > j.no_before + 1
+    )
+    select v.finding, v.event_no, v.memory_id, v.detail
+      from broken as b
+     cross join lateral (
+            select case when not b.is_linked and b.place <= 20
+                        then recall._followed_event(p_user_id, b.e) end
+           ) as p (followed)
+     cross join lateral (
+            values (case when b.event_no > b.no_before + 1 then 'event_missing' end,
+                    b.no_before + 1, null::uuid,
+                    format('events %s to %s are gone', b.no_before + 1, b.event_no - 1)),
+                   (case when p.followed is not null then 'event_moved'
+                         when b.is_skipped then 'event_inserted'
+                         when not b.is_linked then 'event_changed' end,
+                    b.event_no, (b.e).memory_id,
+                    case when p.followed is not null
+                             then format('it follows event %s', p.followed)
+                         when b.is_skipped then 'the chain goes on without it'
+                         else format('it does not follow from event %s', b.no_before) end)
+           ) as v (finding, event_no, memory_id, detail)
+     where v.finding is not null;
+
+    return query
+    select 'event_missing', lower(r.part), null::uuid,
+           format('what events %s to %s said is gone, and no event says that it was forgotten',
+                  lower(r.part), upper(r.part) - 1)
+      from (
+            select coalesce(range_agg(int8range(e.event_no, e.event_no, '[]'))
+                                filter (where e.event = 'tombstone'), '{}')
+                   - coalesce(range_agg((e.detail ->> 'events')::int8multirange)
+                                filter (where e.event = 'forgotten' and pg_input_is_valid(
+                                            e.detail ->> 'events', 'int8multirange')), '{}')
+                       as ranges
+              from recall.memory_events as e
+             where e.user_id = p_user_id
+               and e.event in ('tombstone', 'forgotten')
+           ) as u
+     cross join lateral unnest(u.ranges) as r (part);
+end;
+$function$;
+
+comment on function recall._check_events(uuid) is
+    'What breaks the chain of a user''s events: missing, inserted, moved and changed ones.';

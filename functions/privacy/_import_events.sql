@@ -1,0 +1,38 @@
+-- recall._import_events(user, rows) -> how many were new
+-- Events have no ids: a memory's are taken when it has none. They are chained anew, so for a user
+-- without any they get the hashes they had; after others, what was forgotten among them is left
+-- out, since its numbers mean nothing there. The caller holds the user's row.
+create or replace function recall._import_events(
+    p_user_id uuid,
+    p_rows    jsonb
+)
+returns bigint
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set timezone = 'UTC'
+as $function$
+declare
+    v_user   recall.users := recall._read_user(p_user_id);
+    v_events recall.memory_events[];
+begin
+    v_events := array(
+        select jsonb_populate_record(null::recall.memory_events,
+                                     r.item || jsonb_build_object('user_id', p_user_id))
+          from jsonb_array_elements(p_rows) with ordinality as r (item, place)
+         where (v_user.event_count = 0
+                or r.item ->> 'event' not in ('tombstone', 'forgotten'))
+           and not exists (
+                   select from recall.memory_events as e
+                    where e.user_id   = p_user_id
+                      and e.memory_id = (r.item ->> 'memory_id')::uuid)
+         order by (r.item ->> 'event_no')::bigint, r.place);
+    perform recall._append_events(p_user_id, v_events);
+    return cardinality(v_events);
+end;
+$function$;
+
+comment on function recall._import_events(uuid, jsonb) is
+    'Append the events of a document to the user''s chain.';

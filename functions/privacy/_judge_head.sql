@@ -1,0 +1,36 @@
+-- recall._judge_head(user, head)
+-- Raises  RC003 what export_head did not make, RC006 another user's.
+create or replace function recall._judge_head(
+    p_user_id uuid,
+    p_head    jsonb
+)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    perform recall._check_keys(p_head, '{user_id,event_count,event_hash,at}', 'p_head');
+    if jsonb_typeof(p_head -> 'event_count') is distinct from 'number'
+       or p_head ->> 'event_count' !~ '^\d{1,18}$'
+       or coalesce(p_head ->> 'event_hash', '') !~ '^([0-9a-f]{64})?$'
+       or (p_head ->> 'event_count' = '0') <> (coalesce(p_head ->> 'event_hash', '') = '') then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_head is not a head: event_count %s, event_hash %s',
+                             coalesce(left(p_head ->> 'event_count', 40), 'null'),
+                             coalesce(quote_literal(left(p_head ->> 'event_hash', 80)), 'null')),
+            hint    = 'Pass what recall.export_head returned.';
+    end if;
+    if p_head ->> 'user_id' is distinct from p_user_id::text then
+        raise exception using
+            errcode = 'RC006',
+            message = format('the head is of user %s, not of %s', p_head ->> 'user_id', p_user_id),
+            hint    = 'A head is of one user''s events.';
+    end if;
+end;
+$function$;
+
+comment on function recall._judge_head(uuid, jsonb) is
+    'Refuse what is no head of this user (RC003, RC006).';
