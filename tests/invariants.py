@@ -11,7 +11,7 @@ import psycopg
 _TEXT = Path(__file__).with_name("invariants.sql").read_text(encoding="utf-8")
 
 INVARIANTS: dict[str, str] = dict(re.findall(r"(?ms)^-- (I\d+): [^\n]+\n(.*?;)$", _TEXT))
-"""Query by name, I1 to I11."""
+"""Query by name, I1 to I12."""
 
 
 def broken_invariants(conn: psycopg.Connection[Any]) -> list[str]:

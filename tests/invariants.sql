@@ -301,3 +301,14 @@ select format('user %s has %s active memories, not %s', coalesce(u.user_id, m.us
          group by s.user_id
        ) as m on m.user_id = u.user_id
  where coalesce(u.active_memory_count, 0) <> coalesce(m.active, 0);
+
+-- I12: every user's chain of events is whole
+-- Tests move the times of memories by hand: what that leaves is tests/test_integrity.py's.
+select format('user %s: %s at event %s of memory %s: %s', u.user_id, v.finding, v.event_no,
+              v.memory_id, v.detail)
+  from recall.users as u
+ cross join lateral (
+        select * from recall._check_events(u.user_id)
+        union all
+        select * from recall._check_head(u.user_id, null)
+       ) as v;

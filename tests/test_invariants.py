@@ -21,7 +21,7 @@ def world(dsn: str) -> World:
 
 
 def test_a_furnished_user_keeps_them_all(db: Connection, world: World) -> None:
-    assert list(INVARIANTS) == [f"I{n}" for n in range(1, 12)]
+    assert list(INVARIANTS) == [f"I{n}" for n in range(1, 13)]
     check_invariants(db)
 
 
@@ -58,8 +58,9 @@ BREACHES = {
     " where user_id = %(user)s and state = 'running'",
     "I6 twins": "drop index recall.jobs_running_idx;"
     " update recall.jobs set kind = 'embed' where user_id = %(user)s and state = 'running'",
-    "I6 effect": "insert into recall.memory_events (user_id, memory_id, at, event, job_id, caller)"
-    " select %(user)s, %(memory)s, now(), 'added', %(embed_job)s, 'x' from generate_series(1, 2)",
+    "I6 effect": "insert into recall.memory_events (user_id, memory_id, event_no, at, event,"
+    " job_id, caller, event_hash) select %(user)s, %(memory)s, 1000 + n, now(), 'added',"
+    " %(embed_job)s, 'x', '' from generate_series(1, 2) as g (n)",
     "I7 summary": "update recall.sessions set compacted_through_turn = 10"
     " where user_id = %(user)s and session_id = %(session)s",
     "I8 validated": "alter table recall.memory_store drop constraint memory_store_validated_check;"
@@ -69,6 +70,8 @@ BREACHES = {
     "I9": "insert into recall.erasures values (gen_random_uuid(), '\\x01',"
     " sha256('\\x01'::bytea || uuid_send(%(user)s)), now(), '{}')",
     "I11": "update recall.users set active_memory_count = 1 where user_id = %(user)s",
+    "I12": "delete from recall.memory_events where user_id = %(user)s and event_no = 2",
+    "I12 head": "update recall.users set event_count = event_count - 1 where user_id = %(user)s",
 }
 
 

@@ -124,9 +124,10 @@ def test_rates(db: Connection) -> None:
         for event, count, ago in (("added", 4, "1 hour"), ("duplicate", 3, "2 hours"),
                                   ("merged", 1, "1 hour"), ("superseded", 2, "3 hours"),
                                   ("promoted", 1, "1 hour"), ("added", 9, "25 hours")):  # fmt: skip
-            db.execute("insert into recall.memory_events (user_id, memory_id, at, event, caller)"
-                       " select gen_random_uuid(), gen_random_uuid(), now() - %s::interval, %s, 'x'"
-                       " from generate_series(1, %s)", [ago, event, count])  # fmt: skip
+            db.execute("insert into recall.memory_events"
+                       " (user_id, memory_id, event_no, at, event, caller, event_hash)"
+                       " select gen_random_uuid(), gen_random_uuid(), 1, now() - %s::interval, %s,"
+                       " 'x', '' from generate_series(1, %s)", [ago, event, count])  # fmt: skip
         assert gauges(db, "pgrecall_duplicate_ratio_last_day") == {"": 0.4}
         assert gauges(db, "pgrecall_supersession_ratio_last_day") == {"": 0.2}
         assert gauges(db, "pgrecall_promotion_ratio_last_day") == {"": 0.25}

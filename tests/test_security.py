@@ -31,6 +31,7 @@ READER = {
     "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
     "explain_context", "export_user", "list_model_calls", "list_stream_events",
     "list_protocol_events", "get_ledger_rules", "get_user_keys",
+    "export_head", "verify_integrity",
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",

@@ -13,8 +13,9 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_only uuid[];
-    v_kept uuid[];
+    v_only   uuid[];
+    v_kept   uuid[];
+    v_events bigint[];
 begin
     v_only := array(
         select m.memory_id
@@ -50,14 +51,16 @@ begin
         returning m.memory_id
     )
     select coalesce(array_agg(k.memory_id), '{}') into v_kept from kept as k;
-    perform recall._log_events(p_user_id, v_kept, 'unlinked');
 
-    perform recall._forget_events(p_user_id, array(
-        select e.event_no
-          from recall.memory_events as e
-         where e.user_id = p_user_id
-           and e.event   = 'duplicate'
-           and e.detail ->> 'session_id' = p_session_id::text));
+    select array_agg(e.event_no), v_kept || array_agg(e.memory_id)
+      into v_events, v_kept
+      from recall.memory_events as e
+     where e.user_id = p_user_id
+       and e.event   = 'duplicate'
+       and e.detail ->> 'session_id' = p_session_id::text;
+    perform recall._forget_events(p_user_id, coalesce(v_events, '{}'));
+    perform recall._log_events(p_user_id, array(
+        select distinct k.id from unnest(v_kept) as k (id) where k.id <> all (v_only)), 'unlinked');
     return v_only;
 end;
 $function$;
