@@ -29,8 +29,8 @@ begin
 
     insert into recall.memory_events (user_id, memory_id, event_no, at, event, job_id, caller,
                                       detail, memory_hash, event_hash)
-    select p_user_id, e.memory_id, v_head.o_before + e.place, e.at, e.event, e.job_id, e.caller, e.detail,
-           e.memory_hash, v_head.o_hashes[e.place]
+    select p_user_id, e.memory_id, v_head.o_before + e.place, e.at, e.event, e.job_id, e.caller,
+           e.detail, e.memory_hash, v_head.o_hashes[e.place]
       from unnest(p_events) with ordinality as e (
                user_id, memory_id, event_no, at, event, job_id, caller, detail, memory_hash,
                event_hash, place);

@@ -1,7 +1,7 @@
 -- recall._memory_hash(memory) -> SHA-256 over what its audit answers for
 -- Everything but what is counted by reading (accesses), noted for sweeps or made from the rest. Its
--- bytes depend on no setting of the session (textsend would on the client's encoding), and cost 4 µs
--- where JSON cost 10.
+-- bytes depend on no setting of the session (textsend would on the client's encoding), and cost
+-- 4 µs where JSON cost 10.
 create or replace function recall._memory_hash(
     p_memory recall.memory_store
 )

@@ -1,4 +1,4 @@
--- recall._move_head(user, events, change, …) -> (events before, their hashes, was embedding_due set?)
+-- recall._move_head(user, events, change, …) -> (events before, hashes, was embedding_due set?)
 -- The head of the user's chain of events moves on, in one update with the other news of the user's
 -- row: the change of active_memory_count and what the sweeps over users shall look at. Planned as
 -- in _lock_user.

@@ -32,8 +32,8 @@ begin
       into v_ids, v_hashes, v_tagged, v_episode
       from unnest(p_memories) as m;
 
-    -- The first memory without a vector since enqueue_missing_embeddings looked is marked, and found
-    -- by its index; the others add nothing.
+    -- The first memory without a vector since enqueue_missing_embeddings looked is marked, and
+    -- found by its index; the others add nothing.
     v_unembedded := p_embeddings is null or array_position(p_embeddings, null) is not null;
     v_was_noted  := recall._log_events(
         v_user_id, v_ids, p_event, array[p_detail], p_job_id, v_hashes, cardinality(v_ids),
