@@ -46,7 +46,7 @@ eval: $(STAMP)  ## measure what a model extracts (EVAL_BASE_URL, EVAL_MODEL, or 
 soak: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); \
 	while [ $$(date +%s) -lt $$end ]; do \
-	    $(BIN)/python -m pytest -q -x -m 'slow or concurrent' $(ARGS) || exit 1; \
+	    SOAK=1 $(BIN)/python -m pytest -q -x -m 'slow or concurrent' $(ARGS) || exit 1; \
 	done
 
 dist: $(STAMP)  ## build the wheel, the source archive and the one-file installation

@@ -176,6 +176,17 @@ def test_of_very_many_memories_the_likely_ones(db: Connection, crowd: dict[int, 
             p_filter={"tags_any": ["rare"]},
         )  # fmt: skip
         assert len(tagged) == 13, "the filter comes before the limit"
+        near = nearby(db, user)
+        most = call(
+            db, "search", p_user_id=user, p_query_embedding=near, p_limit=20,
+            p_filter={"kinds": ["fact"]},
+        )  # fmt: skip
+        assert {row["memory_id"] for row in most} == set(brute_force(db, user, near, 20))
+        everything = search_ids(
+            db, user, p_query=text, p_query_embedding=query, p_limit=6_000,
+            p_filter={"kinds": ["fact"]},
+        )  # fmt: skip
+        assert len(everything) == len(set(everything)) == 5_000
         known = {"p_user_id": user, "p_query_embedding": query, "p_limit": 20}
         far = call(db, "search", **known, p_filter={"min_similarity": 0.99})
         assert all(row["similarity"] >= 0.99 for row in far)

@@ -1,11 +1,13 @@
 -- recall._likely_memories(…) -> what a search looks at when the user has very many memories
 -- The nearest, the best by words, and enough of the most important to fill the limit: of twenty
--- thousand a few hundred then get their whole score. What is hidden does not use up a limit. Of the
--- vectors the signs come first, and what is near by them is compared exactly.
+-- thousand (or of p_only, what a filter leaves) a few hundred then get their whole score. What is
+-- hidden does not use up a limit. Of the vectors the signs come first, and what is near by them is
+-- compared exactly.
 create or replace function recall._likely_memories(
     p_user_id   uuid,
     p_words     text[],
     p_embedding halfvec,
+    p_only      uuid[],
     p_limit     integer,
     p_sessions  uuid[],
     p_settings  recall.settings
@@ -21,8 +23,8 @@ declare
         select string_agg(recall._term_query(w.word)::text, '|')::tsquery
           from unnest(p_words) as w (word));
     v_near  constant uuid[]  := case when p_embedding is not null then recall._nearest_by_bits(
-        p_user_id, p_embedding, greatest(p_settings.rerank_candidates, 16 * p_limit::bigint),
-        p_settings) end;
+        p_user_id, p_embedding, p_only,
+        greatest(p_settings.rerank_candidates, 16 * p_limit::bigint), p_settings) end;
 begin
     return array(
         (select e.memory_id
@@ -53,6 +55,7 @@ begin
             and m.user_id = p_user_id
             and m.ended_at is null
             and m.search_vector @@ v_words
+            and (p_only is null or m.memory_id in (select o.id from unnest(p_only) as o (id)))
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())
           order by ts_rank(m.search_vector, v_words) desc, m.memory_id
@@ -62,6 +65,7 @@ begin
            from recall.memory_store as m
           where m.user_id = p_user_id
             and m.ended_at is null
+            and (p_only is null or m.memory_id in (select o.id from unnest(p_only) as o (id)))
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())
           order by m.importance desc
@@ -69,7 +73,7 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_memories(uuid, text[], halfvec, integer, uuid[],
-    recall.settings) is
+comment on function recall._likely_memories(uuid, text[], halfvec, uuid[], integer,
+    uuid[], recall.settings) is
     'Of very many memories those that a search scores: the nearest, the best by words, the most '
     'important.';

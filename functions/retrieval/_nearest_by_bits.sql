@@ -1,10 +1,11 @@
--- recall._nearest_by_bits(user, embedding, limit, settings) -> the likely nearest memories
+-- recall._nearest_by_bits(user, embedding, only, limit, settings) -> the likely nearest memories
 -- Signs alone, out of their index: of very many vectors a twentieth of the bytes. The query's signs
 -- are taken once, since an expression over a parameter would be evaluated for every row. Of few
 -- dimensions the signs say too little, and the vectors themselves are as quick.
 create or replace function recall._nearest_by_bits(
     p_user_id   uuid,
     p_embedding halfvec,
+    p_only      uuid[],
     p_limit     bigint,
     p_settings  recall.settings
 )
@@ -24,6 +25,7 @@ begin
               from recall.memory_embedding as e
              where e.user_id         = p_user_id
                and e.embedding_model = p_settings.embedding_model
+               and (p_only is null or e.memory_id in (select o.id from unnest(p_only) as o (id)))
              order by e.embedding <=> p_embedding
              limit p_limit);
     end if;
@@ -32,10 +34,11 @@ begin
           from recall.memory_embedding as e
          where e.user_id         = p_user_id
            and e.embedding_model = p_settings.embedding_model
+           and (p_only is null or e.memory_id in (select o.id from unnest(p_only) as o (id)))
          order by e.bits <~> v_bits
          limit p_limit);
 end;
 $function$;
 
-comment on function recall._nearest_by_bits(uuid, halfvec, bigint, recall.settings) is
+comment on function recall._nearest_by_bits(uuid, halfvec, uuid[], bigint, recall.settings) is
     'The memories whose vectors have most signs in common with a vector.';

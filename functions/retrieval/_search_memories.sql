@@ -42,6 +42,7 @@ declare
     v_sessions   uuid[] := array[v_filter.session_id];
     v_embedding  halfvec;
     v_only       uuid[];
+    v_is_many    boolean;
     v_candidates recall.memory_candidate[];
     v_largest    integer;
     v_rows       integer := 0;
@@ -68,14 +69,19 @@ begin
 
     if not v_is_plain then
         v_only := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
-    elsif v_weight.importance = 0 and exists (
-        select
-          from recall.users as u
-         where u.user_id = p_user_id
-           and u.active_memory_count > p_settings.exact_search_limit
-    ) then
-        v_only := recall._likely_memories(p_user_id, v_words, v_embedding, p_limit, v_sessions,
-                                          p_settings);
+        v_is_many := cardinality(v_only) > p_settings.exact_search_limit
+                     and p_as_of is null and v_filter.valid_at is null
+                     and not v_filter.include_ended;
+    else
+        v_is_many := exists (
+            select
+              from recall.users as u
+             where u.user_id = p_user_id
+               and u.active_memory_count > p_settings.exact_search_limit);
+    end if;
+    if v_is_many and v_weight.importance = 0 then
+        v_only := recall._likely_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
+                                          v_sessions, p_settings);
     end if;
 
     if v_is_exact and v_only is null then
