@@ -44,6 +44,7 @@ NAMES = {
     "aclose": "close",
     "aclosing": "closing",
     "aread": "read",
+    "asynccontextmanager": "contextmanager",
     "enter_async_context": "enter_context",
     "push_async_callback": "callback",
 }

@@ -34,6 +34,7 @@ begin;
 \ir ../functions/common/_check_limit.sql
 \ir ../functions/common/_check_metadata.sql
 \ir ../functions/common/_check_user.sql
+\ir ../functions/common/_check_user_key.sql
 \ir ../functions/common/_check_wrapped_key.sql
 \ir ../functions/common/_is_sealed.sql
 \ir ../functions/common/_normalize_text.sql
@@ -54,6 +55,7 @@ begin;
 \ir ../functions/common/_find_session.sql
 \ir ../functions/common/_guard_secrets.sql
 \ir ../functions/common/_guard_text.sql
+\ir ../functions/common/_has_vectors.sql
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_hold_user.sql
@@ -88,6 +90,8 @@ begin;
 \ir ../functions/common/_refuse_plain_insert.sql
 \ir ../functions/common/_refuse_plain_update.sql
 \ir ../functions/common/_refuse_update.sql
+\ir ../functions/common/_sealed_paths.sql
+\ir ../functions/common/_sealed_row.sql
 \ir ../functions/common/_secret_patterns.sql
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
@@ -147,6 +151,7 @@ begin;
 \ir ../functions/history/_parse_messages.sql
 \ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
+\ir ../functions/history/_sealed_message_ids.sql
 \ir ../functions/history/_with_usage.sql
 \ir ../functions/history/_write_receipt.sql
 \ir ../functions/history/annotate_message.sql
@@ -483,17 +488,23 @@ begin;
 \ir ../functions/privacy/_guarded_rows.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
 \ir ../functions/privacy/_import_events.sql
+\ir ../functions/privacy/_import_keys.sql
 \ir ../functions/privacy/_import_prompts.sql
 \ir ../functions/privacy/_import_rows.sql
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_judge_head.sql
 \ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_remove_user.sql
+\ir ../functions/privacy/_replace_user_key.sql
+\ir ../functions/privacy/_reseal_row.sql
 \ir ../functions/privacy/_restore_displaced.sql
+\ir ../functions/privacy/_sealed_tables.sql
 \ir ../functions/privacy/_skip_unread_turns.sql
+\ir ../functions/privacy/_texts_of.sql
 \ir ../functions/privacy/_unlink_memories.sql
 \ir ../functions/privacy/_user_leaves.sql
 \ir ../functions/privacy/_user_tables.sql
+\ir ../functions/privacy/add_user_key.sql
 \ir ../functions/privacy/export_head.sql
 \ir ../functions/privacy/export_user.sql
 \ir ../functions/privacy/forget_memory.sql
@@ -502,7 +513,9 @@ begin;
 \ir ../functions/privacy/get_user_keys.sql
 \ir ../functions/privacy/import_user.sql
 \ir ../functions/privacy/list_erasures.sql
+\ir ../functions/privacy/list_sealed_rows.sql
 \ir ../functions/privacy/replay_erasures.sql
+\ir ../functions/privacy/reseal_rows.sql
 \ir ../functions/privacy/revoke_source.sql
 \ir ../functions/privacy/rewrap_user_key.sql
 \ir ../functions/privacy/seal_user.sql

@@ -39,7 +39,8 @@ declare
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance',
-        'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key'];
+        'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key',
+        'add_user_key', 'list_sealed_rows', 'reseal_rows'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

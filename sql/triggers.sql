@@ -49,7 +49,8 @@ comment on trigger users_note_user on recall.users is
     'Sets has_sealed_users and has_overrides of settings.';
 
 -- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
--- JSON paths to a row's texts; a table without any takes no row at all (vectors give texts away).
+-- JSON paths to a row's texts; with the path $ a table takes no row at all. Vectors give texts
+-- away: they are taken of a user who was sealed with them.
 -- Left readable are ids, times, numbers, kinds, models, roles, names of tools, keys of metadata.
 do $triggers$
 declare
@@ -62,22 +63,22 @@ begin
     for v_table in
         select *
           from (values
-                ('conversation_history', null, array[
+                ('conversation_history', '', array[
                      '$.content', '$.content_parts[*] ? (@.type() == "object").keyvalue() '
                                   '? (@.key != "type").value.**',
                      '$.name', '$.tool_calls[*].function.arguments',
                      '$.tool_calls[*].custom.input', '$.metadata' || v_values]),
                 ('memory_store', 'content, slot, tags, metadata', array[
                      '$.content', '$.slot', '$.tags[*]', '$.metadata' || v_values]),
-                ('memory_embedding', null, '{}'),
-                ('memory_embedding_ended', null, '{}'),
-                ('message_search', null, '{}'),
+                ('memory_embedding', null, array['$.embedding']),
+                ('memory_embedding_ended', null, array['$.embedding']),
+                ('message_search', null, array['$.embedding', '$.search_vector']),
                 ('model_calls', null, array[
                      '$.request.**', '$.response.**', '$.usage.**', '$.error',
                      '$.endpoint ? (@ like_regex "[?]")', '$.request_body', '$.response_body',
                      '$.request_headers.*', '$.response_headers.*', '$.metadata' || v_values]),
-                ('stream_events', null, '{}'),
-                ('protocol_events', null, '{}'),
+                ('stream_events', null, array['$']),
+                ('protocol_events', null, array['$']),
                 ('memory_events', null, array['$.detail.reason', '$.detail.content']),
                 ('session_summaries', '', array['$.content', '$.embedding']),
                 ('message_annotations', 'patch', array['$.patch' || v_values]),

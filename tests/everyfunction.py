@@ -142,6 +142,9 @@ CALLS: list[Call] = [
     # privacy
     _call("get_user_keys"),
     _call("rewrap_user_key", "1, %(old_key)s, %(new_key)s, 'other'"),
+    _call("add_user_key", "2, %(new_key)s, 'other'"),
+    _call("list_sealed_rows", "1, true"),
+    _call("reseal_rows", "'[]'"),
     # jobs
     _call("enqueue_job", "'extract', %(session)s, 'some key'"),
     _global("claim_jobs", "'tester', p_limit => 5"),

@@ -25,31 +25,22 @@ from pgrecall.sealing import (
 )
 from scripted_model import Script, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI
+from sealed import KEYS, MARK, configure, connected, readable, use_everything, with_words
 from support import call, open_session, refused, rows, said, value
 from test_install import run
-from test_messages import CALL, completion
 
 Connection = psycopg.Connection[Any]
-
-MARK = "zebrafish"
-"""A word that stands in everything the sealed user has."""
-
-KEYS = LocalWrappingKeys({"first": bytes(range(32))})
 
 
 @pytest.fixture(scope="module")
 def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            "select recall.configure(%s)",
-            (json.dumps({"embedding_model": MODEL, "extraction": "verbatim"}),),
-        )
+    configure(dsn, embedding_model=MODEL, extraction="verbatim")
     return dsn
 
 
 @pytest.fixture
 def memory(configured: str) -> Iterator[AgentMemory]:
-    with AgentMemory.connect(configured, embedder=WordEmbedder(), wrapping_keys=KEYS) as memory:
+    with with_words(configured) as memory:
         yield memory
 
 
@@ -57,26 +48,6 @@ def memory(configured: str) -> Iterator[AgentMemory]:
 def sealed(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
     assert memory.seal_user(user)
     return user
-
-
-def other(configured: str, keys: LocalWrappingKeys | None) -> AgentMemory:
-    return AgentMemory.connect(configured, embedder=False, wrapping_keys=keys)
-
-
-def readable(db: Connection, mark: str = MARK) -> list[str]:
-    """Return the tables in which the mark stands, in any column of any row."""
-    return [
-        row["name"]
-        for row in rows(
-            db,
-            "select c.oid::regclass::text as name from pg_class as c"
-            " where c.relnamespace = 'recall'::regnamespace and c.relkind in ('r', 'p')"
-            " and not c.relispartition",
-        )
-        if value(
-            db, f"select count(*) from {row['name']} as t where t::text ilike %s", [f"%{mark}%"]
-        )
-    ]
 
 
 # --- the cipher
@@ -117,13 +88,13 @@ def test_a_text_opens_only_as_what_it_is() -> None:
         (ada, token[:20] + ("A" if token[20] != "A" else "B") + token[21:], None),  # the HMAC
         (ada, token[:-4] + "AAAA", None),
     ):
-        with pytest.raises(ConfigurationError, match="does not open"):
+        with pytest.raises(ConfigurationError, match=r"does not open|not among the keys"):
             keys.open(text, fields)
     # a rotated user: old texts open, names stay comparable
     rotated = UserKeys(ada.user_id, {1: bytes(32), 2: key})
     assert rotated.open(token) == "Grüße, 🎉\n"
     hashes = [
-        one.seal(text, "memory", with_hash=True).split(":")[3]
+        one.seal(text, "memory", with_hash=True).split(":")[4]
         for one in (ada, rotated)
         for text in ("Ada  likes TEA.", "ada likes tea")
     ]
@@ -155,38 +126,6 @@ def test_wrapping_keys(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- end to end
 
 
-def use_everything(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
-    """Put the mark everywhere; return the session."""
-    with memory.session(
-        user=user, model="gpt-4o-mini", system_prompt=f"You know {MARK}.", title=f"On {MARK}",
-        metadata={"about": MARK, "n": {"deep": [MARK]}},
-    ) as chat:  # fmt: skip
-        chat.append(
-            user=f"I keep a {MARK}.", reply=completion(message={"content": f"A {MARK}? How nice."})
-        )
-        chat.append(
-            user=[{"type": "text", "text": f"Look, a {MARK}"},
-                  {"type": "image_url", "image_url": {"url": f"https://{MARK}.example/x.png"}}]
-        )  # fmt: skip
-        call = json.loads(json.dumps(CALL))
-        call["function"]["arguments"] = json.dumps({"of": MARK})
-        chat.append(
-            [{"role": "assistant", "tool_calls": [call], "metadata": {"seen": MARK}},
-             {"role": "tool", "tool_call_id": call["id"], "content": f"{MARK}: 3 cm"},
-             {"role": "assistant", "content": None, "refusal": f"Not about {MARK}."},
-             {"role": "user", "name": MARK, "content": "Why?", "odd": {MARK: MARK}}]
-        )  # fmt: skip
-        chat.annotate(1, {"stars": MARK})
-        chat.put_working(f"task {MARK}", f"key {MARK}", {"found": [MARK]})
-        first = chat.remember(f"The user keeps a {MARK}.", slot=f"pet {MARK}", tags=[MARK],
-                              metadata={"from": MARK})  # fmt: skip
-        memory.remember(user, f"The user likes {MARK} soup")
-        memory.edit(user, first.memory_id, f"The user keeps two {MARK}.")
-        gone = memory.remember(user, f"The user hates every {MARK}")
-        memory.retract(user, gone.memory_id, reason=f"{MARK} says no")
-        return chat.session_id
-
-
 def test_a_sealed_user_end_to_end(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, configured: str
 ) -> None:
@@ -196,7 +135,7 @@ def test_a_sealed_user_end_to_end(
     assert (dump.returncode, str(sealed) in dump.stdout) == (0, True)
     assert MARK not in dump.stdout.lower()
     # whoever has the key reads as ever, by another connection and process too
-    with other(configured, KEYS) as again:
+    with connected(configured, KEYS) as again:
         chat = again.session(user=sealed, session_id=session)
         chat.open()
         assert chat.info.title == f"On {MARK}"
@@ -289,7 +228,7 @@ def test_without_the_key(
     """It is said clearly, and nothing is half-written."""
     session = use_everything(memory, sealed)
     before = value(db, "select turn_count from recall.sessions where session_id = %s", [session])
-    with other(configured, None) as keyless:
+    with connected(configured, None) as keyless:
         chat = keyless.session(user=sealed, session_id=session)
         with pytest.raises(ConfigurationError, match="is sealed, and there is no wrapping key"):
             chat.open()
@@ -303,7 +242,7 @@ def test_without_the_key(
         (LocalWrappingKeys({"first": bytes(32)}), "not the one"),
         (LocalWrappingKeys({"second": bytes(range(32))}), "no wrapping key 'first'"),
     ):
-        with other(configured, keys) as wrong:
+        with connected(configured, keys) as wrong:
             with pytest.raises(ConfigurationError, match=words):
                 wrong.memories(sealed)
             with pytest.raises(ConfigurationError, match=words):
@@ -377,13 +316,6 @@ def test_no_vector_of_a_sealed_user(memory: AgentMemory, sealed: uuid.UUID, db: 
 
 
 def test_what_is_not_possible_says_so(memory: AgentMemory, sealed: uuid.UUID) -> None:
-    with pytest.raises(NotAllowedError, match="not possible for a sealed user"):
-        memory.search_messages(sealed, "tea")
-    with pytest.raises(NotAllowedError, match="not possible for a sealed user"):
-        memory.search_sessions(sealed, "tea")
-    assert memory.search_sessions(sealed) == []
-    with pytest.raises(NotAllowedError, match="verbatim extraction"):
-        memory.session(user=sealed, model="gpt-4o-mini", extraction="verbatim").open()
     with pytest.raises(NotAllowedError, match="payload"):
         memory.enqueue(sealed, "extract", payload={"x": 1})
 
@@ -401,7 +333,7 @@ def test_only_a_user_without_data_is_sealed(memory: AgentMemory, user: uuid.UUID
 def test_sealed_twice(memory: AgentMemory, sealed: uuid.UUID, configured: str) -> None:
     assert memory.seal_user(sealed) is False
     memory.remember(sealed, "The user likes tea.")
-    with other(configured, KEYS) as again:
+    with connected(configured, KEYS) as again:
         assert again.seal_user(sealed) is False
         assert [one.content for one in again.memories(sealed)] == ["The user likes tea."]
 
@@ -451,18 +383,18 @@ def test_the_wrapping_key_is_rotated(
 ) -> None:
     memory.remember(sealed, "The user likes tea.")
     both = LocalWrappingKeys({"second": bytes([7] * 32), "first": bytes(range(32))})
-    with other(configured, both) as rotating:
+    with connected(configured, both) as rotating:
         assert rotating.rewrap_user(sealed) == 1
         assert rotating.rewrap_user(sealed) == 0
-    with other(configured, LocalWrappingKeys({"second": bytes([7] * 32)})) as later:
+    with connected(configured, LocalWrappingKeys({"second": bytes([7] * 32)})) as later:
         assert [one.content for one in later.memories(sealed)] == ["The user likes tea."]
-    with other(configured, KEYS) as former, pytest.raises(ConfigurationError, match="second"):
+    with connected(configured, KEYS) as former, pytest.raises(ConfigurationError, match="second"):
         former.memories(sealed)
 
 
 def test_sealed_by_another_process(memory: AgentMemory, user: uuid.UUID, configured: str) -> None:
     """Who thought that the user was not sealed is told by the database, and asks again."""
-    with other(configured, KEYS) as late:
+    with connected(configured, KEYS) as late:
         assert late.memories(user) == []
         memory.seal_user(user)
         late.remember(user, "The user likes tea.")
@@ -475,11 +407,12 @@ def test_without_its_key_it_is_gone(
     """What a backup of the other tables has is noise then."""
     memory.remember(sealed, "The user likes tea.")
     db.execute("delete from recall.user_keys where user_id = %s", [sealed])
-    with other(configured, KEYS) as later:
-        shown = later.memories(sealed)
-        assert "tea" not in str(shown)
-        with pytest.raises(NotAllowedError, match="takes no readable text"):
+    with connected(configured, KEYS) as later:
+        with pytest.raises(ConfigurationError, match="the keys are gone"):
+            later.memories(sealed)
+        with pytest.raises(ConfigurationError, match="the keys are gone"):
             later.remember(sealed, "The user likes milk.")
+        assert later.forget_user(sealed)["counts"]["memory_store"] == 1, "for that no key is needed"
 
 
 def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection) -> None:
@@ -488,7 +421,7 @@ def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: 
     receipt = value(db, "select recall.forget_user(%s)", [sealed])
     assert receipt["counts"]["user_keys"] == 1
     assert call(db, "get_user_keys", p_user_id=sealed) == []
-    with other(configured, KEYS) as later:
+    with connected(configured, KEYS) as later:
         later.remember(sealed, "The user likes tea.")
         assert [one.content for one in later.memories(sealed)] == ["The user likes tea."]
     db.execute("select recall.forget_user(%s)", [sealed])
@@ -497,17 +430,77 @@ def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: 
 def test_an_export_is_readable(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
-    """By who has the key; it is no document to import, since keys are no part of it."""
+    """By who has the key, for people: it is no document to import."""
     use_everything(memory, sealed)
     document = memory.export_user(sealed)
     assert "sealed:v1" not in json.dumps(document)
     assert f"I keep a {MARK}." in json.dumps(document)
     assert MARK not in json.dumps(value(db, "select recall.export_user(%s)", [sealed]))
-    with other(configured, None) as keyless, pytest.raises(ConfigurationError, match="is sealed"):
-        keyless.export_user(sealed)
-    db.execute("select recall.forget_user(%s)", [sealed])
-    with pytest.raises(NotAllowedError, match="sealed user"):
+    with connected(configured, None) as keyless:
+        with pytest.raises(ConfigurationError, match="is sealed"):
+            keyless.export_user(sealed)
+        assert MARK not in json.dumps(keyless.export_user(sealed, sealed=True))
+    with pytest.raises(NotAllowedError, match="for people to read"):
         memory.import_user(document)
+    db.execute("select recall.forget_user(%s)", [sealed])
+    with pytest.raises(NotAllowedError, match="for people to read"):
+        memory.import_user(document)
+    assert value(db, "select count(*) from recall.users where user_id = %s", [sealed]) == 0
+
+
+def test_a_sealed_export_moves(
+    memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
+) -> None:
+    """With its keys, to where the same wrapping key is; ids, and what is compared, stay."""
+    session = use_everything(memory, sealed)
+    memory.rotate_user(sealed)
+    document = memory.export_user(sealed, sealed=True)
+    assert MARK not in json.dumps(document)
+    before = memory.export_user(sealed)
+    assert sum(memory.import_user(document).values()) == 0, "the same again changes nothing"
+    memory.forget_user(sealed)
+    counts = memory.import_user(document)
+    assert counts["user_keys"] == 2
+    with connected(configured) as later:
+        after = later.export_user(sealed)
+        assert before["tables"]["memory_store"] == after["tables"]["memory_store"]
+        assert before["tables"]["conversation_history"] == after["tables"]["conversation_history"]
+        assert later.session(user=sealed, session_id=session).open().title == f"On {MARK}"
+        again = later.remember(sealed, f"the user keeps TWO {MARK}")
+        assert again.outcome == "duplicate"
+    assert readable(db) == []
+    with (
+        connected(configured, LocalWrappingKeys({"first": bytes(32)})) as wrong,
+        pytest.raises(ConfigurationError, match="not the one"),
+    ):
+        wrong.memories(sealed)
+
+
+def test_documents_of_another_kind(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
+    """A readable one for a sealed user, a sealed one for other keys, one without keys."""
+    memory.remember(sealed, f"The user has a {MARK}.")
+    document = memory.export_user(sealed, sealed=True)
+    memory.forget_user(sealed)
+    without = json.loads(json.dumps(document))
+    without["tables"]["user_keys"] = []
+    with pytest.raises(NotAllowedError, match="has no keys"):
+        memory.import_user(without)
+    memory.remember(sealed, "The user likes tea.")
+    plain = memory.export_user(sealed)
+    with pytest.raises(NotAllowedError, match="does not know"):
+        memory.import_user(document)
+    memory.forget_user(sealed)
+    memory.seal_user(sealed)
+    with pytest.raises(NotAllowedError, match="and the document is readable"):
+        memory.import_user(plain)
+    with pytest.raises(NotAllowedError, match="by other keys"):
+        memory.import_user(document)
+    forged = json.loads(json.dumps(document))
+    forged["tables"]["memory_store"][0]["content"] = f"a readable {MARK}"
+    memory.forget_user(sealed)
+    with pytest.raises(NotAllowedError, match="takes no readable text"):
+        memory.import_user(forged)
+    assert (readable(db), memory.memories(sealed)) == ([], [])
 
 
 def test_a_key_is_checked(db: Connection, user: uuid.UUID) -> None:

@@ -68,6 +68,9 @@ ADMIN = {
     "replay_erasures",
     "import_user",
     "rewrap_user_key",
+    "add_user_key",
+    "list_sealed_rows",
+    "reseal_rows",
 }
 
 MATRIX = {

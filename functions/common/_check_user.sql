@@ -1,7 +1,8 @@
 -- recall._check_user(user)
 -- The identity check that every function on user data begins with. An application that wants a
--- second wall sets recall.user_id for its transaction: set_config('recall.user_id', …, true).
--- Raises  RC003 no user given, RC006 another user than the transaction's.
+-- second wall sets recall.user_id for its transaction: set_config('recall.user_id', …, true). The
+-- driver of a sealed user says in recall.user_key which keys it knows.
+-- Raises  RC003 no user given, RC006 another user than the transaction's, or another key.
 create or replace function recall._check_user(
     p_user_id uuid
 )
@@ -13,6 +14,7 @@ set search_path from current
 as $function$
 declare
     v_identity text := nullif(current_setting('recall.user_id', true), '');
+    v_key      text := nullif(current_setting('recall.user_key', true), '');
 begin
     if p_user_id is null then
         raise exception using
@@ -26,6 +28,10 @@ begin
             errcode = 'RC006',
             message = format('user %s is not the user of this transaction', p_user_id),
             hint    = 'recall.user_id is set to another user (or is no UUID in lower case).';
+    end if;
+
+    if v_key is not null then
+        perform recall._check_user_key(p_user_id, v_key);
     end if;
 end;
 $function$;

@@ -8,8 +8,8 @@ language sql
 immutable
 parallel safe
 return case
-    when recall._is_sealed(p_text) and split_part(p_text, ':', 4) <> ''
-        then decode(translate(split_part(p_text, ':', 4), '-_', '+/') || '=', 'base64')
+    when recall._is_sealed(p_text) and split_part(p_text, ':', 5) <> ''
+        then decode(translate(split_part(p_text, ':', 5), '-_', '+/') || '=', 'base64')
     else sha256(convert_to(recall._normalize_text(p_text), 'UTF8'))
 end;
 

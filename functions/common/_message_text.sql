@@ -15,7 +15,9 @@ immutable
 parallel safe
 return (
     select left(coalesce(nullif(btrim(p_name), ''), p_role) || ': ' || btrim(t.content),
-                p_max_characters)
+                -- a part of a ciphertext would be nothing
+                case when starts_with(t.content, 'sealed:v1:') then 1000000000
+                     else p_max_characters end)
       from recall._content_text(p_content, p_parts) as t (content)
      where t.content ~ '\S'
 );

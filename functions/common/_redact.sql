@@ -1,6 +1,6 @@
 -- recall._redact(text, classes) -> the text with readable marks in the place of secrets
 -- "my key is sk-…" becomes "my key is [secret: api key]". Stays the same when done again. JSON text
--- stays JSON text.
+-- stays JSON text; a ciphertext is left alone: its driver has looked.
 create or replace function recall._redact(
     p_text    text,
     p_classes text[]
@@ -16,7 +16,7 @@ declare
     v_kind  record;
     v_found text;
 begin
-    if p_text is null or not recall._may_hold_secret(p_text) then
+    if p_text is null or not recall._may_hold_secret(p_text) or recall._is_sealed(p_text) then
         return p_text;
     end if;
     for v_kind in

@@ -36,7 +36,7 @@ begin
                        case
                            when 'password' = any (p_classes) and e.key ~* v_names
                                 and jsonb_typeof(e.value) in ('string', 'number')
-                                and e.value #>> '{}' !~ '^(?:$|\[secret: )'
+                                and e.value #>> '{}' !~ '^(?:$|\[secret: |sealed:v1:)'
                                then to_jsonb('[secret: password]'::text)
                            else recall._redact_json(e.value, p_classes)
                        end), '{}')

@@ -12,19 +12,22 @@ set search_path from current
 as $function$
 declare
     v_user_id uuid;
+    v_sealed  record;
     v_path    text;
 begin
     if not (select s.has_sealed_users from recall.settings as s) then
         return null;
     end if;
     v_user_id := (select n.user_id from new_rows as n limit 1);
-    if v_user_id is null or not recall._is_sealed_user(v_user_id) then
+    v_sealed  := recall._sealed_paths(v_user_id, tg_argv, tg_table_name = 'memory_events');
+    if v_sealed.o_paths is null then
         return null;
     end if;
     select p.path
       into v_path
       from new_rows as n
-     cross join lateral recall._plain_path(to_jsonb(n), tg_argv) as p (path)
+     cross join lateral recall._plain_path(to_jsonb(n), v_sealed.o_paths,
+                                          v_sealed.o_keys) as p (path)
      where p.path is not null
      limit 1;
     if v_path is not null then

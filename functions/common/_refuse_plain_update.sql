@@ -9,15 +9,17 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_path text;
+    v_sealed record;
+    v_path   text;
 begin
     if not (select s.has_sealed_users from recall.settings as s) then
         return new;
     end if;
-    if not recall._is_sealed_user(new.user_id) then
+    v_sealed := recall._sealed_paths(new.user_id, tg_argv, false);
+    if v_sealed.o_paths is null then
         return new;
     end if;
-    v_path := recall._plain_path(to_jsonb(new), tg_argv);
+    v_path := recall._plain_path(to_jsonb(new), v_sealed.o_paths, v_sealed.o_keys);
     if v_path is not null then
         perform recall._raise_plain_text(new.user_id, tg_table_name, v_path);
     end if;

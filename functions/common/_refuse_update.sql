@@ -1,5 +1,7 @@
 -- recall._refuse_update() -> trigger
--- Raises  RC006, always: the table is append-only.
+-- One exception: recall.reseal_rows exchanges the ciphertexts of a sealed user's messages for
+-- others of the same texts (recall._refuse_plain_update sees to it that they are ciphertexts).
+-- Raises  RC006: the table is append-only.
 create or replace function recall._refuse_update()
 returns trigger
 language plpgsql
@@ -7,7 +9,15 @@ volatile
 parallel unsafe
 set search_path from current
 as $function$
+declare
+    v_texts constant text[] := '{content,content_parts,name,tool_calls,metadata}';
 begin
+    if tg_table_name like 'conversation_history%'
+       and current_setting('recall.resealed_user', true) = old.user_id::text
+       and recall._is_sealed_user(old.user_id)
+       and to_jsonb(new) - v_texts = to_jsonb(old) - v_texts then
+        return new;
+    end if;
     raise exception using
         errcode = 'RC006',
         message = format('%I is append-only', tg_table_name),

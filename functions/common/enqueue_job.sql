@@ -33,6 +33,11 @@ begin
     p_payload    := recall._guard_secrets(p_payload, v_settings, 'p_payload');
     p_dedupe_key := recall._guard_text(p_dedupe_key, v_settings, 'p_dedupe_key');
     perform recall._keep_user(p_user_id);
+    -- Keys of our own are no texts; what a caller chooses may be one.
+    if not (recall._is_sealed(p_dedupe_key) or pg_input_is_valid(p_dedupe_key, 'uuid'))
+       and recall._is_sealed_user(p_user_id) then
+        perform recall._raise_plain_text(p_user_id, 'jobs', '$.dedupe_key');
+    end if;
     return recall._enqueue_job(p_user_id, p_kind, p_session_id, p_dedupe_key, p_payload, p_run_at);
 end;
 $function$;

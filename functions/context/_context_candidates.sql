@@ -17,7 +17,8 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_selection text        := coalesce(p_options ->> 'selection', 'hybrid');
+    v_selection text        := case when p_options ? 'memory_ids' then 'given'
+                                    else coalesce(p_options ->> 'selection', 'hybrid') end;
     v_limit     integer     := p_settings.semantic_candidates + p_settings.lexical_candidates
                                + p_settings.frequent_candidates;
     v_listed    integer     := coalesce(2 * (p_options ->> 'max_memories')::bigint,
@@ -52,8 +53,10 @@ begin
               from recall._listed_memories(
                        p_session.user_id, v_selection, v_listed,
                        coalesce(p_options -> 'filter', '{}'), v_as_of, p_session.session_id,
-                       p_settings) as s
-             where v_selection in ('all', 'top')
+                       p_settings,
+                       array(select jsonb_array_elements_text(p_options -> 'memory_ids')::uuid))
+                       as s
+             where v_selection in ('all', 'top', 'given')
            ) as m
      cross join lateral (select recall._plain_text(m.content)) as t (body);
     return coalesce(v_results, '{}');

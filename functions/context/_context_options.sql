@@ -24,7 +24,7 @@ begin
         array['task', 'layout', 'selection', 'format', 'placement', 'heading', 'current_message',
               'max_memories', 'max_facts', 'max_episodes', 'max_memory_chars', 'memory_budget',
               'history_budget', 'tools', 'tool_tokens', 'include_working', 'recalled',
-              'memories_as_of', 'pack', 'scoring', 'decay_mode', 'filter'],
+              'memories_as_of', 'memory_ids', 'pack', 'scoring', 'decay_mode', 'filter'],
         'p_options');
 
     for v_choice in
@@ -69,6 +69,14 @@ begin
             message = 'an option has the wrong type',
             hint    = 'tools: list of definitions; heading, include_working (a task id): text; '
                       'filter: object.';
+    end if;
+    if v_options ? 'memory_ids'
+       and (not recall._is_uuid_list(v_options -> 'memory_ids')
+            or coalesce(v_options ->> 'selection', 'hybrid') <> 'hybrid') then
+        raise exception using
+            errcode = 'RC003',
+            message = 'option memory_ids is no list of ids, or stands beside another selection',
+            hint    = 'Ids of memories, best first: an order of your own in the place of hybrid.';
     end if;
     if v_options ->> 'layout' = 'cache_stable' and v_options ->> 'placement' = 'system_prompt'
        and not recall._has_fixed_memories(v_options) then

@@ -1,7 +1,8 @@
--- recall._listed_memories(…) -> memories of selection all or top, in the order of packing
+-- recall._listed_memories(…) -> memories of selection all, top or given, in the order of packing
 -- all: the newest first, so that the oldest go when not all fit. top: the most important, of equals
 -- the last accessed (created, if never) first; what a past time knew of accesses is not kept, so
--- there the newest of equals come first. No comparison with a query: the score is the importance.
+-- there the newest of equals come first. given: those that are named, as they are named. No
+-- comparison with a query: the score is the importance.
 create or replace function recall._listed_memories(
     p_user_id    uuid,
     p_selection  text,
@@ -9,7 +10,8 @@ create or replace function recall._listed_memories(
     p_filter     jsonb,
     p_as_of      timestamptz,
     p_session_id uuid,
-    p_settings   recall.settings
+    p_settings   recall.settings,
+    p_ids        uuid[] default null
 )
 returns setof recall.found_memory
 language plpgsql
@@ -31,7 +33,7 @@ declare
     v_candidates recall.memory_candidate[];
     v_largest    integer;
 begin
-    if p_selection is null or p_selection not in ('all', 'top') then
+    if p_selection is null or p_selection not in ('all', 'top', 'given') then
         return;
     end if;
 
@@ -45,6 +47,7 @@ begin
            and (m.expires_at is null or m.expires_at > now())
            and (m.session_id is null or m.session_id = any (v_sessions))
            and recall._memory_matches(m, v_filter)
+           and (p_selection <> 'given' or m.memory_id = any (p_ids))
          union all
         select m.memory_id, m.importance, m.access_count, m.last_accessed_at, m.created_at,
                m.observed_at
@@ -54,11 +57,14 @@ begin
            and (m.session_id is null or m.session_id = any (v_sessions))
            and recall._memory_visible(m, v_filter, p_as_of)
            and recall._memory_matches(m, v_filter)
+           and (p_selection <> 'given' or m.memory_id = any (p_ids))
     ),
     placed as (
         select f.memory_id,
                row_number() over (
-                   order by case when v_is_top then f.importance end desc,
+                   order by case when p_selection = 'given'
+                                 then array_position(p_ids, f.memory_id) end,
+                            case when v_is_top then f.importance end desc,
                             case when not v_is_top then f.observed_at
                                  when p_as_of is null
                                      then coalesce(f.last_accessed_at, f.created_at)
@@ -85,5 +91,5 @@ end;
 $function$;
 
 comment on function recall._listed_memories(uuid, text, integer, jsonb, timestamptz, uuid,
-    recall.settings) is
+    recall.settings, uuid[]) is
     'Memories of a context that are chosen without a query: all, or the most important.';

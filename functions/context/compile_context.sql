@@ -89,6 +89,11 @@ begin
         'history', (
             select jsonb_build_object('first_turn', min(h.turn_index),
                                       'last_turn', max(h.turn_index))
+                   -- By these a driver sees whether a sealed user's messages were moved.
+                   || case when bool_or(starts_with(h.content, 'sealed:v1:'))
+                           then jsonb_build_object(
+                                    'message_ids', jsonb_agg(h.message_id order by h.turn_index))
+                           else '{}' end
               from unnest(v_context.o_history) as h),
         'task', v_context.o_task,
         'truncated', v_context.o_truncated,

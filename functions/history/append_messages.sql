@@ -42,7 +42,10 @@ begin
     if jsonb_typeof(p_messages) is distinct from 'array' or p_messages = '[]' then
         perform recall._check_messages(p_messages);
     end if;
-    v_ids   := recall._uuids(jsonb_array_length(p_messages));
+    v_ids := recall._uuids(jsonb_array_length(p_messages));
+    if v_settings.has_sealed_users then
+        v_ids := recall._sealed_message_ids(p_user_id, p_messages, v_ids);
+    end if;
     v_batch := recall._read_messages(p_user_id, p_session_id, p_messages, v_ids, v_settings);
     v_rows  := v_batch.messages;
 

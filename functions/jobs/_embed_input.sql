@@ -16,7 +16,8 @@ declare
     v_input    jsonb           := jsonb_build_object('model', v_settings.embedding_model,
                                                      'dimensions', v_settings.embedding_dimensions,
                                                      'messages', '[]'::jsonb);
-    v_is_sealed constant boolean := recall._is_sealed_user(p_user_id);
+    v_has_vectors constant boolean := not v_settings.has_sealed_users
+                                      or recall._has_vectors(p_user_id);
     v_session  recall.sessions;
     v_through  integer;
     v_memories jsonb;
@@ -41,7 +42,7 @@ begin
               from recall.memory_store as m
              where m.user_id = p_user_id
                and m.ended_at is null
-               and not v_is_sealed
+               and v_has_vectors
                and not exists (
                        select from recall.memory_embedding as e
                         where e.user_id         = p_user_id

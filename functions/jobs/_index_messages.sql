@@ -14,6 +14,11 @@ parallel unsafe
 set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
+declare
+    v_is_sealed constant boolean := case
+        when p_settings.has_sealed_users then recall._is_sealed_user(p_session.user_id)
+        else false
+    end;
 begin
     if p_through not between p_session.indexed_through_turn and p_session.turn_count then
         return null;
@@ -22,7 +27,10 @@ begin
     insert into recall.message_search (user_id, session_id, turn_index, message_id, role,
                                        created_at, search_vector, embedding, embedding_model)
     select p_session.user_id, p_session.session_id, m.turn_index, m.message_id, m.role,
-           m.created_at, recall._message_words(p_settings.language, m.body), e.embedding,
+           m.created_at,
+           case when v_is_sealed then ''::tsvector
+                else recall._message_words(p_settings.language, m.body) end,
+           e.embedding,
            case when e.embedding is not null then p_settings.embedding_model end
       from recall._searchable_messages(p_session, p_through) as m
       left join lateral (

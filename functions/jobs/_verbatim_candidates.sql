@@ -39,7 +39,6 @@ begin
        and h.turn_index <= p_through_turn
        and not h.turn_index <@ p_session.retracted_turns
        and h.role = 'user'
-       and not recall._is_sealed(h.content)
        and length(t.body) <= p_settings.memory_max_characters
        and regexp_count(t.body, '\S+') >= p_settings.verbatim_min_words
        and regexp_replace(t.body, '[^.!?]*\?', '', 'g') ~ '\w';

@@ -1,4 +1,5 @@
 -- recall._verbatim_input(user, session) -> candidates to embed, and the turn they reach to
+-- Of a sealed user the driver makes them: it gets the turns, and what a candidate must have.
 create or replace function recall._verbatim_input(
     p_user_id    uuid,
     p_session_id uuid
@@ -19,11 +20,21 @@ begin
     return jsonb_build_object(
         'mode', 'verbatim',
         'model', v_settings.embedding_model,
-        'candidates', recall._verbatim_candidates(v_session, v_through, v_settings),
         'from_turn', v_session.extracted_through_turn,
-        'through_turn', v_through);
+        'through_turn', v_through)
+        || case
+               when v_settings.has_sealed_users and recall._is_sealed_user(p_user_id)
+               then jsonb_build_object(
+                   'messages', recall._turns_json(v_session, v_session.extracted_through_turn + 1,
+                                                  v_through),
+                   'min_words', v_settings.verbatim_min_words,
+                   'max_characters', v_settings.memory_max_characters)
+               else jsonb_build_object(
+                   'candidates', recall._verbatim_candidates(v_session, v_through, v_settings))
+           end;
 end;
 $function$;
 
 comment on function recall._verbatim_input(uuid, uuid) is
-    'Input of a verbatim extraction: candidates, the turns they come from, the embedding model.';
+    'Input of a verbatim extraction: candidates (of a sealed user: messages, min_words, '
+    'max_characters), the turns they come from, the embedding model.';

@@ -26,11 +26,15 @@ begin
     end if;
     return array(
         select row(
-                   p_user_id, p_ids[c.ordinal],
+                   p_user_id,
+                   coalesce(recall._sealed_row(p_user_id, c.content), p_ids[c.ordinal]),
                    case when t.is_local then v_session_id end, c.agent_id, t.tier,
                    case when t.is_local then 'local' else 'global' end, s.kind, c.slot, c.content,
                    recall._content_hash(c.content),
-                   coalesce(c.token_count, recall._estimate_tokens(c.content)),
+                   coalesce(c.token_count,
+                            case when recall._is_sealed(c.content)
+                                      then greatest(1, (length(c.content) - 120) / 4)
+                                 else recall._estimate_tokens(c.content) end),
                    case when recall._is_sealed(c.content) then ''::tsvector
                         else to_tsvector(p_settings.language, c.content) end,
                    s.provenance, s.source,

@@ -2,7 +2,8 @@
 -- Merging different facts and losing details is what users of memory systems complain about most,
 -- and no cosine sees it. So every number, name, negation and turning word of the parts must stand
 -- in the merged text, and it may bring no number, name or negation of its own. Empty: it is
--- faithful as far as words can tell. A false refusal only leaves the memories as they are.
+-- faithful as far as words can tell. A false refusal only leaves the memories as they are. The
+-- texts of a sealed user have been compared by the driver.
 create or replace function recall._changed_words(
     p_parts  text[],
     p_merged text
@@ -18,6 +19,9 @@ declare
     v_said  constant text[] := array(select w.form from recall._word_forms(v_parts) as w);
     v_says  constant text[] := array(select w.form from recall._word_forms(p_merged) as w);
 begin
+    if recall._is_sealed(p_merged) then
+        return '{}'::text[];
+    end if;
     return array(
         select '-' || w.form
           from unnest(p_parts) as p (content)

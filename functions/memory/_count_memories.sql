@@ -17,8 +17,8 @@ as $function$
 begin
     update recall.users as u
        set active_memory_count = u.active_memory_count + p_change,
-           merge_due           = u.merge_due or p_merge_due and not u.is_sealed,
-           pattern_due         = u.pattern_due or p_pattern_due and not u.is_sealed
+           merge_due           = u.merge_due or p_merge_due,
+           pattern_due         = u.pattern_due or p_pattern_due and u.has_vectors
      where u.user_id = p_user_id;
 end;
 $function$;

@@ -1,6 +1,6 @@
 -- recall._has_unembedded(user, model) -> does an active memory lack a vector of the model?
--- A sealed user has none at all. Only active memories have one in memory_embedding, so that two
--- numbers tell. A plan for the one leaf: a job reads many partitioned tables.
+-- A user sealed without vectors has none at all. Only active memories have one in memory_embedding,
+-- so that two numbers tell. A plan for the one leaf: a job reads many partitioned tables.
 create or replace function recall._has_unembedded(
     p_user_id uuid,
     p_model   text
@@ -17,7 +17,7 @@ begin
         select u.active_memory_count
           from recall.users as u
          where u.user_id = p_user_id
-           and not u.is_sealed
+           and u.has_vectors
     ) > (
         select count(*)
           from recall.memory_embedding as e

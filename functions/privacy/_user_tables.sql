@@ -19,7 +19,7 @@ begin
     select t.place, t.name, t.is_exported, t.is_unlogged
       from (values
                (1,  'recall.users'::regclass,                true,  false),
-               (2,  'recall.user_keys'::regclass,            false, false),
+               (2,  'recall.user_keys'::regclass,            true,  false),
                (3,  'recall.sessions'::regclass,             true,  false),
                (4,  'recall.jobs'::regclass,                 true,  false),
                (5,  'recall.session_summaries'::regclass,    true,  false),

@@ -5,6 +5,7 @@
 -- worker. Jobs of the document are ready again. The chain of events goes on with those of the
 -- document: for a new user it is the same chain, and what does not follow from it is noted as
 -- imported.
+-- A sealed user comes as ciphertext with the wrapped keys, and is sealed here by these.
 -- Locks   the user.
 -- Raises  RC003 a malformed document, RC006 of another user, or for one who has other data.
 create or replace function recall.import_user(
@@ -31,12 +32,7 @@ begin
     perform recall._check_document(p_user_id, p_document);
 
     v_user := coalesce(p_document #> '{tables,users,0}', '{}');
-    if v_user -> 'is_sealed' = 'true' or recall._is_sealed_user(p_user_id) then
-        raise exception using
-            errcode = 'RC006',
-            message = 'a sealed user is not imported',
-            hint    = 'Its keys are no part of a document: append and remember what it says.';
-    end if;
+    perform recall._import_keys(p_user_id, p_document);
 
     begin
         perform recall._check_metadata(coalesce(v_user -> 'metadata', '{}'));

@@ -1,15 +1,16 @@
--- recall.seal_user(user, wrapped_key, wrapping_key) -> was it done now?
+-- recall.seal_user(user, wrapped_key, wrapping_key, with_vectors) -> was it done now?
 -- From now on the user's texts come as ciphertext, made by a driver: its data key stands here,
 -- wrapped by a key that never comes here. What is there already would stay readable (in backups,
 -- too), so only a user without any is sealed. Texts that are not read are not indexed either: no
--- message is embedded, memories are drawn by a model or not at all, and no ciphertext is searched
--- for secrets, which would break it.
+-- words, and vectors only when they are wished, since they tell what a text is about. Secrets are
+-- looked for by the driver.
 -- Locks   the user.
 -- Raises  RC003, RC006 the user has data already.
 create or replace function recall.seal_user(
     p_user_id      uuid,
     p_wrapped_key  bytea,
-    p_wrapping_key text
+    p_wrapping_key text,
+    p_with_vectors boolean default false
 )
 returns boolean
 language plpgsql
@@ -40,11 +41,12 @@ begin
 
     update recall.users as u
        set is_sealed   = true,
+           has_vectors = coalesce(p_with_vectors, false),
            external_id = null,
            metadata    = '{}',
-           overrides   = u.overrides || '{"embed_messages": false, "secrets": "keep"}'
-                         || case when (recall._settings(p_user_id)).extraction = 'verbatim'
-                                 then '{"extraction": "none"}' else '{}' end::jsonb
+           overrides   = u.overrides
+                         || case when p_with_vectors then '{}'
+                                 else '{"embed_messages": false}' end::jsonb
      where u.user_id = p_user_id;
     insert into recall.user_keys (user_id, key_no, wrapped_key, wrapping_key, created_at)
     values (p_user_id, 1, p_wrapped_key, p_wrapping_key, v_now);
@@ -52,5 +54,5 @@ begin
 end;
 $function$;
 
-comment on function recall.seal_user(uuid, bytea, text) is
+comment on function recall.seal_user(uuid, bytea, text, boolean) is
     'Seal a user without data: texts come encrypted from now on. False: the user was sealed.';

@@ -49,6 +49,13 @@ begin
     perform recall._check_limit(p_limit);
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     v_settings := recall._settings(p_user_id);
+    if v_settings.has_sealed_users and p_query ~ '\S' and recall._is_sealed_user(p_user_id) then
+        raise exception using
+            errcode = 'RC006',
+            message = format('user %s is sealed: the words of messages cannot be compared here',
+                             p_user_id),
+            hint    = 'Search by a driver that holds the wrapping key, or by a vector alone.';
+    end if;
     v_filter   := recall._read_message_filter(p_user_id, p_filter);
     v_words    := recall._query_words(coalesce(p_query, ''), v_settings);
     v_turns    := recall._rank_turns(

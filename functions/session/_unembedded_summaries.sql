@@ -16,12 +16,14 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 begin
+    if p_settings.has_sealed_users and not recall._has_vectors(p_user_id) then
+        return;
+    end if;
     return query
     select s.summary_id, s.content
       from recall.session_summaries as s
      where s.user_id = p_user_id
        and s.ended_at is null
-       and not recall._is_sealed(s.content)
        and s.embedding_model is distinct from p_settings.embedding_model
      order by s.summary_id
      limit p_settings.embed_batch;

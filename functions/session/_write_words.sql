@@ -1,6 +1,7 @@
 -- recall._write_words(user, language)
 -- The words of all that the user has, memories and turns, in a language: a query in one language
--- finds nothing among words of another. The caller holds the user's row.
+-- finds nothing among words of another; those of a sealed user are not known. The caller holds the
+-- user's row.
 -- Cost: once over the user's texts, some milliseconds for a thousand.
 create or replace function recall._write_words(
     p_user_id  uuid,
@@ -14,6 +15,9 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 begin
+    if recall._is_sealed_user(p_user_id) then
+        return;
+    end if;
     update recall.memory_store as m
        set search_vector = to_tsvector(p_language, m.content)
      where m.user_id = p_user_id;

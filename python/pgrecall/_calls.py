@@ -40,16 +40,16 @@ _TYPES = {
     **dict.fromkeys(
         ("after_index", "before_turn", "context_window_size", "from_turn", "key_no", "limit",
          "max_response_tokens", "status_code", "system_prompt_tokens", "token_count",
-         "turn_index"), "integer",
+         "replaced_key", "turn_index"), "integer",
     ),
     **dict.fromkeys(
         ("cached_input_price", "cost_limit_microcents", "cost_microcents", "input_price",
          "output_price"), "bigint",
     ),
     **dict.fromkeys(
-        ("candidates", "changes", "document", "events", "filter", "messages", "metadata", "options",
-         "patch", "payload", "phases", "request", "request_headers", "response",
-         "response_headers", "result", "usage", "value"), "jsonb",
+        ("after", "candidates", "changes", "document", "events", "filter", "messages", "metadata",
+         "options", "patch", "payload", "phases", "request", "request_headers", "response",
+         "response_headers", "result", "rows", "usage", "value"), "jsonb",
     ),
     **dict.fromkeys(
         ("after_id", "before_id", "call_id", "event_id", "job_id", "lease_token", "memory_id",
@@ -57,7 +57,7 @@ _TYPES = {
     ),
     **dict.fromkeys(
         ("accept", "include_bodies", "include_compacted", "is_behavioral", "is_stream", "retry",
-         "useful"), "boolean",
+         "useful", "with_late", "with_vectors"), "boolean",
     ),
     **dict.fromkeys(("expires_in", "lease", "lifetime", "ttl"), "interval"),
     **dict.fromkeys(
@@ -99,6 +99,8 @@ class Call:
     function: str
     text: bytes
     parameters: dict[str, Any]
+    session_id: UUID | None = None  # of what it writes, where no parameter says so
+    keys: str = ""  # numbers of the oldest and the newest key by which it was sealed
 
     @classmethod
     def of(cls, function: str, **arguments: Any) -> Call:

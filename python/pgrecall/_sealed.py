@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from pgrecall._calls import Call, json_text
-from pgrecall.errors import NotAllowedError
+from pgrecall._names import new_uuid
+from pgrecall.errors import ConfigurationError, NotAllowedError
 from pgrecall.messages import content_text
-from pgrecall.rows import SearchHit
-from pgrecall.sealing import UserKeys, is_sealed
+from pgrecall.sealing import Opened, UserKeys, is_damaged, is_sealed, is_token
 from pgrecall.tokens import count_message_tokens, count_text_tokens
 
-__all__ = ["has_sealed", "message_digest", "opened_value", "ranked_by_words",
+__all__ = ["MovedError", "Opener", "Sealing", "has_sealed", "message_digest", "resealed",
            "sealed_call"]  # fmt: skip
 
 _COUNTED_AS = "o200k_base"  # tokens of what the database cannot count any more
@@ -32,17 +33,33 @@ _MESSAGE_KEYS = {"role", "content", "name", "tool_calls", "tool_call_id", "token
                  "created_at", "model_id", "finish_reason", "latency_ms", "model_call_id",
                  "metadata", "refusal"}  # fmt: skip
 _AS_IS = {"list_sessions", "configure_user", "seal_user", "rewrap_user_key", "resolve_dispute",
-          "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health"}  # fmt: skip
+          "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health",
+          "import_user"}  # fmt: skip
 _NOT_IN_LEDGER = "Of a sealed user the ledger keeps numbers and times of calls only."
 _NOT_POSSIBLE = {
     "record_stream_events": _NOT_IN_LEDGER,
     "record_protocol_event": _NOT_IN_LEDGER,
-    "search_messages": "Read them by messages(), which opens them.",
-    "search_sessions": "Without a query it lists the last active ones.",
 }
 
 
-def sealed_call(call: Call, keys: UserKeys) -> Call:
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """What a driver has to do for a sealed user.
+
+    Attributes:
+        keys: seal and open his texts.
+        has_vectors: whether vectors of them are stored.
+        secrets: keep, mask or refuse.
+        secret_classes: which kinds of secrets that is about.
+    """
+
+    keys: UserKeys
+    has_vectors: bool = False
+    secrets: str = "keep"
+    secret_classes: tuple[str, ...] = ()
+
+
+def sealed_call(call: Call, sealing: Sealing) -> Call:
     """Return the call with every text encrypted.
 
     Raises:
@@ -57,8 +74,30 @@ def sealed_call(call: Call, keys: UserKeys) -> Call:
             return call
         hint = "This driver does not know what of it is to be encrypted."
         raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
-    sealed = rule(_Sealer(keys, str(given.get("request_id") or "")), given)
-    return call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
+    sealed = rule(_Sealer(sealing, call.session_id, str(given.get("request_id") or "")), given)
+    made = call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
+    return replace(made, keys=f"{sealing.keys.numbers[0]} {sealing.keys.numbers[-1]}")
+
+
+def resealed(value: Any, keys: UserKeys, newest: UserKeys) -> Any:
+    """Return texts of a row, each ciphertext in them sealed by the newest key alone.
+
+    Raises:
+        ConfigurationError: one does not open.
+    """
+    if isinstance(value, Mapping):
+        return {key: resealed(item, keys, newest) for key, item in value.items()}
+    if isinstance(value, list):
+        return [resealed(item, keys, newest) for item in value]
+    if not isinstance(value, str) or not is_sealed(value):
+        return value
+
+    def anew(opened: Opened) -> str:
+        return newest.seal(
+            opened.text, opened.field, row=opened.row, with_hash=opened.field == "memory"
+        )
+
+    return keys.replaced(value, anew)
 
 
 def _refused(function: str, hint: str) -> NotAllowedError:
@@ -66,33 +105,44 @@ def _refused(function: str, hint: str) -> NotAllowedError:
 
 
 _LEFT_OUT = object()
+_OF_VECTORS = ("embedding", "embeddings", "embedding_model")
 
 
 class _Sealer:
     """Encrypts the parts of one call."""
 
-    def __init__(self, keys: UserKeys, context: str) -> None:
-        self._keys = keys
+    def __init__(self, sealing: Sealing, session_id: UUID | None, context: str) -> None:
+        self._keys = sealing.keys
         self._context = context
+        self._last = UUID(int=0)
+        self.has_vectors = sealing.has_vectors
+        self.session_id = session_id
 
-    def text(self, text: Any, field: str) -> Any:
+    def new_row(self) -> UUID:
+        """Return an id for a row, later than those before."""
+        made = new_uuid()
+        self._last = made if made > self._last else UUID(int=self._last.int + 1)
+        return self._last
+
+    def text(self, text: Any, field: str, row: UUID | None = None) -> Any:
         """Encrypt a text; anything else is left for the database to judge."""
-        return self._keys.seal(text, field) if isinstance(text, str) and text else text
+        return self._keys.seal(text, field, row=row) if isinstance(text, str) and text else text
 
     def texts(self, items: Any, field: str) -> Any:
         if not isinstance(items, (list, tuple)):
             return items
         return [self.text(item, field) for item in items]
 
-    def value(self, value: Any) -> str:
-        return self._keys.seal(json_text(value), "value")
+    def value(self, value: Any, field: str = "note", row: UUID | None = None) -> str:
+        return self._keys.seal(json_text(value), field, row=row)
 
-    def metadata(self, metadata: Any) -> Any:
+    def metadata(self, metadata: Any, field: str = "note") -> Any:
+        """Encrypt its values: notes; those of a memory, which filters compare, as field value."""
         if not isinstance(metadata, Mapping):
             return metadata
         return {
             key: value if key in _PLAIN_KEYS or value is None or isinstance(value, bool)
-            else self.value(value)
+            else self.value(value, field)
             for key, value in metadata.items()
         }  # fmt: skip
 
@@ -100,7 +150,8 @@ class _Sealer:
         if not isinstance(candidate, Mapping):
             return candidate
         content = candidate.get("content")
-        sealed = {k: v for k, v in candidate.items() if k not in ("embedding", "embedding_model")}
+        sealed = {k: v for k, v in candidate.items()
+                  if self.has_vectors or k not in _OF_VECTORS}  # fmt: skip
         if isinstance(content, str) and content:
             if sealed.get("token_count") is None:
                 sealed["token_count"] = count_text_tokens(content, _COUNTED_AS)
@@ -109,23 +160,24 @@ class _Sealer:
             if key in sealed:
                 sealed[key] = made(sealed[key], key.removesuffix("s"))
         if "metadata" in sealed:
-            sealed["metadata"] = self.metadata(sealed["metadata"])
+            sealed["metadata"] = self.metadata(sealed["metadata"], "value")
         return sealed
 
     def memory(self, content: Any) -> Any:
         if not isinstance(content, str) or not content.strip():
             return content
-        return self._keys.seal(content, "memory", with_hash=True)
+        return self._keys.seal(content, "memory", row=self.new_row(), with_hash=True)
 
     def message(self, message: Any, place: int) -> Any:
         if not isinstance(message, Mapping):
             return message
         where = f"{self._context} {place}" if self._context else ""
+        row = self._keys.row_of(where) if where else self.new_row()
 
         def seal(text: Any, field: str, part: str = "") -> Any:
             if not isinstance(text, str) or not text:
                 return text
-            return self._keys.seal(text, field, context=where and f"{where} {part}")
+            return self._keys.seal(text, field, row=row, context=f"{where} {part}")
 
         sealed = {
             key: value if key in _MESSAGE_KEYS or value is None else self.value(value)
@@ -167,7 +219,7 @@ class _Sealer:
             if key in sealed:
                 sealed[key] = self.texts(sealed[key], field)
         if "metadata" in sealed:
-            sealed["metadata"] = self.metadata(sealed["metadata"])
+            sealed["metadata"] = self.metadata(sealed["metadata"], "value")
         return sealed
 
 
@@ -175,13 +227,11 @@ _Given = dict[str, Any]
 
 
 def _open_session(sealer: _Sealer, given: _Given) -> _Given:
-    metadata = given.get("metadata")
-    if isinstance(metadata, Mapping) and metadata.get("extraction") == "verbatim":
-        raise _refused("verbatim extraction", "The database cannot read: llm, or none.")
-    return _session(sealer, given)
+    session_id = given.get("session_id") or new_uuid()
+    return _session(sealer, given | {"session_id": session_id}, session_id)
 
 
-def _session(sealer: _Sealer, given: _Given) -> _Given:
+def _session(sealer: _Sealer, given: _Given, session_id: UUID) -> _Given:
     sealed = dict(given)
     prompt = given.get("system_prompt")
     if isinstance(prompt, str) and prompt:
@@ -189,14 +239,14 @@ def _session(sealer: _Sealer, given: _Given) -> _Given:
             sealed["system_prompt_tokens"] = count_text_tokens(prompt, _COUNTED_AS)
         sealed["system_prompt"] = sealer.text(prompt, "prompt")
     if "title" in sealed:
-        sealed["title"] = sealer.text(sealed["title"], "title")
+        sealed["title"] = sealer.text(sealed["title"], "title", session_id)
     if "metadata" in sealed:
         sealed["metadata"] = sealer.metadata(sealed["metadata"])
     return sealed
 
 
 def _update_session(sealer: _Sealer, given: _Given) -> _Given:
-    return given | {"changes": _open_session(sealer, given["changes"])}
+    return given | {"changes": _session(sealer, given["changes"], given["session_id"])}
 
 
 def _append(sealer: _Sealer, given: _Given) -> _Given:
@@ -209,13 +259,15 @@ def _annotate(sealer: _Sealer, given: _Given) -> _Given:
 
 
 def _remember(sealer: _Sealer, given: _Given) -> _Given:
+    vector = given.get("embedding", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
     candidate: _Given = sealer.candidate(given)
-    return given | candidate | {"embedding": _LEFT_OUT}
+    return given | candidate | {"embedding": vector}
 
 
 def _ingest(sealer: _Sealer, given: _Given) -> _Given:
     candidates = [sealer.candidate(one) for one in given["candidates"]]
-    return given | {"candidates": candidates, "embeddings": _LEFT_OUT}
+    vectors = given.get("embeddings", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
+    return given | {"candidates": candidates, "embeddings": vectors}
 
 
 def _supersede(sealer: _Sealer, given: _Given) -> _Given:
@@ -228,12 +280,18 @@ def _retract(sealer: _Sealer, given: _Given) -> _Given:
 
 
 def _search(sealer: _Sealer, given: _Given) -> _Given:
-    sealed = given | {"query": _LEFT_OUT, "query_embedding": _LEFT_OUT}
+    sealed = _without_query(sealer, given)
     return sealed | {"filter": sealer.filter(given.get("filter", {}))}
 
 
+def _without_query(sealer: _Sealer, given: _Given) -> _Given:
+    """Ask by the vector, where there is one: words are compared here."""
+    vector = given.get("query_embedding", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
+    return given | {"query": _LEFT_OUT, "query_embedding": vector}
+
+
 def _context(sealer: _Sealer, given: _Given) -> _Given:
-    sealed = given | {"query": _LEFT_OUT, "query_embedding": _LEFT_OUT}
+    sealed = _without_query(sealer, given)
     options = given.get("options")
     if isinstance(options, Mapping):
         options = dict(options)
@@ -259,7 +317,7 @@ def _working(sealer: _Sealer, given: _Given) -> _Given:
         if sealed.get("token_count") is None:
             text = f"{given.get('key')}: {json_text(given['value'])}"
             sealed["token_count"] = count_text_tokens(text, _COUNTED_AS)
-        sealed["value"] = sealer.value(given["value"])
+        sealed["value"] = sealer.value(given["value"], "state", given["session_id"])
     return sealed
 
 
@@ -280,22 +338,27 @@ def _fail(sealer: _Sealer, given: _Given) -> _Given:
 
 def _finish(sealer: _Sealer, given: _Given) -> _Given:
     result = {k: v for k, v in (given.get("result") or {}).items()
-              if k not in ("embedding", "embeddings", "embedding_model")}  # fmt: skip
+              if sealer.has_vectors or k not in _OF_VECTORS}  # fmt: skip
     for key in ("messages", "memories", "summaries"):  # of an embed job
-        if key in result:
+        if key in result and not sealer.has_vectors:
             result[key] = []
     for key in ("candidates", "episodes", "merges"):
         if key in result:
             result[key] = [sealer.candidate(one) for one in result[key]]
     for one in result.get("merges", ()):
         one.pop("token_count", None)
-    if "solutions" in result:
-        raise _refused("a pattern", "Patterns need vectors.")
     content = result.get("content")
-    if isinstance(content, str) and content:
+    if "solutions" in result:  # a pattern
+        result["content"] = sealer.memory(content)
+        result["tags"] = sealer.texts(result.get("tags"), "tag")
+        result["solutions"] = [
+            {**one, "solution": sealer.text(one["solution"], "solution")}
+            for one in result["solutions"]
+        ]
+    elif isinstance(content, str) and content:
         if result.get("token_count") is None:
             result["token_count"] = count_text_tokens(content, _COUNTED_AS)
-        result["content"] = sealer.text(content, "summary")
+        result["content"] = sealer.text(content, "summary", sealer.session_id)
     return given | {"result": result, "phases": _phases(given)}
 
 
@@ -323,13 +386,12 @@ def _numbers(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else None
 
 
-def _only_without_query(function: str) -> Callable[[_Sealer, _Given], _Given]:
-    def rule(_: _Sealer, given: _Given) -> _Given:
-        if given.get("query"):
-            raise _refused(f"{function} by a query", _NOT_POSSIBLE[function])
-        return given | {"query_embedding": _LEFT_OUT}
-
-    return rule
+def _messages(sealer: _Sealer, given: _Given) -> _Given:
+    """Ask by the vector; what messages are noted with is compared here, too."""
+    wanted = given.get("filter")
+    if isinstance(wanted, Mapping):
+        given = given | {"filter": {k: v for k, v in wanted.items() if k != "metadata"}}
+    return _without_query(sealer, given) | {"query": ""}
 
 
 _RULES: dict[str, Callable[[_Sealer, _Given], _Given]] = {
@@ -354,27 +416,56 @@ _RULES: dict[str, Callable[[_Sealer, _Given], _Given]] = {
     "finish_job": _finish,
     "consolidation_input": _ingest,
     "record_model_call": _model_call,
-    "search_messages": _only_without_query("search_messages"),
-    "search_sessions": _only_without_query("search_sessions"),
+    "search_messages": _messages,
+    "search_sessions": _without_query,
 }  # fmt: skip
 
 # Opening
 
-_MEMORIES = {"search", "get_memories", "get_memory", "memory_chain", "memories_to_review",
-             "list_disputes", "explain_context"}  # fmt: skip
-_COLUMNS = {
+_FIELDS: dict[str, set[str]] = {
     "title": {"title"}, "system_prompt": {"prompt"}, "slot": {"slot"}, "tags": {"tag"},
-    "metadata": {"value"}, "name": {"name"}, "tool_calls": {"arguments"},
-    "content_parts": {"parts", "message"}, "summary": {"summary"},
+    "metadata": {"note", "value", "solution"}, "name": {"name"}, "tool_calls": {"arguments"},
+    "content_parts": {"parts", "message"}, "summary": {"summary"}, "disputed_content": {"memory"},
 }  # fmt: skip
-_QUOTED = re.compile(r'"(sealed:v1:value:[A-Za-z0-9_:-]+)"')
+_MESSAGE = {"message", "parts", "arguments"}
+_ID_OF = {"memory": "memory_id", "title": "session_id", "summary": "session_id",
+          "state": "session_id"} | dict.fromkeys(_MESSAGE, "message_id")  # fmt: skip
+_IDS = {"memory_id", "message_id", "session_id", "disputed_id"}
+_JSON = {"note", "value", "state"}
+_ALWAYS_SEALED = {
+    "content",
+    "disputed_content",
+    "title",
+    "system_prompt",
+    "slot",
+    "tags",
+    "summary",
+}
+_QUOTED = re.compile(r'"(sealed:v1:\d+:(?:value|note|state):[A-Za-z0-9_:-]+)"')
 _ODD = re.compile("[\u0001-\u001f\u007f-\u009f\u2028\u2029]+")
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_DELIMITER = re.compile(r"<(\s*/?\s*(memories|working_memory|summary|recalled))", re.IGNORECASE)
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+_DELIMITER = re.compile(
+    r"<(\s*/?\s*(memories|working_memory|summary|recalled)|\||<?/?SYS>)", re.IGNORECASE
+)
+
+
+class MovedError(ConfigurationError):
+    """A text stands in another row than the one that it was sealed for.
+
+    Attributes:
+        pair: field, the row that it was sealed for, the row in which it stands.
+    """
+
+    def __init__(self, message: str, pair: tuple[str, str, str]) -> None:
+        super().__init__(message, hint="It was moved in the database; restore it from a backup.")
+        self.pair = pair
 
 
 def has_sealed(value: Any) -> bool:
-    """Return whether there is a ciphertext anywhere in a value.
+    """Return whether there is a ciphertext, or the beginning of one, anywhere in a value.
 
     Every answer of the database passes here, so it is a loop: a call for each value took a third
     of the time of reading fifty messages.
@@ -383,7 +474,7 @@ def has_sealed(value: Any) -> bool:
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
-            if is_sealed(value):
+            if "sealed:v1:" in value:
                 return True
         elif isinstance(value, dict):
             waiting.extend(value)
@@ -393,65 +484,190 @@ def has_sealed(value: Any) -> bool:
     return False
 
 
-def opened_value(function: str, column: str, value: Any, keys: UserKeys) -> Any:
-    """Return a column of a function's answer with its ciphertexts opened, each as what it is.
+class Opener:
+    """Opens the texts in the answer of a function, each as what it is and where it belongs.
+
+    Args:
+        keys: of the user.
+        function: which answered.
+        given: its arguments.
+        kin: texts that stand in another row than they were sealed for, and may: a restored memory
+            has the text of the one that it follows.
 
     Raises:
-        ConfigurationError: one does not open here.
+        ConfigurationError: a text does not open here, was moved, or is readable.
     """
-    if function == "compile_context" and isinstance(value, Mapping):
-        messages = [_context_message(message, keys) for message in value.get("messages") or ()]
-        return {**value, "messages": messages}
-    fields: Collection[str] | None = _COLUMNS.get(column)
-    if column == "content" and function in _MEMORIES:
-        fields = {"memory"}
-    elif column == "content" and function == "get_messages":
-        fields = {"message"}
-    return _opened(value, keys, fields)
 
+    def __init__(
+        self,
+        keys: UserKeys,
+        function: str,
+        given: Mapping[str, Any],
+        kin: Collection[tuple[str, str, str]] = (),
+    ) -> None:
+        self._keys = keys
+        self._function = function
+        self._kin = kin
+        session_id = given.get("session_id")
+        self._ids = {} if session_id is None else {"session_id": str(session_id)}
+        self._seen: list[Opened] = []  # all that was opened, in order
 
-def _opened(value: Any, keys: UserKeys, fields: Collection[str] | None) -> Any:
-    if isinstance(value, str):
-        return _opened_text(value, keys, fields) if is_sealed(value) else value
-    if isinstance(value, Mapping):
+    def row(self, columns: Sequence[str], row: Sequence[Any]) -> tuple[Any, ...]:
+        """Return a row of the answer with its texts readable."""
+        if self._function == "compile_context" and isinstance(row[0], Mapping):
+            return (self._context(row[0]),)
+        opened = self._mapping(dict(zip(columns, row, strict=True)), None, self._ids)
+        return tuple(opened[name] for name in columns)
+
+    def _value(self, value: Any, name: str | None, ids: Mapping[str, str]) -> Any:
+        if isinstance(value, str):
+            return self._text(value, name, ids)
+        if isinstance(value, Mapping):
+            return self._mapping(value, name, ids)
+        if isinstance(value, (list, tuple)):
+            if len(value) == 1 and isinstance(value[0], Mapping) and value[0].get("type") == "text":
+                text = value[0].get("text")
+                if isinstance(text, str) and ":parts:" in text and is_token(text):
+                    return json.loads(
+                        self._open(text, {"parts"}, "content_parts", ids, lambda one: one.text)
+                    )
+            return [self._value(item, name, ids) for item in value]
+        return value
+
+    def _mapping(
+        self, value: Mapping[str, Any], name: str | None, ids: Mapping[str, str]
+    ) -> dict[str, Any]:
+        own = {key: str(value[key]) for key in _IDS & value.keys() if value[key] is not None}
+        within = {**ids, **own} if own else ids
+        nested = name if name in _FIELDS else None
         return {
-            _opened(key, keys, fields): _opened(item, keys, fields) for key, item in value.items()
+            self._text(key, None, within): self._value(
+                item, key if key in _FIELDS or key == "content" else nested, within
+            )
+            for key, item in value.items()
         }
-    if isinstance(value, (list, tuple)):
-        if len(value) == 1 and isinstance(value[0], Mapping) and value[0].get("type") == "text":
-            text = value[0].get("text")
-            if isinstance(text, str) and text.startswith("sealed:v1:parts:"):
-                return json.loads(keys.open(text, fields))
-        return [_opened(item, keys, fields) for item in value]
-    return value
+
+    def _text(self, text: str, name: str | None, ids: Mapping[str, str]) -> Any:
+        if not text:
+            return text
+        if is_token(text):
+            fields = _content_fields(ids) if name == "content" else _FIELDS.get(name or "")
+            opened = self._open(text, fields, name, ids)
+            return json.loads(opened) if text.split(":", 4)[3] in _JSON else opened
+        if is_damaged(text) or name in _ALWAYS_SEALED:
+            raise ConfigurationError(
+                f"a text of the sealed user {self._keys.user_id}{self._where(name, ids)} is "
+                "damaged, or was written by somebody without the key",
+                hint="Something was changed in the database; restore it from a backup.",
+            )
+        return self._open(text, None, name, ids) if is_sealed(text) else text
+
+    def _open(
+        self,
+        text: str,
+        fields: Collection[str] | None,
+        name: str | None,
+        ids: Mapping[str, str],
+        made: Callable[[Opened], str] | None = None,
+    ) -> str:
+        id_name = "disputed_id" if name == "disputed_content" else None
+
+        def shown(opened: Opened) -> str:
+            self._seen.append(opened)
+            expected = ids.get(id_name or _ID_OF.get(opened.field, ""))
+            if expected is not None and opened.row is not None and str(opened.row) != expected:
+                pair = (opened.field, str(opened.row), expected)
+                if pair not in self._kin:
+                    raise MovedError(
+                        f"a sealed text of user {self._keys.user_id}{self._where(name, ids)} was "
+                        f"sealed for {opened.row}", pair,
+                    )  # fmt: skip
+            return _readable(opened) if made is None else made(opened)
+
+        return self._keys.replaced(text, shown, fields, self._where(name, ids))
+
+    def _where(self, name: str | None, ids: Mapping[str, str]) -> str:
+        place = ", ".join(f"{key} {ids[key]}" for key in sorted(ids))
+        return f" ({self._function}: {name or 'a text'}{', ' if place else ''}{place})"
+
+    def _context(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """Open a compiled context; what it says that it holds must be there, in its order."""
+        history: list[str] = []
+        messages = []
+        for message in value.get("messages") or ():
+            before = len(self._seen)
+            messages.append(self._context_message(message))
+            said = [one for one in self._seen[before:] if one.field in _MESSAGE]
+            history += [str(one.row) for one in said[:1]]
+        self._check_memories([str(one["id"]) for one in value.get("memories") or ()])
+        has_prompt = (value.get("budget") or {}).get("system", 0) > 0
+        if has_prompt and not any(one.field == "prompt" for one in self._seen):
+            raise self._foreign("the system prompt")
+        reach = dict(value.get("history") or {})
+        order = {str(row): place for place, row in enumerate(reach.pop("message_ids", None) or ())}
+        places = [order[row] for row in history if row in order]
+        if any(later <= place for place, later in pairwise(places)):
+            raise ConfigurationError(
+                f"the messages in a context of the sealed user {self._keys.user_id} (session_id "
+                f"{self._ids.get('session_id')}) are not in the order in which they were said",
+                hint="Some were moved in the database; restore them from a backup.",
+            )
+        return {**value, "messages": messages, "history": reach}
+
+    def _check_memories(self, wanted: Sequence[str]) -> None:
+        """Refuse memories that are not those which the context names."""
+        shown = {str(one.row) for one in self._seen if one.field == "memory"}
+        for row in shown - {*wanted}:
+            follow = {place for field, found, place in self._kin
+                      if (field, found) == ("memory", row)}  # fmt: skip
+            if follow.isdisjoint(wanted):
+                raise MovedError(
+                    f"a memory in a context of the sealed user {self._keys.user_id} was sealed "
+                    f"as memory_id {row}", ("memory", row, ",".join(wanted)),
+                )  # fmt: skip
+            shown |= follow
+        if missing := {*wanted} - shown:
+            raise self._foreign(f"memory_id {min(missing)}")
+
+    def _foreign(self, what: str) -> ConfigurationError:
+        return ConfigurationError(
+            f"{what} in a context of the sealed user {self._keys.user_id} is no sealed text",
+            hint="It was written in the database by somebody without the key.",
+        )
+
+    def _context_message(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        content = message.get("content")
+        if (
+            message.get("role") != "system"
+            or not isinstance(content, str)
+            or (":message:" in content and is_token(content))
+        ):
+            return self._mapping(message, None, self._ids)
+        # blocks of ours: what is opened in them is data, on one line, with nothing that could act
+        if is_damaged(content):
+            self._text(content, "a block", self._ids)
+        unquoted = _QUOTED.sub(r"\1", content)
+        return {**message, "content": self._open(unquoted, None, "a block", self._ids, _harmless)}
 
 
-def _opened_text(text: str, keys: UserKeys, fields: Collection[str] | None) -> Any:
-    if re.fullmatch(r"sealed:v1:value:[A-Za-z0-9_:-]+", text):
-        return json.loads(keys.open(text, fields))
-
-    def shown(field: str, opened: str) -> str:
-        return content_text(json.loads(opened)) if field == "parts" else opened
-
-    return keys.replaced(text, shown, fields)
-
-
-def _context_message(message: Mapping[str, Any], keys: UserKeys) -> Mapping[str, Any]:
-    content = message.get("content")
-    if message.get("role") != "system" or not isinstance(content, str):
-        return dict(_opened(message, keys, {"message", "parts", "name", "arguments"}))
-    if content.startswith("sealed:v1:message:") and "\n" not in content:
-        return {**message, "content": keys.open(content, {"message"})}
-    # blocks of ours: what is opened in them is data, on one line, with nothing that could act
-    unquoted = _QUOTED.sub(r"\1", content)
-    return {**message, "content": keys.replaced(unquoted, _harmless)}
+def _content_fields(ids: Mapping[str, str]) -> Collection[str]:
+    """Return what a content may be: of a message, a memory, or what has no id of its own."""
+    if "message_id" in ids:
+        return ("message", "parts")
+    return (
+        ("memory",) if "memory_id" in ids else ("message", "parts", "memory", "summary", "prompt")
+    )
 
 
-def _harmless(field: str, text: str) -> str:
+def _readable(opened: Opened) -> str:
+    return content_text(json.loads(opened.text)) if opened.field == "parts" else opened.text
+
+
+def _harmless(opened: Opened) -> str:
     """Return a text as `recall._plain_text` makes it; the system prompt is the application's."""
-    if field == "prompt":
-        return text
-    return _DELIMITER.sub(r"&lt;\1", _INVISIBLE.sub("", _ODD.sub(" ", text)))
+    if opened.field == "prompt":
+        return opened.text
+    return _DELIMITER.sub(r"&lt;\1", _INVISIBLE.sub("", _ODD.sub(" ", _readable(opened))))
 
 
 def message_digest(message: Mapping[str, Any]) -> bytes:
@@ -461,28 +677,3 @@ def message_digest(message: Mapping[str, Any]) -> bytes:
         message.get("tool_call_id"),
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).digest()
-
-
-def ranked_by_words(hits: Sequence[SearchHit], query: str) -> list[SearchHit]:
-    """Return the hits that share the most words with a query first, the rarer the word the better.
-
-    `lexical` becomes that share (0 to 1), and half of the score.
-    """
-    asked = set(_words(query))
-    known = [set(_words(hit.content)) for hit in hits]
-    weights = {
-        word: math.log(1 + len(hits) / sum(word in words for words in known))
-        for word in asked
-        if any(word in words for words in known)
-    }
-    whole = sum(weights.values()) + sum(math.log(1 + len(hits)) for _ in asked - weights.keys())
-    made = [
-        replace(hit, lexical=share, score=0.5 * share + 0.5 * hit.score)
-        for hit, words in zip(hits, known, strict=True)
-        for share in [sum(weights[word] for word in asked & words) / (whole or 1.0)]
-    ]
-    return sorted(made, key=lambda hit: -hit.score)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())

@@ -5,11 +5,16 @@ the database, wrapped by a wrapping key that is kept anywhere else: a file, an e
 variable, or a key management service behind the protocol `WrappingKeys`. The driver encrypts what
 it sends and opens what it gets; a caller sees texts.
 
-Associated data bind a ciphertext to its user and field: one that was moved to another user, or to
-another field, does not open. Nonces are derived from key, field and text (and, in an append, from
-the request id and the place), so that a repeated request sends the same bytes, and names that are
-compared (slots, tags, tasks) stay comparable: of those, and of the HMAC of a memory's text, the
+A ciphertext is `sealed:v1:<key number>:<field>:<HMAC or nothing>:<base64url>`. Associated data bind
+it to its user, its key, its field (what it is, and so its table and column) and, where it is no
+name, its row: one that was changed, or moved to another user, field or row, does not open. Nonces
+are derived from key, field, row and text (and, in an append, from the request id and the place), so
+that a repeated request sends the same bytes, and names that are compared (slots, tags, tasks, keys,
+values of a memory's metadata) stay comparable: of those, and of the HMAC of a memory's text, the
 database learns which are equal, and nothing more.
+
+A user has a second data key while the first is being replaced (`AgentMemory.rotate_user`): texts
+are sealed by the new one at once, what is compared by the old one until all of it is exchanged.
 """
 
 from __future__ import annotations
@@ -22,15 +27,20 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from pgrecall.errors import ConfigurationError, InvalidInputError
 
-__all__ = ["LocalWrappingKeys", "UserKeys", "WrappingKeys", "is_sealed", "new_data_key"]
+__all__ = ["LocalWrappingKeys", "Opened", "UnknownKeyError", "UserKeys", "WrappingKeys",
+           "is_damaged", "is_sealed", "is_token", "new_data_key"]  # fmt: skip
 
 _PREFIX = "sealed:v1:"
-_TOKEN = re.compile(r"sealed:v1:([a-z]+):([A-Za-z0-9_-]{43})?:([A-Za-z0-9_-]{40,})")
+_TOKEN = re.compile(
+    r"sealed:v1:(\d{1,5}):([a-z]+):([A-Za-z0-9_-]{43})?:([A-Za-z0-9_-]{60,})(?![A-Za-z0-9_-])"
+)
+_COMPARED = {"slot", "tag", "task", "key", "value"}  # fields that the database compares
+_NO_ROW = UUID(int=0)
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 _WRONG_KEY = "Give the driver the wrapping key that the user was sealed with, under its name."
@@ -130,41 +140,83 @@ class LocalWrappingKeys:
 _HOW_TO_MAKE = "Make one by: python -c 'import base64,os; print(base64.b64encode(os.urandom(32)))'"
 
 
+class Opened(NamedTuple):
+    """A text that was opened: what it is, of which row (None: of any), and the text."""
+
+    field: str
+    row: UUID | None
+    text: str
+
+
+class UnknownKeyError(ConfigurationError):
+    """A text is sealed by a data key that is not known here (yet, or any more)."""
+
+
 class UserKeys:
     """Seals and opens the texts of one user.
 
     Args:
         user_id: whose.
-        data_keys: by number; the highest seals.
+        data_keys: by number; the highest seals, the lowest what is compared.
+        retired: numbers of those that only open what stands in the audit.
+
+    Attributes:
+        user_id: whose.
+        numbers: those of the keys in use, ascending.
     """
 
-    def __init__(self, user_id: UUID, data_keys: Mapping[int, bytes]) -> None:
+    def __init__(
+        self, user_id: UUID, data_keys: Mapping[int, bytes], retired: Collection[int] = ()
+    ) -> None:
         self.user_id = user_id
+        self.numbers = sorted(data_keys.keys() - set(retired))
         self._ciphers = {no: _derived(key, b"cipher") for no, key in data_keys.items()}
         self._nonces = {no: _derived(key, b"nonce") for no, key in data_keys.items()}
-        # of the first key for ever: what is compared must not change with the others
-        self._mac = _derived(data_keys[min(data_keys)], b"compare")
-        self._current = max(data_keys)
+        self._macs = {no: _derived(key, b"compare") for no, key in data_keys.items()}
 
-    def seal(self, text: str, field: str, *, context: str = "", with_hash: bool = False) -> str:
+    def newest(self) -> UserKeys:
+        """Return the newest key alone: what is compared is sealed by it, too."""
+        alone = object.__new__(UserKeys)
+        alone.user_id, alone.numbers = self.user_id, self.numbers[-1:]
+        alone._ciphers, alone._nonces, alone._macs = self._ciphers, self._nonces, self._macs
+        return alone
+
+    def seal(
+        self,
+        text: str,
+        field: str,
+        *,
+        row: UUID | None = None,
+        context: str = "",
+        with_hash: bool = False,
+    ) -> str:
         """Return the ciphertext of a text.
 
         Args:
             text: any text.
             field: what it is; it opens as this only.
+            row: the id of the row that it stands in.
             context: what makes the bytes differ from those of the same text elsewhere; empty where
                 the database must be able to compare.
             with_hash: whether the HMAC of the normalized text goes with it, for deduplication.
         """
-        mark = ""
+        mark, oldest = "", self.numbers[0]
+        number = oldest if field in _COMPARED else self.numbers[-1]
         if with_hash:
-            mark = _b64(hmac.digest(self._mac, b"hash\0" + _normalized(text).encode(), "sha256"))
-        data = text.encode()
-        bound = self._bound(field, mark)
+            hashed = b"hash\0" + _normalized(text).encode()
+            mark = _b64(hmac.digest(self._macs[oldest], hashed, "sha256"))
+        data, place = text.encode(), (row or _NO_ROW).bytes
+        bound = self._bound(number, field, mark, place)
         seed = len(context).to_bytes(4) + context.encode() + bound + b"\0" + data
-        nonce = hmac.digest(self._nonces[self._current], seed, "sha256")[:_NONCE_BYTES]
-        body = encrypted(self._ciphers[self._current], nonce, data, bound)
-        return f"{_PREFIX}{field}:{mark}:{_b64(self._current.to_bytes(2) + nonce + body)}"
+        nonce = hmac.digest(self._nonces[number], seed, "sha256")[:_NONCE_BYTES]
+        body = encrypted(self._ciphers[number], nonce, data, bound)
+        return f"{_PREFIX}{number}:{field}:{mark}:{_b64(place + nonce + body)}"
+
+    def row_of(self, seed: str) -> UUID:
+        """Return an id for a row that is the same whenever the same is sent again (UUIDv8)."""
+        digest = hmac.digest(self._nonces[self.numbers[0]], b"row\0" + seed.encode(), "sha256")
+        number = int.from_bytes(digest[:16]) & ~(0xF << 76) | 0x8 << 76  # the version
+        return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)  # the variant
 
     def open(self, text: str, fields: Collection[str] | None = None) -> str:
         """Return a text with each ciphertext in it opened.
@@ -172,39 +224,61 @@ class UserKeys:
         Raises:
             ConfigurationError: one is of another key, user or field, or was changed.
         """
-        return self.replaced(text, lambda _, opened: opened, fields)
+        return self.replaced(text, lambda opened: opened.text, fields)
 
     def replaced(
         self,
         text: str,
-        shown: Callable[[str, str], str],
+        shown: Callable[[Opened], str],
         fields: Collection[str] | None = None,
+        where: str = "",
     ) -> str:
-        """Return a text with each ciphertext replaced by what `shown` makes of field and text."""
+        """Return a text with each ciphertext replaced by what `shown` makes of it."""
 
         def opened(match: re.Match[str]) -> str:
-            field, mark, body = match[1], match[2] or "", _unb64(match[3])
-            number = int.from_bytes(body[:2])
-            data = None
-            if number in self._ciphers and (fields is None or field in fields):
-                nonce, sealed = body[2 : 2 + _NONCE_BYTES], body[2 + _NONCE_BYTES :]
-                data = decrypted(self._ciphers[number], nonce, sealed, self._bound(field, mark))
-            if data is None:
-                raise ConfigurationError(
-                    f"a sealed text of user {self.user_id} does not open as {field}",
-                    hint="It was changed or moved in the database, or sealed by another key.",
-                )
-            return shown(field, data.decode())
+            return shown(self._opened(match, fields, where))
 
         return _TOKEN.sub(opened, text)
 
-    def _bound(self, field: str, mark: str) -> bytes:
-        return b"\0".join([b"pgrecall v1", self.user_id.bytes, field.encode(), mark.encode()])
+    def _opened(self, match: re.Match[str], fields: Collection[str] | None, where: str) -> Opened:
+        number, field, mark, body = int(match[1]), match[2], match[3] or "", _unb64(match[4])
+        if number not in self._ciphers:
+            raise UnknownKeyError(
+                f"a text of user {self.user_id}{where} is sealed by data key {number}, which is "
+                "not among the keys of this user",
+                hint="The row of recall.user_keys is missing, or was replaced by another.",
+            )
+        place, nonce, sealed = body[:16], body[16 : 16 + _NONCE_BYTES], body[16 + _NONCE_BYTES :]
+        data = None
+        if fields is None or field in fields:
+            bound = self._bound(number, field, mark, place)
+            data = decrypted(self._ciphers[number], nonce, sealed, bound)
+        if data is None:
+            raise ConfigurationError(
+                f"a sealed text of user {self.user_id}{where} does not open as {field}",
+                hint="It was changed or moved in the database, or sealed by another key.",
+            )
+        row = UUID(bytes=place)
+        return Opened(field, None if row == _NO_ROW else row, data.decode())
+
+    def _bound(self, number: int, field: str, mark: str, place: bytes) -> bytes:
+        parts = [b"pgrecall v1", self.user_id.bytes, number.to_bytes(2), field.encode()]
+        return b"\0".join([*parts, mark.encode(), place])
 
 
 def is_sealed(text: str) -> bool:
     """Return whether a text is, or contains, a ciphertext."""
     return _PREFIX in text and _TOKEN.search(text) is not None
+
+
+def is_token(text: str) -> bool:
+    """Return whether a text is one ciphertext and nothing else."""
+    return text.startswith(_PREFIX) and _TOKEN.fullmatch(text) is not None
+
+
+def is_damaged(text: str) -> bool:
+    """Return whether there is the beginning of a ciphertext in a text that is none."""
+    return _PREFIX in text and text.count(_PREFIX) > len(_TOKEN.findall(text))
 
 
 def new_data_key() -> bytes:

@@ -14,6 +14,7 @@ create table if not exists recall.users (
     is_sealed           boolean     not null default false,
     event_count         bigint      not null default 0,
     event_hash          bytea       not null default '',
+    has_vectors         boolean     not null default true,
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
     constraint users_event_count_check check (event_count >= 0),
@@ -45,6 +46,8 @@ comment on column recall.users.is_sealed is
 comment on column recall.users.event_count is 'How many events the user''s audit has.';
 comment on column recall.users.event_hash is
     'event_hash of the last of them: the head of the chain that verify_integrity follows.';
+comment on column recall.users.has_vectors is
+    'Whether vectors of the user''s texts are stored: not of a sealed user, unless it was wished.';
 
 create table if not exists recall.user_keys (
     user_id      uuid        not null,
@@ -52,6 +55,7 @@ create table if not exists recall.user_keys (
     wrapped_key  bytea       not null,
     wrapping_key text        not null,
     created_at   timestamptz not null,
+    retired_at   timestamptz,
     constraint user_keys_pkey primary key (user_id, key_no),
     constraint user_keys_key_no_check check (key_no between 1 and 65535)
 ) partition by hash (user_id);
@@ -64,3 +68,5 @@ comment on column recall.user_keys.key_no is '1 to n; ciphertexts name theirs.';
 comment on column recall.user_keys.wrapped_key is 'The data key, encrypted.';
 comment on column recall.user_keys.wrapping_key is 'Name of the key that opens it.';
 comment on column recall.user_keys.created_at is 'When it was made.';
+comment on column recall.user_keys.retired_at is
+    'Since when it seals nothing new: only texts of the audit, which is not rewritten, need it.';

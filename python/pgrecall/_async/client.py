@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -23,13 +24,26 @@ from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._ledger import Level, Recording
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
-from pgrecall._ranking import DEFAULT_LIMIT, RERANKED, Reranker, by_scores, by_window
+from pgrecall._ranking import (
+    DEFAULT_LIMIT,
+    RERANKED,
+    Reranker,
+    as_moment,
+    best_first,
+    by_scores,
+    by_window,
+    by_words,
+    contains,
+    first,
+    shares_of_words,
+)
 from pgrecall._runtime import AsyncBackground, AsyncRuntime
-from pgrecall._sealed import ranked_by_words
+from pgrecall._sealed import Sealing, resealed
 from pgrecall.dates import time_window
 from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
+from pgrecall.messages import content_text
 from pgrecall.rows import (
     Dispute,
     HealthCheck,
@@ -46,7 +60,7 @@ from pgrecall.rows import (
     SessionHit,
     StreamEvent,
 )
-from pgrecall.sealing import WrappingKeys, new_data_key
+from pgrecall.sealing import UserKeys, WrappingKeys, new_data_key
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -62,7 +76,13 @@ logger = logging.getLogger("pgrecall")
 _MAX_CACHED_USERS = 10_000
 _IMPORT_BATCH = 500
 _LONG = 3600.0  # seconds for what touches everything of a user
-_OPENED_FOR_SEARCH = 1000  # memories of a sealed user that a search opens, the weightiest
+_ROTATION_ATTEMPTS = 20  # while others write by the old key
+_MOST_LATE_ROWS = 1_000_000
+# What a search of a sealed user opens at most, since the database cannot read it:
+_OPENED_FOR_SEARCH = 1000  # memories, the nearest, or the weightiest
+_OPENED_SESSIONS = 500  # of which titles and summaries are looked at
+_OPENED_MESSAGES = 2000  # the latest of the sessions that were active last
+_NEAR_MESSAGES = 100  # the nearest, where there are vectors
 
 
 class AsyncAgentMemory:
@@ -347,12 +367,18 @@ class AsyncAgentMemory:
 
     # Sealed users
 
-    async def seal_user(self, user: User) -> bool:
+    async def seal_user(self, user: User, *, vectors: bool = False) -> bool:
         """Seal a user who has no data yet: from now on his texts reach the database encrypted.
 
-        Nothing else changes for who reads and writes by a driver with the wrapping key. Searching
-        is done here, over what was opened; `pgrecall.sealing` says what the database still learns.
+        Nothing else changes for who reads and writes by a driver with the wrapping key. Words are
+        compared here, over what was opened; `pgrecall.sealing` says what the database still learns.
         Returned is False when the user was sealed already.
+
+        Args:
+            user: who.
+            vectors: whether vectors of his texts are stored, unencrypted, so that the database
+                searches by meaning. From a vector one can tell what a text is about, and with some
+                effort much of what it says.
 
         Raises:
             ConfigurationError: this driver has no wrapping key.
@@ -369,10 +395,10 @@ class AsyncAgentMemory:
             wrapping.wrap, name, new_data_key(), wrap_context(user_id, 1)
         )
         is_new = await self._change_value(
-            user_id, "seal_user", wrapped_key=wrapped, wrapping_key=name
+            user_id, "seal_user", wrapped_key=wrapped, wrapping_key=name, with_vectors=vectors
         )
         self._sealer.forget(user_id)
-        await self._sealer.keys(user_id)
+        await self._sealer.sealing(user_id)
         return bool(is_new)
 
     async def rewrap_user(self, user: User) -> int:
@@ -385,7 +411,7 @@ class AsyncAgentMemory:
             ConfigurationError: a key is missing, or another than the one that wrapped.
         """
         user_id, wrapping, count = await self.user_id(user), self._sealer.wrapping, 0
-        await self._sealer.keys(user_id)
+        await self._sealer.sealing(user_id)
         if wrapping is None:
             return 0
         for number, wrapped, name in await self._sealer.wrapped(user_id):
@@ -402,6 +428,109 @@ class AsyncAgentMemory:
                 wrapped_key=anew,
                 wrapping_key=wrapping.current,
             )
+        return count
+
+    async def rotate_user(
+        self,
+        user: User,
+        *,
+        batch_size: int = 200,
+        progress: Callable[[int], object] | None = None,
+    ) -> int:
+        """Give a sealed user a new data key, seal everything by it, and destroy the old one.
+
+        It goes on meanwhile: who reads or writes asks for the keys again when they are others. A
+        rotation that was interrupted is taken up by calling this again. What the database compares
+        is exchanged at the end, at once; for that moment writers of this user's memories wait.
+        Reasons in the audit, which is never rewritten, keep the old key: it opens them alone. For a
+        login with the rights of `recall_admin`.
+
+        Args:
+            user: whose.
+            batch_size: rows to a transaction, before the end.
+            progress: called with the number of rows so far.
+
+        Returns:
+            How many rows were sealed anew.
+
+        Raises:
+            ConfigurationError: a key is missing, or a text does not open; what is done stays.
+            InvalidInputError: the user is not sealed.
+        """
+        user_id = await self.user_id(user)
+        self._sealer.forget(user_id)
+        sealing, wrapping = await self._sealer.sealing(user_id), self._sealer.wrapping
+        if sealing is None or wrapping is None:
+            raise InvalidInputError(f"user {user_id} is not sealed", hint="seal_user seals one.")
+        if len(sealing.keys.numbers) == 1:
+            number = 1 + max(row[0] for row in await self._sealer.wrapped(user_id))
+            context = wrap_context(user_id, number)
+            wrapped = await AsyncRuntime.in_thread(
+                wrapping.wrap, wrapping.current, new_data_key(), context
+            )
+            await self._change_value(
+                user_id,
+                "add_user_key",
+                key_no=number,
+                wrapped_key=wrapped,
+                wrapping_key=wrapping.current,
+            )
+        count = 0
+        for _ in range(_ROTATION_ATTEMPTS):
+            self._sealer.forget(user_id)
+            sealing = await self._sealer.sealing(user_id)
+            if sealing is None or len(sealing.keys.numbers) == 1:
+                break
+            try:
+                count = await self._exchange_key(
+                    user_id, sealing.keys, batch_size, count, progress or (lambda _: None)
+                )
+            except (ConfigurationError, InvalidInputError) as error:
+                if error.diag.sqlstate is None:
+                    raise  # a text that does not open, not one that was written meanwhile
+                last = error
+        else:
+            raise last
+        self._sealer.forget(user_id)
+        return count
+
+    async def _exchange_key(
+        self,
+        user_id: UUID,
+        keys: UserKeys,
+        batch_size: int,
+        count: int,
+        progress: Callable[[int], object],
+    ) -> int:
+        """Seal anew what the oldest key in use has sealed, and take it away."""
+        oldest, newest = keys.numbers[0], keys.newest()
+
+        async def exchange(
+            database: AsyncDatabase, rows: list[Any], replaced_key: int | Unset = UNSET
+        ) -> int:
+            made = [
+                {"row_table": table, "row_key": key, "texts": texts,
+                 "new_texts": resealed(texts, keys, newest)}
+                for table, key, texts in rows
+            ]  # fmt: skip
+            call = Call.of("reseal_rows", user_id=user_id, rows=made, replaced_key=replaced_key)
+            _, done = await database.send(call, user_id, repeatable=False, timeout=_LONG)
+            return int(done[0][0])
+
+        async def listed(database: AsyncDatabase, **arguments: Any) -> list[Any]:
+            call = Call.of("list_sealed_rows", user_id=user_id, key_no=oldest, **arguments)
+            _, rows = await database.send(call, user_id, repeatable=False, timeout=_LONG)
+            return rows
+
+        after: Any = UNSET
+        while rows := await listed(self._write, after=after, limit=batch_size):
+            count += await exchange(self._write, rows)
+            progress(count)
+            after = {"row_table": rows[-1][0], "row_key": rows[-1][1]}
+        async with self._write.transaction() as same:
+            rows = await listed(same, with_late=True, limit=_MOST_LATE_ROWS)
+            count += await exchange(same, rows, oldest)
+        progress(count)
         return count
 
     # Conversations
@@ -539,6 +668,12 @@ class AsyncAgentMemory:
         """
         given = {} if filter is UNSET else dict(filter)
         window = time_window(query, asked_at) if dates else None
+        if await self._sealing(user):
+            found = await self._search_sealed_messages(user, query, embedding, given)
+            if window is not None and not {"since", "until"} & given.keys():
+                found = by_window(found, window, lambda hit: hit.created_at)
+            found = await self._reranked(query, found, self._chosen(reranker))
+            return first(found, limit)
         hits, wanted = await self._favored(
             self._read_history,
             MessageHit,
@@ -575,6 +710,8 @@ class AsyncAgentMemory:
             embedding: the query's vector; None searches by words, left out it is made here.
             limit: how many at most.
         """
+        if query and await self._sealing(user):
+            return await self._search_sealed_sessions(user, query, embedding, limit)
         return await self._read_history(
             SessionHit,
             user,
@@ -583,6 +720,101 @@ class AsyncAgentMemory:
             query_embedding=await self._vector(user, query, embedding),
             limit=limit,
         )
+
+    async def _search_sealed_messages(
+        self, user: User, query: str, embedding: Vector | Unset | None, given: JSON
+    ) -> list[MessageHit]:
+        """Return a sealed user's messages that have words of a query, or are near it by meaning.
+
+        Opened are the latest of the sessions that were active last.
+        """
+        near = await self._read_history(  # without a vector none, but the filter is judged
+            MessageHit,
+            user,
+            "search_messages",
+            query=query,
+            query_embedding=await self._vector(user, query, embedding),
+            limit=_NEAR_MESSAGES,
+            filter=given,
+        )
+        opened = await self._opened_messages(user, given)
+        known = {hit.message_id for hit in opened}
+        hits = {hit.message_id: hit for hit in near
+                if "metadata" not in given or hit.message_id in known}  # fmt: skip
+        for hit in opened:
+            hits.setdefault(hit.message_id, hit)
+        shares = shares_of_words([hit.content or "" for hit in hits.values()], query)
+        ranked = by_words(list(hits.values()), shares)
+        return [hit for hit in ranked if hit.lexical or hit.similarity is not None]
+
+    async def _opened_messages(self, user: User, given: JSON) -> list[MessageHit]:
+        """Return the latest messages of a sealed user that a filter lets through."""
+        since, until = (as_moment(given.get(key)) for key in ("since", "until"))
+        roles = given.get("roles") or ("user", "assistant", "tool", "function")
+        listed = await self._read_history(
+            SessionHit, user, "search_sessions", limit=_OPENED_SESSIONS
+        )
+        ids = [session.session_id for session in listed]
+        if (one := given.get("session_id")) is not None:
+            ids = [session_id for session_id in ids if str(session_id) == str(one)]
+        if (agent := given.get("agent_id")) is not None:
+            of_agent = {
+                session.session_id
+                for session in await self.sessions(user, limit=_OPENED_SESSIONS)
+                if session.agent_id == agent
+            }
+            ids = [session_id for session_id in ids if session_id in of_agent]
+        noted = given.get("metadata") or {}
+        hits: list[MessageHit] = []
+        for session_id in ids:
+            left = _OPENED_MESSAGES - len(hits)
+            if left <= 0:
+                break
+            hits += [
+                MessageHit(
+                    message_id=said.message_id,
+                    session_id=session_id,
+                    turn_index=said.turn_index,
+                    role=said.role,
+                    content=content_text(said.to_openai()),
+                    created_at=said.created_at,
+                    score=0.0,
+                    name=said.name,
+                    token_count=said.token_count,
+                )
+                for said in await self.messages(user, session_id, limit=left)
+                if said.role in roles
+                and (since is None or said.created_at >= since)
+                and (until is None or said.created_at < until)
+                and said.metadata.get("recalled") is not True
+                and contains(said.metadata, noted)
+            ]
+        return hits
+
+    async def _search_sealed_sessions(
+        self, user: User, query: str, embedding: Vector | Unset | None, limit: int | Unset
+    ) -> list[SessionHit]:
+        """Return a sealed user's sessions by the words of title and summary, and by best turn."""
+        sessions = await self._read_history(
+            SessionHit, user, "search_sessions", limit=_OPENED_SESSIONS
+        )
+        turns: dict[UUID, MessageHit] = {}
+        for hit in await self._search_sealed_messages(user, query, embedding, {}):
+            turns.setdefault(hit.session_id, hit)
+        topics = shares_of_words([f"{one.title or ''} {one.summary or ''}" for one in sessions],
+                                 query)  # fmt: skip
+        found = []
+        for session, topic in zip(sessions, topics, strict=True):
+            best = turns.get(session.session_id)
+            part = 0.0 if best is None else best.score
+            made = replace(session, lexical=topic, topic_part=topic / 2, turn_part=part / 2,
+                          score=(topic + part) / 2)  # fmt: skip
+            if best is not None:
+                made = replace(
+                    made, turn_index=best.turn_index, role=best.role, content=best.content
+                )
+            found.append(made)
+        return first(best_first(found), limit)
 
     # Memories
 
@@ -667,7 +899,7 @@ class AsyncAgentMemory:
             InvalidInputError: the message names the candidate and the field; nothing is stored.
         """
         candidates = list(candidates)
-        if embeddings is UNSET and candidates and not await self._is_sealed(user):
+        if embeddings is UNSET and candidates and await self._has_vectors(user):
             texts = [candidate.get("content") for candidate in candidates]
             if all(isinstance(text, str) for text in texts):  # else the database says which is not
                 embeddings = await self._embedded(user, [str(text) for text in texts])
@@ -750,17 +982,16 @@ class AsyncAgentMemory:
         Raises:
             InvalidInputError: an unknown key of the filter, a negative limit.
         """
-        if query and await self._is_sealed(user):
-            found = await self._read_memory(
-                SearchHit, user, "search", limit=_OPENED_FOR_SEARCH, filter=filter, as_of=as_of
-            )
-            ranked = ranked_by_words(found, query)
-            ranked = await self._reranked(query, ranked, self._chosen(reranker))
-            return ranked[: DEFAULT_LIMIT if limit is UNSET else limit]
         given = {} if filter is UNSET else dict(filter)
         asked = asked_at if asked_at is not None or as_of is UNSET else as_of
         window = time_window(query, asked) if dates and query else None
         times = {"observed_after", "observed_before", "valid_at"}
+        if query and await self._sealing(user):
+            found = await self._search_sealed(user, query, embedding, given, as_of)
+            if window is not None and not times & given.keys():
+                found = by_window(found, window, lambda hit: hit.observed_at)
+            found = await self._reranked(query, found, self._chosen(reranker))
+            return first(found, limit)
         hits, wanted = await self._favored(
             self._read_memory,
             SearchHit,
@@ -784,6 +1015,30 @@ class AsyncAgentMemory:
             as_of=as_of,
         )
         return (await self._reranked(query or "", hits, self._chosen(reranker)))[:wanted]
+
+    async def _search_sealed(
+        self,
+        user: User,
+        query: str,
+        embedding: Vector | Unset | None,
+        given: JSON,
+        as_of: datetime | Unset,
+    ) -> list[SearchHit]:
+        """Return a sealed user's memories, best first: half by words, half as the database has it.
+
+        That is by meaning where there are vectors, else by weight.
+        """
+        hits = await self._read_memory(
+            SearchHit,
+            user,
+            "search",
+            limit=_OPENED_FOR_SEARCH,
+            filter=given,
+            as_of=as_of,
+            query_embedding=await self._vector(user, query, embedding),
+        )
+        shares = shares_of_words([hit.content for hit in hits], query)
+        return by_words(hits, shares)
 
     async def memories(
         self,
@@ -1090,6 +1345,7 @@ class AsyncAgentMemory:
         It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
         """
         receipt: dict[str, Any] = await self._long_call(self._write, user, "forget_user")
+        self._sealer.forget(await self.user_id(user))
         return receipt
 
     async def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
@@ -1114,13 +1370,27 @@ class AsyncAgentMemory:
         counts: dict[str, int] = done["counts"]
         return counts
 
-    async def export_user(self, user: User) -> dict[str, Any]:
+    async def export_user(self, user: User, *, sealed: bool = False) -> dict[str, Any]:
         """Return everything of a user as one JSON document, as `import_user` takes it.
+
+        Args:
+            user: whose.
+            sealed: leave the texts of a sealed user as they are, with the wrapped keys: so it is
+                imported elsewhere, and no key is needed for it. Else they are readable, for the
+                user to have; that is not imported.
 
         Raises:
             NotFoundError: nobody knows this user.
         """
-        document: dict[str, Any] = await self._long_call(self._history, user, "export_user")
+        user_id = await self.user_id(user)
+        call = Call.of("export_user", user_id=user_id)
+        _, rows = await self._history.send(call, user_id, repeatable=False, timeout=_LONG)
+        document: dict[str, Any] = rows[0][0]
+        if sealed or not document["tables"].get("user_keys"):
+            return document
+        opened = await self._sealer.opened(call, ["export_user"], rows, user_id)
+        document = {**opened[0][0], "is_opened": True}
+        del document["tables"]["user_keys"]
         return document
 
     async def import_user(self, document: JSON) -> dict[str, int]:
@@ -1130,11 +1400,13 @@ class AsyncAgentMemory:
 
         Raises:
             InvalidInputError: it is no such document.
-            NotAllowedError: the user has other data.
+            NotAllowedError: the user has other data, or is sealed where the document is not.
         """
+        user_id = await self.user_id(str(document.get("user_id", "")))
         counts: dict[str, int] = await self._long_call(
-            self._write, str(document.get("user_id", "")), "import_user", document=document
+            self._write, user_id, "import_user", document=document
         )
+        self._sealer.forget(user_id)  # it may have come with the document
         return counts
 
     # Operation
@@ -1270,15 +1542,21 @@ class AsyncAgentMemory:
                 self._chat_client = self._llm
         return self._chat_client
 
-    async def _is_sealed(self, user: User) -> bool:
-        """Return whether a user is sealed, as far as a driver with wrapping keys wants to know."""
-        return bool(self._sealer.wrapping and await self._sealer.keys(await self.user_id(user)))
+    async def _sealing(self, user: User) -> Sealing | None:
+        """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
+        if self._sealer.wrapping is None:
+            return None
+        return await self._sealer.sealing(await self.user_id(user))
+
+    async def _has_vectors(self, user: User) -> bool:
+        sealing = await self._sealing(user)
+        return sealing is None or sealing.has_vectors
 
     async def _vector(self, user: User, text: str | None, embedding: Vector | Unset | None) -> Any:
-        """Return the vector to send: the one given, or the text's; none of a sealed user."""
+        """Return the vector to send: the one given, or the text's; none when none are stored."""
         if embedding is not UNSET:
             return UNSET if embedding is None else embedding
-        if not text or await self._is_sealed(user):
+        if not text or not await self._has_vectors(user):
             return UNSET
         refuse_unstorable(text, "text")
         vectors = await self._embedded(user, [text])

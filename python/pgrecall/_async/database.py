@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 from weakref import WeakSet
@@ -35,9 +36,12 @@ _REPEATS = (0.05, 0.5)  # seconds before a repeatable call is sent again
 _FRAME = b"""
 select set_config('recall.user_id', %s, true),
        set_config('statement_timeout', %s, true),
-       set_config('idle_in_transaction_session_timeout', %s, true)
+       set_config('idle_in_transaction_session_timeout', %s, true),
+       set_config('recall.user_key', %s, true)
 """
-_FRAME_OF_CALLER = b"select set_config('recall.user_id', %s, true)"
+_FRAME_OF_CALLER = b"""
+select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true)
+"""
 
 # halfvec as the tables have it: the extension may live in a schema that is on nobody's path.
 _HALFVEC = b"""
@@ -107,6 +111,17 @@ class AsyncDatabase:
         _, values = await self._fetch(Call("", text, parameters or {}), None, True)
         return values
 
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncDatabase]:
+        """Give a database whose calls are one transaction, committed at the end."""
+        if isinstance(self._target, AsyncConnection):
+            async with self._target.transaction():
+                yield self
+            return
+        pool = await self._pool()
+        async with pool.connection() as connection, connection.transaction():
+            yield AsyncDatabase(connection, self._limits)
+
     async def aclose(self) -> None:
         """Close the pool, if it is our own."""
         pool, self._own_pool = self._own_pool, None
@@ -128,14 +143,14 @@ class AsyncDatabase:
         try:
             columns, rows = await self.send(sealed, user_id, repeatable, timeout)
         except NotAllowedError:
-            # sealed by somebody else since we asked
-            if sealer.wrapping is None or sealed is not call or not sealer.forget(user_id):
+            # sealed, or its keys replaced, by somebody else since we asked
+            if sealer.wrapping is None or not sealer.forget(user_id):
                 raise
             sealed = await sealer.sealed(call, user_id)
             if sealed is call:
                 raise
             columns, rows = await self.send(sealed, user_id, repeatable, timeout)
-        return columns, await sealer.opened(call.function, columns, rows, user_id)
+        return columns, await sealer.opened(call, columns, rows, user_id)
 
     async def send(
         self,
@@ -146,12 +161,12 @@ class AsyncDatabase:
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send a call as it is; return its columns and rows."""
         if isinstance(self._target, AsyncConnection):
-            return await self._joined(self._target, call, self._frame(user_id, timeout))
+            return await self._joined(self._target, call, self._frame(call, user_id, timeout))
         pauses = list(_REPEATS) if repeatable else []
         while True:
             pool = await self._pool()
             try:
-                return await self._pooled(pool, call, self._frame(user_id, timeout))
+                return await self._pooled(pool, call, self._frame(call, user_id, timeout))
             except psycopg.Error as error:
                 if not pauses or not _may_pass(error):
                     raise translated(error) from error.__cause__
@@ -161,7 +176,7 @@ class AsyncDatabase:
                     await pool.check()  # the others may have been lost with it
 
     async def _pooled(
-        self, pool: AsyncConnectionPool[Any], call: Call, frame: tuple[str, str, str]
+        self, pool: AsyncConnectionPool[Any], call: Call, frame: tuple[str, ...]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it in a transaction of its own."""
         async with pool.connection() as connection:
@@ -180,7 +195,7 @@ class AsyncDatabase:
             return _columns(cursor), await cursor.fetchall()
 
     async def _joined(
-        self, connection: AsyncConnection[Any], call: Call, frame: tuple[str, str, str]
+        self, connection: AsyncConnection[Any], call: Call, frame: tuple[str, ...]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it within the caller's transaction, under a savepoint of its own."""
         try:
@@ -193,19 +208,20 @@ class AsyncDatabase:
                 if is_idle:
                     await connection.execute(_FRAME, frame)
                 else:
-                    await connection.execute(_FRAME_OF_CALLER, frame[:1])
+                    await connection.execute(_FRAME_OF_CALLER, (frame[0], frame[-1]))
                 cursor = connection.cursor(row_factory=tuple_row)
                 await cursor.execute(call.text, call.parameters)
                 return _columns(cursor), await cursor.fetchall()
         except psycopg.Error as error:
             raise translated(error) from error.__cause__
 
-    def _frame(self, user_id: UUID | None, timeout: float | None) -> tuple[str, str, str]:
+    def _frame(self, call: Call, user_id: UUID | None, timeout: float | None) -> tuple[str, ...]:
         seconds = self._limits.statement_timeout if timeout is None else timeout
         return (
             "" if user_id is None else str(user_id),
             f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
+            call.keys,
         )
 
     async def _prepare(self, connection: AsyncConnection[Any]) -> None:

@@ -8,6 +8,7 @@ import random
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from pgrecall.errors import (
 )
 from pgrecall.llm import ChatModel, Price
 from pgrecall.rows import Job, MaintenanceRun
+from pgrecall.steps.merge import drop_unfaithful
 
 if TYPE_CHECKING:
     from pgrecall._async.client import AsyncAgentMemory
@@ -298,8 +300,9 @@ class AsyncWorker:
                 raise
             return await self._failed(job, error, ())
         embedder = await self._memory.embedder()
-        if job.kind != "embed" and await self._memory._is_sealed(job.user_id):
-            embedder = None  # a sealed user's texts have no vectors
+        sealing = await self._memory._sealing(job.user_id)
+        if sealing and not sealing.has_vectors and job.kind != "embed":
+            embedder = None
 
         async def beat() -> None:
             try:
@@ -315,6 +318,8 @@ class AsyncWorker:
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
                 done = await self._step(job, running, beat)
+            if sealing and job.kind == "merge":
+                drop_unfaithful(done.result, job_input)
             is_finished = await self._call(
                 job, "finish_job", result=done.result, phases=list(done.phases)
             )
@@ -346,6 +351,7 @@ class AsyncWorker:
             lease_token=job.lease_token,
             **arguments,
         )
+        call = replace(call, session_id=job.session_id)
         return await self._database.value(call, user_id=job.user_id, repeatable=True)
 
     async def _failed(self, job: Job, error: Exception, spans: Sequence[steps.Phase]) -> Outcome:

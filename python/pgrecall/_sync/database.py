@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 from weakref import WeakSet
@@ -36,9 +37,12 @@ _REPEATS = (0.05, 0.5)  # seconds before a repeatable call is sent again
 _FRAME = b"""
 select set_config('recall.user_id', %s, true),
        set_config('statement_timeout', %s, true),
-       set_config('idle_in_transaction_session_timeout', %s, true)
+       set_config('idle_in_transaction_session_timeout', %s, true),
+       set_config('recall.user_key', %s, true)
 """
-_FRAME_OF_CALLER = b"select set_config('recall.user_id', %s, true)"
+_FRAME_OF_CALLER = b"""
+select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true)
+"""
 
 # halfvec as the tables have it: the extension may live in a schema that is on nobody's path.
 _HALFVEC = b"""
@@ -108,6 +112,17 @@ class SyncDatabase:
         _, values = self._fetch(Call("", text, parameters or {}), None, True)
         return values
 
+    @contextmanager
+    def transaction(self) -> Iterator[SyncDatabase]:
+        """Give a database whose calls are one transaction, committed at the end."""
+        if isinstance(self._target, Connection):
+            with self._target.transaction():
+                yield self
+            return
+        pool = self._pool()
+        with pool.connection() as connection, connection.transaction():
+            yield SyncDatabase(connection, self._limits)
+
     def close(self) -> None:
         """Close the pool, if it is our own."""
         pool, self._own_pool = self._own_pool, None
@@ -129,14 +144,14 @@ class SyncDatabase:
         try:
             columns, rows = self.send(sealed, user_id, repeatable, timeout)
         except NotAllowedError:
-            # sealed by somebody else since we asked
-            if sealer.wrapping is None or sealed is not call or not sealer.forget(user_id):
+            # sealed, or its keys replaced, by somebody else since we asked
+            if sealer.wrapping is None or not sealer.forget(user_id):
                 raise
             sealed = sealer.sealed(call, user_id)
             if sealed is call:
                 raise
             columns, rows = self.send(sealed, user_id, repeatable, timeout)
-        return columns, sealer.opened(call.function, columns, rows, user_id)
+        return columns, sealer.opened(call, columns, rows, user_id)
 
     def send(
         self,
@@ -147,12 +162,12 @@ class SyncDatabase:
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send a call as it is; return its columns and rows."""
         if isinstance(self._target, Connection):
-            return self._joined(self._target, call, self._frame(user_id, timeout))
+            return self._joined(self._target, call, self._frame(call, user_id, timeout))
         pauses = list(_REPEATS) if repeatable else []
         while True:
             pool = self._pool()
             try:
-                return self._pooled(pool, call, self._frame(user_id, timeout))
+                return self._pooled(pool, call, self._frame(call, user_id, timeout))
             except psycopg.Error as error:
                 if not pauses or not _may_pass(error):
                     raise translated(error) from error.__cause__
@@ -162,7 +177,7 @@ class SyncDatabase:
                     pool.check()  # the others may have been lost with it
 
     def _pooled(
-        self, pool: ConnectionPool[Any], call: Call, frame: tuple[str, str, str]
+        self, pool: ConnectionPool[Any], call: Call, frame: tuple[str, ...]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it in a transaction of its own."""
         with pool.connection() as connection:
@@ -181,7 +196,7 @@ class SyncDatabase:
             return _columns(cursor), cursor.fetchall()
 
     def _joined(
-        self, connection: Connection[Any], call: Call, frame: tuple[str, str, str]
+        self, connection: Connection[Any], call: Call, frame: tuple[str, ...]
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it within the caller's transaction, under a savepoint of its own."""
         try:
@@ -194,19 +209,20 @@ class SyncDatabase:
                 if is_idle:
                     connection.execute(_FRAME, frame)
                 else:
-                    connection.execute(_FRAME_OF_CALLER, frame[:1])
+                    connection.execute(_FRAME_OF_CALLER, (frame[0], frame[-1]))
                 cursor = connection.cursor(row_factory=tuple_row)
                 cursor.execute(call.text, call.parameters)
                 return _columns(cursor), cursor.fetchall()
         except psycopg.Error as error:
             raise translated(error) from error.__cause__
 
-    def _frame(self, user_id: UUID | None, timeout: float | None) -> tuple[str, str, str]:
+    def _frame(self, call: Call, user_id: UUID | None, timeout: float | None) -> tuple[str, ...]:
         seconds = self._limits.statement_timeout if timeout is None else timeout
         return (
             "" if user_id is None else str(user_id),
             f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
+            call.keys,
         )
 
     def _prepare(self, connection: Connection[Any]) -> None:

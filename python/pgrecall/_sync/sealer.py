@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pgrecall._calls import Call
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sealed import has_sealed, opened_value, sealed_call
-from pgrecall.errors import ConfigurationError
-from pgrecall.sealing import UserKeys, WrappingKeys
+from pgrecall._sealed import MovedError, Opener, Sealing, has_sealed, sealed_call
+from pgrecall.errors import ConfigurationError, NotFoundError
+from pgrecall.sealing import UnknownKeyError, UserKeys, WrappingKeys
 
 if TYPE_CHECKING:
     from pgrecall._sync.database import SyncDatabase
@@ -22,14 +22,21 @@ __all__ = ["SyncSealer"]
 
 _MAX_USERS = 10_000
 _FRESH_SECONDS = 60.0  # a user may be sealed, or forgotten, by another process
-_OF_KEYS = {"get_user_keys", "seal_user", "rewrap_user_key"}
+_OF_KEYS = {"get_user_keys", "seal_user", "rewrap_user_key", "add_user_key", "list_sealed_rows",
+            "reseal_rows"}  # fmt: skip
+_WITHOUT_TEXTS = {"forget_user", "forget_session", "forget_memory"}  # for these no key is needed
+_MAX_ANCESTORS = 50
+
+Wrapped = list[tuple[int, bytes, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    keys: UserKeys | None
-    wrapped: list[tuple[int, bytes, str]]
+    sealing: Sealing | None
+    wrapped: Wrapped
+    rest: list[tuple[Any, ...]]
     until: float
+    kin: set[tuple[str, str, str]] = field(default_factory=set)
 
 
 class SyncSealer:
@@ -45,37 +52,46 @@ class SyncSealer:
         self._known: dict[UUID, _Known] = {}
         self.wrapping = wrapping
 
-    def keys(self, user_id: UUID) -> UserKeys | None:
-        """Return the keys of a user, None when the user is not sealed.
+    def sealing(self, user_id: UUID) -> Sealing | None:
+        """Return what is to be done for a user, None when the user is not sealed.
 
         Raises:
-            ConfigurationError: the wrapping key is missing, or another.
+            ConfigurationError: the wrapping key is missing, or another; the data keys are gone.
         """
         known = self._known.get(user_id)
         if known is not None and time.monotonic() < known.until:
-            return known.keys
-        wrapped = self.wrapped(user_id)
-        if known is None or known.wrapped != wrapped:
+            return known.sealing
+        wrapped, rest = self._fetched(user_id)
+        if known is None or (known.wrapped, known.rest) != (wrapped, rest):
             if wrapped and self.wrapping is None:
                 raise ConfigurationError(
                     f"user {user_id} is sealed, and there is no wrapping key here",
                     hint="AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…))",
                 )
-            keys = None
+            sealing = None
             if wrapped:
-                keys = SyncRuntime.in_thread(self._unwrapped, user_id, wrapped)
+                retired = [row[0] for row, more in zip(wrapped, rest, strict=True) if more[-1]]
+                keys = SyncRuntime.in_thread(self._unwrapped, user_id, wrapped, retired)
+                has_vectors, secrets, classes, _ = rest[0]
+                sealing = Sealing(keys, has_vectors, secrets, tuple(classes))
         else:
-            keys = known.keys
+            sealing = known.sealing
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
-        self._known[user_id] = _Known(keys, wrapped, time.monotonic() + _FRESH_SECONDS)
-        return keys
+        until = time.monotonic() + _FRESH_SECONDS
+        self._known[user_id] = _Known(sealing, wrapped, rest, until)
+        return sealing
 
-    def wrapped(self, user_id: UUID) -> list[tuple[int, bytes, str]]:
+    def wrapped(self, user_id: UUID) -> Wrapped:
         """Return number, wrapped key and name of its wrapping key of each data key of a user."""
+        wrapped, _ = self._fetched(user_id)
+        return wrapped
+
+    def _fetched(self, user_id: UUID) -> tuple[Wrapped, list[tuple[Any, ...]]]:
         call = Call.of("get_user_keys", user_id=user_id)
         _, rows = self._database.send(call, user_id, repeatable=True)
-        return [(number, bytes(key), name) for number, key, name in rows]
+        wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
+        return wrapped, [tuple(row[3:]) for row in rows]
 
     def forget(self, user_id: UUID) -> bool:
         """Ask again for the user's keys at the next call; return whether there was an answer."""
@@ -83,37 +99,94 @@ class SyncSealer:
 
     def sealed(self, call: Call, user_id: UUID | None) -> Call:
         """Return a call as it may be sent."""
-        if self.wrapping is None or user_id is None or call.function in _OF_KEYS:
+        if self.wrapping is None or user_id is None:
             return call
-        keys = self.keys(user_id)
-        return call if keys is None else sealed_call(call, keys)
+        if call.function in _OF_KEYS | _WITHOUT_TEXTS:
+            return call
+        sealing = self.sealing(user_id)
+        return call if sealing is None else sealed_call(call, sealing)
 
     def opened(
-        self,
-        function: str,
-        columns: Sequence[str],
-        rows: list[tuple[Any, ...]],
-        user_id: UUID | None,
+        self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID | None
     ) -> list[tuple[Any, ...]]:
         """Return the rows of an answer with their texts readable."""
-        if user_id is None or function in _OF_KEYS or not has_sealed(rows):
+        if user_id is None or call.function in _OF_KEYS | _WITHOUT_TEXTS:
             return rows
-        keys = self.keys(user_id)
-        if keys is None:
-            return rows  # somebody wrote what looks like one
-        return [
-            tuple(opened_value(function, name, value, keys)
-                  for name, value in zip(columns, row, strict=True))
-            for row in rows
-        ]  # fmt: skip
+        if self.wrapping is None and not has_sealed(rows):
+            return rows
+        sealing = self.sealing(user_id)
+        if sealing is None:
+            return rows  # where something looks sealed, somebody wrote what looks so
+        has_asked = False
+        while True:
+            try:
+                return self._readable(call, columns, rows, user_id, sealing)
+            except UnknownKeyError:
+                # the keys are being replaced
+                if has_asked or not self.forget(user_id):
+                    raise
+                has_asked, sealing = True, self.sealing(user_id) or sealing
+            except MovedError as error:
+                found = self._kin(user_id, *error.pair)
+                if not found:
+                    raise
+                self._known[user_id].kin.update(found)
 
-    def _unwrapped(self, user_id: UUID, wrapped: Sequence[tuple[int, bytes, str]]) -> UserKeys:
+    def _readable(
+        self,
+        call: Call,
+        columns: Sequence[str],
+        rows: list[tuple[Any, ...]],
+        user_id: UUID,
+        sealing: Sealing,
+    ) -> list[tuple[Any, ...]]:
+        known = self._known.get(user_id)
+        opener = Opener(
+            sealing.keys, call.function, call.parameters, () if known is None else known.kin
+        )
+        return [opener.row(columns, row) for row in rows]
+
+    def _kin(
+        self, user_id: UUID, field: str, found: str, expected: str
+    ) -> set[tuple[str, str, str]]:
+        """Return which of the expected rows may have the text that was sealed for another.
+
+        A restored memory has the text of one before it, and a session that continues another begins
+        with its summary.
+        """
+        row = UUID(found)
+        if field == "memory":
+            call = Call.of("memory_chain", user_id=user_id, memory_id=row)
+            try:
+                columns, rows = self._database.send(call, user_id, repeatable=True)
+            except NotFoundError:
+                return set()
+            ids = {str(one[columns.index("memory_id")]) for one in rows}
+            return {(field, found, place) for place in expected.split(",") if place in ids}
+        if field != "summary":
+            return set()
+        ancestor: Any = UUID(expected)
+        for _ in range(_MAX_ANCESTORS):
+            call = Call.of("get_session", user_id=user_id, session_id=ancestor)
+            columns, rows = self._database.send(call, user_id, repeatable=True)
+            if not rows:
+                break
+            ancestor = rows[0][columns.index("parent_session_id")]
+            if ancestor == row:
+                return {(field, found, expected)}
+            if ancestor is None:
+                break
+        return set()
+
+    def _unwrapped(
+        self, user_id: UUID, wrapped: Sequence[tuple[int, bytes, str]], retired: Sequence[int]
+    ) -> UserKeys:
         assert self.wrapping is not None  # noqa: S101
         opened = {
             number: self.wrapping.unwrap(name, key, wrap_context(user_id, number))
             for number, key, name in wrapped
         }
-        return UserKeys(user_id, opened)
+        return UserKeys(user_id, opened, retired)
 
 
 def wrap_context(user_id: UUID, number: int) -> bytes:

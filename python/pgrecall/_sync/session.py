@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatSession"]
 
+_CHOSEN_MEMORIES = 90  # that a query of a sealed user offers a context, as many as SQL considers
 _SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's list
 
 
@@ -326,6 +327,8 @@ class ChatSession:
         if tools is not None:
             tokens = tool_tokens(tools, opened.model_id)
             options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
+        if query and self._memory._sealing(self.user_id):
+            self._choose_memories(options, query, embedding, as_of)
         return Call.of(
             function,
             user_id=self.user_id,
@@ -335,6 +338,21 @@ class ChatSession:
             options=options or UNSET,
             as_of=as_of,
         )
+
+    def _choose_memories(
+        self,
+        options: dict[str, Any],
+        query: str,
+        embedding: Vector | Unset | None,
+        as_of: datetime | Unset,
+    ) -> None:
+        """Put the memories of a sealed user in the order of a query that the database cannot."""
+        fixed = options.get("memories_as_of", "now") != "now"
+        if fixed or options.get("selection", "hybrid") != "hybrid" or "memory_ids" in options:
+            return
+        given = {"session_id": str(self.session_id), **(options.get("filter") or {})}
+        hits = self._memory._search_sealed(self.user_id, query, embedding, given, as_of)
+        options["memory_ids"] = [hit.memory_id for hit in hits[:_CHOSEN_MEMORIES]]
 
     def append(
         self,
@@ -430,7 +448,7 @@ class ChatSession:
 
     def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
         """Return a hash of each message; a sealed user's are not shown to the database."""
-        self._is_sealed = self._memory._is_sealed(self.user_id)
+        self._is_sealed = self._memory._sealing(self.user_id) is not None
         if self._is_sealed:
             return [message_digest(message) for message in given]
         call = Call.of("new_messages_since", cursor=None, messages=given)

@@ -9,6 +9,7 @@ import random
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from pgrecall.errors import (
 )
 from pgrecall.llm import ChatModel, Price
 from pgrecall.rows import Job, MaintenanceRun
+from pgrecall.steps.merge import drop_unfaithful
 
 if TYPE_CHECKING:
     from pgrecall._sync.client import AgentMemory
@@ -297,8 +299,9 @@ class Worker:
                 raise
             return self._failed(job, error, ())
         embedder = self._memory.embedder()
-        if job.kind != "embed" and self._memory._is_sealed(job.user_id):
-            embedder = None  # a sealed user's texts have no vectors
+        sealing = self._memory._sealing(job.user_id)
+        if sealing and not sealing.has_vectors and job.kind != "embed":
+            embedder = None
 
         def beat() -> None:
             try:
@@ -314,6 +317,8 @@ class Worker:
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
                 done = self._step(job, running, beat)
+            if sealing and job.kind == "merge":
+                drop_unfaithful(done.result, job_input)
             is_finished = self._call(
                 job, "finish_job", result=done.result, phases=list(done.phases)
             )
@@ -343,6 +348,7 @@ class Worker:
             lease_token=job.lease_token,
             **arguments,
         )
+        call = replace(call, session_id=job.session_id)
         return self._database.value(call, user_id=job.user_id, repeatable=True)
 
     def _failed(self, job: Job, error: Exception, spans: Sequence[steps.Phase]) -> Outcome:

@@ -25,6 +25,7 @@ _COMMANDS = {
     "import-user": "privacy",
     "export": "privacy",
     "forget": "privacy",
+    "rotate-key": "privacy",
     "search": "search",
     "memories": "memories",
     "context": "context",

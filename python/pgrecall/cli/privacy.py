@@ -1,4 +1,4 @@
-"""`pgrecall forget`, `export` and `import-user`: everything of one user."""
+"""`pgrecall forget`, `export`, `import-user`, `rotate-key`: everything of one user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pgrecall.cli._output import note, out, print_json, print_table
+from pgrecall.cli._output import note, out, print_json, print_table, progress_console
 from pgrecall.cli._target import (
     described,
     json_option,
@@ -20,7 +20,7 @@ from pgrecall.cli._target import (
     user_option,
 )
 
-__all__ = ["export_command", "forget_command", "import_user_command"]
+__all__ = ["export_command", "forget_command", "import_user_command", "rotate_key_command"]
 
 
 def _print_counts(title: str, counts: dict[str, int]) -> None:
@@ -60,12 +60,17 @@ def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> None
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file. Default: stdout."
 )
+@click.option(
+    "--sealed", is_flag=True, help="Leave the texts of a sealed user encrypted, to import them."
+)
 @target_option
 @json_option
-def export_command(user: str, output: Path | None, dsn: str | None, as_json: bool) -> None:
+def export_command(
+    user: str, output: Path | None, sealed: bool, dsn: str | None, as_json: bool
+) -> None:
     """Write everything of a user as one JSON document."""
     with opened(dsn, no_embedding=True) as memory:
-        document = memory.export_user(user)
+        document = memory.export_user(user, sealed=sealed)
     if output is None:
         print_json(document)
         return
@@ -99,3 +104,32 @@ def import_user_command(file: Any, dsn: str | None, as_json: bool) -> None:
         print_json({"user_id": document["user_id"], "counts": counts})
     else:
         _print_counts(f"imported: {document['user_id']}", counts)
+
+
+@click.command("rotate-key")
+@user_option
+@click.option(
+    "--wrapping-only",
+    is_flag=True,
+    help="Keep the data key, and wrap it by the current wrapping key.",
+)
+@target_option
+@json_option
+def rotate_key_command(user: str, wrapping_only: bool, dsn: str | None, as_json: bool) -> None:
+    """Give a sealed user a new data key, and seal everything of the user by it.
+
+    The wrapping keys come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS, the current
+    one first. Readers and writers go on meanwhile; after an interruption call it again.
+    """
+    with opened(dsn, no_embedding=True) as memory:
+        rows = 0
+        if not wrapping_only:
+            with progress_console().status("sealing anew") as status:
+                rows = memory.rotate_user(
+                    user, progress=lambda count: status.update(f"{count} rows sealed anew")
+                )
+        keys = memory.rewrap_user(user)
+    if as_json:
+        print_json({"rows": rows, "rewrapped_keys": keys})
+    else:
+        note(f"{rows} rows sealed anew, {keys} keys wrapped anew")

@@ -33,13 +33,37 @@ _FEWEST_NEIGHBORS = 2  # that a candidate keeps before the question is split
 
 
 def verbatim(job_input: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
-    """Lend vectors to the user's messages of substance, which the database takes as they stand."""
-    candidates = job_input.get("candidates") or []
+    """Lend vectors to the user's messages of substance, which the database takes as they stand.
+
+    Of a sealed user it cannot tell which these are: they are chosen here, by the same rule.
+    """
     result = _cursor(job_input)
+    if "messages" in job_input:
+        candidates = result["candidates"] = _of_substance(job_input)
+    else:
+        candidates = job_input.get("candidates") or []
     made = vectors.of([candidate["content"] for candidate in candidates])
     if made is not None:
         result |= {"embeddings": made, "embedding_model": vectors.model}
     return result
+
+
+def _of_substance(job_input: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the user's messages with enough words, not only questions, as candidates."""
+    chosen = []
+    for message in job_input["messages"]:
+        text = str(message.get("text") or "").strip()
+        if (
+            message["role"] == "user"
+            and len(text) <= job_input["max_characters"]
+            and len(text.split()) >= job_input["min_words"]
+            and re.search(r"\w", re.sub(r"[^.!?]*\?", "", text))
+        ):
+            chosen.append(
+                {"content": text, "kind": "fact", "confidence": 0.9, "metadata": {"verbatim": True},
+                 "turns": [message["turn_index"]]}
+            )  # fmt: skip
+    return chosen
 
 
 def llm(

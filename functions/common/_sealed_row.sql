@@ -1,0 +1,27 @@
+-- recall._sealed_row(user, text) -> the id of the row that a sealed user's ciphertext is bound to
+-- A driver binds a text to its row before the row is there, so the row takes its id from the text:
+-- the 16 bytes that the first ciphertext of a memory or a message begins with. NULL for any other
+-- text, and for users who are not sealed.
+create or replace function recall._sealed_row(
+    p_user_id uuid,
+    p_text    text
+)
+returns uuid
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_place text := substring(
+        p_text from 'sealed:v1:\d+:(?:memory|message|parts|arguments):[\w-]*:([\w-]{24})');
+begin
+    if v_place is null or not recall._is_sealed_user(p_user_id) then
+        return null;
+    end if;
+    return encode(substr(decode(translate(v_place, '-_', '+/'), 'base64'), 1, 16), 'hex')::uuid;
+end;
+$function$;
+
+comment on function recall._sealed_row(uuid, text) is
+    'The row that a ciphertext of a sealed user is bound to; NULL for other texts and users.';

@@ -1,0 +1,54 @@
+-- recall._import_keys(user, document)
+-- Makes the user one who is sealed by the keys of the document, before any of his rows come. What
+-- was opened is for people to read; it stays out of a sealed user, and has lost what an import
+-- needs. The caller holds the user's row.
+-- Raises  RC006 a document of another kind than the user.
+create or replace function recall._import_keys(
+    p_user_id  uuid,
+    p_document jsonb
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_is_sealed constant boolean := p_document #> '{tables,users,0,is_sealed}' = 'true';
+    v_keys      constant jsonb   := coalesce(p_document #> '{tables,user_keys}', '[]');
+    v_why       text;
+begin
+    v_why := case
+        when p_document -> 'is_opened' = 'true'
+            then 'the document was opened, for people to read'
+        when v_is_sealed and v_keys = '[]'
+            then 'the document is of a sealed user, and has no keys'
+        when v_is_sealed is not true and recall._is_sealed_user(p_user_id)
+            then format('user %s is sealed, and the document is readable', p_user_id)
+        when exists (
+                select
+                  from recall.user_keys as k
+                 where k.user_id = p_user_id
+                   and not v_keys @> jsonb_build_array(jsonb_build_object(
+                               'key_no', k.key_no, 'wrapped_key', k.wrapped_key)))
+            then format('user %s is sealed by other keys than the document', p_user_id)
+    end;
+    if v_why is not null then
+        raise exception using
+            errcode = 'RC006',
+            message = v_why,
+            hint    = 'A sealed user moves by a sealed export (recall.export_user; in the driver '
+                      'export_user(…, sealed=True)) to where nothing of the user is.';
+    end if;
+
+    update recall.users as u
+       set is_sealed   = true,
+           has_vectors = coalesce((p_document #> '{tables,users,0,has_vectors}')::boolean, false)
+     where u.user_id = p_user_id
+       and v_is_sealed
+       and not u.is_sealed;
+end;
+$function$;
+
+comment on function recall._import_keys(uuid, jsonb) is
+    'Make a user sealed as the document says, or refuse a document of another kind (RC006).';

@@ -1,0 +1,61 @@
+-- recall._replace_user_key(user, key, now)
+-- The end of a key: who still writes by it holds it, so this waits for him and then looks.
+-- Locks   the user's keys.
+-- Raises  RC003 it is the only one, RC007 something is sealed by it still.
+create or replace function recall._replace_user_key(
+    p_user_id uuid,
+    p_key_no  integer,
+    p_now     timestamptz
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_keys integer[] := array(
+        select k.key_no
+          from recall.user_keys as k
+         where k.user_id = p_user_id
+           and k.retired_at is null
+         order by k.key_no
+           for update);
+    v_left record;
+begin
+    if not p_key_no = any (v_keys) or p_key_no = v_keys[cardinality(v_keys)] then
+        raise exception using
+            errcode = 'RC003',
+            message = format('data key %s of user %s is not one that another takes the place of',
+                             p_key_no, p_user_id),
+            hint    = 'recall.add_user_key adds the new one first.';
+    end if;
+    select l.* into v_left from recall.list_sealed_rows(p_user_id, p_key_no, true, null, 1) as l;
+    if v_left.row_table is not null then
+        raise exception using
+            errcode = 'RC007',
+            message = format('%s still has texts of user %s that data key %s seals',
+                             v_left.row_table, p_user_id, p_key_no),
+            hint    = 'They were written meanwhile: list them again, and seal them anew.';
+    end if;
+
+    if exists (
+        select
+          from recall.memory_events as e
+         where e.user_id = p_user_id
+           and e.detail::text like '%sealed:v1:' || p_key_no || ':%'
+    ) then
+        update recall.user_keys as k
+           set retired_at = p_now
+         where k.user_id = p_user_id
+           and k.key_no  = p_key_no;
+    else
+        delete from recall.user_keys as k
+         where k.user_id = p_user_id
+           and k.key_no  = p_key_no;
+    end if;
+end;
+$function$;
+
+comment on function recall._replace_user_key(uuid, integer, timestamptz) is
+    'Remove a data key that nothing is sealed by any more; retire it when the audit needs it.';

@@ -1,0 +1,35 @@
+-- recall._sealed_tables() -> the tables that hold ciphertexts, the columns, when they are exchanged
+-- In the order in which their rows are locked. What is compared (slots, tags, tasks, the hash of an
+-- active memory's text) changes for all rows at once, or two of them would not be told to be equal:
+-- is_late says which those are. The audit is missing: it is not rewritten.
+create or replace function recall._sealed_tables()
+returns table (
+    place   integer,
+    name    text,
+    keys    text[],
+    columns text[],
+    is_late text
+)
+language sql
+immutable
+parallel safe
+begin atomic
+    select *
+      from (values
+               (1, 'sessions', '{session_id}'::text[],
+                '{title,metadata,system_prompt}'::text[], 'false'),
+               (2, 'session_summaries', '{session_id,summary_id}', '{content}', 'false'),
+               (3, 'conversation_history', '{session_id,turn_index,created_at}',
+                '{content,content_parts,name,tool_calls,metadata}', 'false'),
+               (4, 'message_annotations', '{session_id,turn_index,annotation_id}', '{patch}',
+                'false'),
+               (5, 'memory_store', '{memory_id}', '{content,slot,tags,metadata}',
+                't.ended_at is null'),
+               (6, 'jobs', '{job_id}', '{payload,dedupe_key,last_error}', 'false'),
+               (7, 'model_calls', '{call_id,created_at}', '{error,metadata}', 'false'),
+               (8, 'working_memory', '{session_id,task_id,key}', '{task_id,key,value}', 'true')
+           ) as t (place, name, keys, columns, is_late);
+end;
+
+comment on function recall._sealed_tables() is
+    'The tables that hold texts of sealed users: key, columns with texts, which rows come last.';

@@ -1,0 +1,49 @@
+-- recall.add_user_key(user, key_no, wrapped_key, wrapping_key) -> was it added?
+-- The beginning of a rotation: from now on texts are sealed by this key, and what is compared by
+-- the one before until all of it is exchanged (recall.reseal_rows). False when a rotation is under
+-- way: it is to be finished first.
+-- Locks   the user.
+-- Raises  RC003
+create or replace function recall.add_user_key(
+    p_user_id      uuid,
+    p_key_no       integer,
+    p_wrapped_key  bytea,
+    p_wrapping_key text
+)
+returns boolean
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_last integer;
+    v_used bigint;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_wrapped_key(p_wrapped_key, p_wrapping_key);
+    perform recall._lock_user(p_user_id);
+    select max(k.key_no), count(*) filter (where k.retired_at is null)
+      into v_last, v_used
+      from recall.user_keys as k
+     where k.user_id = p_user_id;
+    if v_last is null or p_key_no is null or p_key_no not between 1 and 65535 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('user %s is not sealed, or p_key_no is %s', p_user_id,
+                             coalesce(p_key_no::text, 'null')),
+            hint    = 'recall.seal_user makes the first key; a new one has the next number.';
+    end if;
+    if v_used > 1 or p_key_no <> v_last + 1 then
+        return false;
+    end if;
+    insert into recall.user_keys (user_id, key_no, wrapped_key, wrapping_key, created_at)
+    values (p_user_id, p_key_no, p_wrapped_key, p_wrapping_key, v_now);
+    return true;
+end;
+$function$;
+
+comment on function recall.add_user_key(uuid, integer, bytea, text) is
+    'Begin the exchange of a sealed user''s data key. False: another is under way.';

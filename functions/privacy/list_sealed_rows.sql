@@ -1,0 +1,75 @@
+-- recall.list_sealed_rows(user, key, with_late, after, limit) -> rows with texts sealed by that key
+-- For exchanging a data key: row_table, row_key and the texts as they are. A page goes on after
+-- {"row_table": …, "row_key": …} of the last row. with_late gives also what recall.reseal_rows is
+-- to exchange at once, with the key, in the same transaction: no memory is written meanwhile.
+-- Locks   with_late the user.
+-- Raises  RC003.
+create or replace function recall.list_sealed_rows(
+    p_user_id   uuid,
+    p_key_no    integer,
+    p_with_late boolean default false,
+    p_after     jsonb   default null,
+    p_limit     integer default 200
+)
+returns table (
+    row_table text,
+    row_key   jsonb,
+    texts     jsonb
+)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_after text := p_after ->> 'row_table';
+    v_table record;
+    v_texts text;
+    v_order text;
+    v_later text;
+    v_count bigint;
+    v_left  integer := p_limit;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_limit(p_limit);
+    if p_key_no is null
+       or v_after is not null and v_after not in (select t.name from recall._sealed_tables() as t)
+    then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_key_no is null, or p_after names no table',
+            hint    = 'p_after has row_table and row_key of the last row before.';
+    end if;
+
+    if p_with_late then
+        perform recall._hold_user(p_user_id);
+    end if;
+    for v_table in
+        select t.* from recall._sealed_tables() as t
+         where v_after is null
+            or t.place >= (select a.place from recall._sealed_tables() as a where a.name = v_after)
+         order by t.place
+    loop
+        v_texts := recall._texts_of(v_table.columns);
+        v_order := (select string_agg(format('t.%I', k.name), ', ' order by k.place)
+                      from unnest(v_table.keys) with ordinality as k (name, place));
+        v_later := case when v_table.name = v_after then format(
+            'and (%s) > (select %s from jsonb_populate_record(null::recall.%I, $4) as t)',
+            v_order, v_order, v_table.name) end;
+        return query execute format(
+            'select %L::text, %s, %s from recall.%I as t where t.user_id = $1 and ($2 or not (%s))'
+            ' and %s::text like $3 %s order by %s limit $5',
+            v_table.name, recall._texts_of(v_table.keys), v_texts, v_table.name, v_table.is_late,
+            v_texts, v_later, v_order)
+          using p_user_id, coalesce(p_with_late, false), '%sealed:v1:' || p_key_no || ':%',
+                p_after -> 'row_key', v_left;
+        get diagnostics v_count = row_count;
+        v_left := v_left - v_count;
+        exit when v_left <= 0;
+    end loop;
+end;
+$function$;
+
+comment on function recall.list_sealed_rows(uuid, integer, boolean, jsonb, integer) is
+    'Rows of a sealed user with texts that are sealed by one data key, for sealing them anew.';
