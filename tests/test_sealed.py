@@ -461,6 +461,7 @@ def test_a_sealed_export_moves(
     memory.forget_user(sealed)
     counts = memory.import_user(document)
     assert counts["user_keys"] == 2
+    assert call(db, "verify_integrity", p_user_id=sealed) == []
     with connected(configured) as later:
         after = later.export_user(sealed)
         assert before["tables"]["memory_store"] == after["tables"]["memory_store"]

@@ -91,6 +91,7 @@ def test_everything_is_sealed_by_the_new_key(
                 if one.end_reason == "retracted"]  # fmt: skip
         reasons = [one.detail.get("reason") for one in later.history(sealed, gone[0].memory_id)]
         assert f"{MARK} says no" in reasons
+    assert call(db, "verify_integrity", p_user_id=sealed) == []
     # what is compared still is: texts, slots, tags, tasks
     again = memory.remember(sealed, f"the user keeps TWO {MARK}")
     assert again.outcome == "duplicate"
