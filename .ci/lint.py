@@ -35,6 +35,7 @@ def main() -> int:
         "constraints": constraints,
         "install list": install_list,
         "layout": layout,
+        "pgspot": lambda: tool("python", ".ci/spot.py"),
         "generated client": lambda: tool("python", ".ci/generate.py", "--check"),
     }
     failed = []

@@ -3,7 +3,7 @@
 -- takes over by `set search_path from current`.
 do $preflight$
 declare
-    v_lock   constant bigint := hashtextextended('pgrecall.install', 0);
+    v_lock   constant bigint := pg_catalog.hashtextextended('pgrecall.install', 0);
     v_ext    text;
     v_needed text;
     v_have   text;

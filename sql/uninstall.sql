@@ -6,6 +6,7 @@
 \set ON_ERROR_STOP on
 begin;
 set local client_min_messages = warning;
+set local search_path to pg_catalog, pg_temp;
 do $uninstall$
 begin
     perform pg_advisory_xact_lock(hashtextextended('pgrecall.install', 0));
