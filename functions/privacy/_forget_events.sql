@@ -15,7 +15,7 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+    v_nobody constant uuid := uuid '00000000-0000-0000-0000-000000000000';
     v_now    timestamptz   := clock_timestamp();
     v_kept   recall.memory_events[];
 begin
