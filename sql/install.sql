@@ -545,6 +545,7 @@ begin;
 \ir ../functions/observability/_ledger_body.sql
 \ir ../functions/observability/_ledger_id.sql
 \ir ../functions/observability/_mask_event_stream.sql
+\ir ../functions/observability/_mask_json.sql
 \ir ../functions/observability/_mask_stream.sql
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql

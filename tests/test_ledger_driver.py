@@ -305,6 +305,26 @@ def test_a_large_body_is_cut_and_says_so(
     assert call.metadata["truncated"]["response_body"] > 5000
 
 
+def test_a_long_stream_is_recorded_whole(
+    memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID
+) -> None:
+    """In several calls; a key in its middle is masked, wherever the cut is."""
+    key = next(shape.secret for shape in SHAPES if shape.name == "github")
+    said = [f"word{n:04} " for n in range(2495)] + [key[at : at + 4] for at in range(0, 40, 4)]
+    said += [" and on"]
+    chunks = [delta(content=piece) for piece in said]
+    body = [sse(*chunks), b"data: [DONE]\n\n"]
+    with raw_server((200, EVENTS, body)) as url, memory.recording(known):
+        list(client(url).chat.completions.create(model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]
+    call = only_call(memory, known)
+    events = memory.stream_events(known, call.call_id)
+    assert len(events) == len(said) + 1
+    text = "".join(said).replace(key, "[secret: api key]")
+    for source in (events, call.response_body):
+        assert replay(source).answer.choices[0].message.content == text  # type: ignore[union-attr]
+    assert "".join(event.text_delta or "" for event in events) == text
+
+
 # What the driver asks by itself
 
 

@@ -20,7 +20,7 @@ begin
     if p_body is not null then
         o_body := recall._redact_bytes(p_body, v_classes);
     end if;
-    o_json := recall._redact_json(coalesce(p_json, recall._json_of_bytes(o_body)), v_classes);
+    o_json := recall._mask_json(coalesce(p_json, recall._json_of_bytes(o_body)), v_classes);
 
     if greatest(octet_length(o_body), octet_length(o_json::text)) > p_settings.ledger_max_body then
         o_body := coalesce(o_body, convert_to(o_json::text, 'UTF8'));

@@ -69,7 +69,7 @@ begin
         v_events := jsonb_set(v_events, array[v_change.place::text] || v_change.path::text[],
                               to_jsonb(v_change.piece));
     end loop;
-    return recall._redact_json(v_events, p_classes);
+    return recall._mask_json(v_events, p_classes);
 end;
 $function$;
 

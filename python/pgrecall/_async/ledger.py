@@ -29,7 +29,8 @@ logger = logging.getLogger("pgrecall")
 _FRESH_SECONDS = 60.0  # of what is known of the settings
 _MAX_USERS = 10_000
 _MAX_WAITING_BYTES = 128 * 1024 * 1024  # of bodies that wait to be recorded
-_MAX_EVENTS = 5000  # of a stream in one call; a secret in pieces is masked before
+_MAX_EVENTS = 2000  # of a stream in one call; a secret in pieces is masked before
+_SECONDS = 60.0  # of one call: nobody waits for it, and a body may be long
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ class AsyncLedger:
                         call_id=call_id,
                         payload_body=rules.redactor.body(text.encode("utf-8", "replace")),
                     )
-                    await self._memory._write.value(event, user_id=user_id, repeatable=True)
+                    await self._send(event, user_id)
 
         if call_id is not None:
             size = sum(len(call.arguments) for call in asked)
@@ -204,7 +205,7 @@ class AsyncLedger:
             "job_id": UNSET if job_id is None else job_id,
         }
         call = Call.of("record_model_call", user_id=user_id, **entry)
-        await memory._write.value(call, user_id=user_id, repeatable=True)
+        await self._send(call, user_id)
         for start in range(0, len(events), _MAX_EVENTS):
             call = Call.of(
                 "record_stream_events",
@@ -212,4 +213,8 @@ class AsyncLedger:
                 call_id=captured.call_id,
                 events=events[start : start + _MAX_EVENTS],
             )
-            await memory._write.value(call, user_id=user_id, repeatable=True)
+            await self._send(call, user_id)
+
+    async def _send(self, call: Call, user_id: UUID) -> None:
+        """Send what may be sent again: each has an id."""
+        await self._memory._write.value(call, user_id=user_id, repeatable=True, timeout=_SECONDS)
