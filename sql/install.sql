@@ -63,12 +63,16 @@ begin;
 \ir ../functions/common/_is_sealed_user.sql
 \ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql
+\ir ../functions/common/_json_of_bytes.sql
 \ir ../functions/common/_keep_user.sql
 \ir ../functions/common/_ledger_classes.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_user.sql
 \ir ../functions/common/_log_event.sql
 \ir ../functions/common/_log_events.sql
+\ir ../functions/common/_mask_event_stream.sql
+\ir ../functions/common/_mask_json.sql
+\ir ../functions/common/_mask_stream.sql
 \ir ../functions/common/_redact.sql
 \ir ../functions/common/_masked.sql
 \ir ../functions/common/_redact_json.sql
@@ -92,6 +96,7 @@ begin;
 \ir ../functions/common/_refuse_update.sql
 \ir ../functions/common/_sealed_paths.sql
 \ir ../functions/common/_sealed_row.sql
+\ir ../functions/common/_secret_names.sql
 \ir ../functions/common/_secret_patterns.sql
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
@@ -527,7 +532,6 @@ begin;
 \ir ../functions/observability/_check_stream_events.sql
 \ir ../functions/observability/_estimated_rows.sql
 \ir ../functions/observability/_is_text_event.sql
-\ir ../functions/observability/_json_of_bytes.sql
 \ir ../functions/observability/_events_with_payload.sql
 \ir ../functions/observability/_harmless_header_names.sql
 \ir ../functions/observability/_harmless_headers.sql
@@ -544,9 +548,6 @@ begin;
 \ir ../functions/observability/_job_counts.sql
 \ir ../functions/observability/_ledger_body.sql
 \ir ../functions/observability/_ledger_id.sql
-\ir ../functions/observability/_mask_event_stream.sql
-\ir ../functions/observability/_mask_json.sql
-\ir ../functions/observability/_mask_stream.sql
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql
 \ir ../functions/observability/_metrics_queue.sql

@@ -12,10 +12,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_names constant text :=
-        '^(?:[\w.-]*(?:pass(?:word|wd|phrase)|pwd|(?:api|secret|access|account|signing|private)'
-        '[_-]?key|(?:client|webhook)[_-]?secret|(?:access|refresh|auth|id|private|session|security|'
-        'bot)[_-]?token)|secret|authorization|(?:set-)?cookie)$';
+    v_names constant text := '^(?:' || recall._secret_names() || ')$';
     v_id    constant text := '^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$';
 begin
     if p_value is null or not recall._may_hold_secret(p_value::text) then

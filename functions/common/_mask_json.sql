@@ -13,9 +13,7 @@ set search_path from current
 as $function$
 declare
     v_names constant text :=
-        '(?i)"(?:[\w.-]*(?:pass(?:word|wd|phrase)|pwd|(?:api|secret|access|account|signing|private)'
-        '[_-]?key|(?:client|webhook)[_-]?secret|(?:access|refresh|auth|id|private|session|security|'
-        'bot)[_-]?token)|secret|authorization|(?:set-)?cookie)"\s*:\s*(?:"(?!\[secret: |")|-?\d)';
+        '(?i)"(?:' || recall._secret_names() || ')"\s*:\s*(?:"(?!\[secret: |")|-?\d)';
     v_text  constant text := p_value::text;
 begin
     if p_value is null
