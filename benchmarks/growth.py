@@ -180,15 +180,20 @@ class Growth:
             "  from recall.memory_embedding where user_id = %s",
             [user],
         )
+        session = self.open(user)
+        self.db.execute("select pg_temp.talk(%s, 100)", [[user]])
+        for _ in range(100):
+            self.append(user, session)
+        self.db.execute("analyze")
+        return user, session
+
+    def open(self, user: uuid.UUID) -> uuid.UUID:
+        """Open a session."""
         row = self.db.execute(
             "select recall.open_session(p_user_id => %s, p_model_id => 'gpt-4o-mini')", [user]
         ).fetchone()
         assert row is not None
-        self.db.execute("select pg_temp.talk(%s, 100)", [[user]])
-        for _ in range(100):
-            self.append(user, row[0])
-        self.db.execute("analyze")
-        return user, row[0]
+        return uuid.UUID(str(row[0]))
 
     def append(
         self, user: uuid.UUID, session: uuid.UUID, db: psycopg.Connection[Any] | None = None
@@ -218,10 +223,11 @@ class Growth:
             " %(vector)s)",
         }
         values = {"user": user, "session": session, "words": words}
+        spare = self.open(user)  # or the context would have more to read at every point
         return {
             name: lambda db, vector, query=query: self._run(db, query, values | {"vector": vector})
             for name, query in statements.items()
-        } | {"append": lambda db, _: self.append(user, session, db)}
+        } | {"append": lambda db, _: self.append(user, spare, db)}
 
     def point(self, user: uuid.UUID, session: uuid.UUID) -> dict[str, dict[str, float]]:
         """Measure everything for one user: medians and first calls in milliseconds, locks."""
