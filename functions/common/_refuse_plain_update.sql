@@ -1,4 +1,4 @@
--- recall._refuse_plain_update() -> trigger, before an update of columns that hold texts
+-- recall._refuse_plain_update() -> trigger, after an update of columns that hold texts
 -- As recall._refuse_plain_insert.
 -- Raises  RC006
 create or replace function recall._refuse_plain_update()
