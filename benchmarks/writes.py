@@ -1,0 +1,300 @@
+"""What writing costs: time, write-ahead log and bytes, beside the bare statements.
+
+Processor time is the server process's own, so that a busy machine disturbs it less than the clock;
+the floor is measured in the same rounds. Log is counted in records, without page images, and is
+the whole server's: it should have nothing else to do.
+
+    python benchmarks/writes.py [--dsn DSN] [--seconds 20] [--json]     (a superuser's DSN)
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from pgvector import HalfVector
+from psycopg.types.json import Jsonb
+
+from floor import DIMENSIONS, FLOOR, Bench, vector
+from target import database
+
+ROUNDS, EACH = 40, 10
+BATCH = 100
+ENDED = 2_000  # rows of a user's past, for the flatness
+RATE = 520  # messages a second
+CLIENTS = 4
+
+APPEND_FLOOR = "append floor (two plain inserts)"
+APPEND = "append_messages, a turn"
+WITH_VECTOR = "remember with a vector, near check over 200"
+BATCH_WITH_VECTORS = "ingest_memories, a hundred with vectors"
+
+Figures = dict[str, float]
+
+
+def processor_ms(db: psycopg.Connection[Any]) -> float:
+    """Milliseconds of processor time of the connection's server process; 0 where nobody says."""
+    try:
+        text = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    return int(text.split()[0]) / 1e6
+
+
+class Log:
+    """Counts the write-ahead log of what runs meanwhile, per row."""
+
+    def __init__(self, db: psycopg.Connection[Any]) -> None:
+        self.db = db
+        db.execute("create extension if not exists pg_walinspect schema pg_catalog")
+
+    def bytes(self, work: Callable[[], object]) -> int:
+        """Run the work; return the bytes of its records, without page images."""
+        self.db.execute("checkpoint")
+        (start,) = self.db.execute("select pg_current_wal_insert_lsn()::text").fetchone() or ()
+        work()
+        (end,) = self.db.execute("select pg_current_wal_insert_lsn()::text").fetchone() or ()
+        self.db.execute("select pg_switch_wal()")  # so that all of it can be read
+        (size,) = (
+            self.db.execute(
+                "select sum(record_size)::bigint from pg_get_wal_stats(%s::pg_lsn, %s::pg_lsn)",
+                [start, end],
+            ).fetchone()
+            or ()
+        )
+        return int(size)
+
+
+def stored_bytes(db: psycopg.Connection[Any], pattern: str, schema: str = "recall") -> int:
+    """Bytes of the tables with such names, with their indexes and TOAST."""
+    (size,) = (
+        db.execute(
+            "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint"
+            "  from pg_class as c"
+            " where c.relkind = 'r' and c.relnamespace = %s::regnamespace"
+            "   and c.relname ~ %s",
+            [schema, pattern],
+        ).fetchone()
+        or ()
+    )
+    return int(size)
+
+
+def ingest(bench: Bench, vectors: list[HalfVector] | None = None) -> None:
+    """Write a batch of new memories for a new user."""
+    texts = [f"Statement {n} on {uuid.uuid4().hex}" for n in range(BATCH)]
+    bench.one(
+        "select count(*) from recall.ingest_memories(p_user_id => %s, p_session_id => null, "
+        "p_candidates => %s, p_embeddings => %s)",
+        uuid.uuid4(),
+        Jsonb([{"content": t, "source": "import", "token_count": 12} for t in texts]),
+        vectors,
+    )
+
+
+def timed(
+    bench: Bench, works: dict[str, tuple[Callable[[list[HalfVector]], object], int]]
+) -> dict[str, Figures]:
+    """Lower quartiles of the milliseconds a row: by the clock, and of the server's processor.
+
+    Vectors are made beforehand, and none is used twice.
+    """
+    clock: dict[str, list[float]] = {name: [] for name in works}
+    processor: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(ROUNDS):
+        for name, (work, rows) in works.items():
+            times = EACH if rows == 1 else 1
+            vectors = [vector() for _ in range(max(times, rows))] if "vector" in name else []
+            used, start = processor_ms(bench.db), time.perf_counter()
+            for place in range(times):
+                work(vectors[place : place + rows])
+            clock[name].append(1000 * (time.perf_counter() - start) / times / rows)
+            processor[name].append((processor_ms(bench.db) - used) / times / rows)
+    return {
+        name: {
+            "clock_ms": statistics.quantiles(clock[name][3:], n=4)[0],
+            "processor_ms": statistics.quantiles(processor[name][3:], n=4)[0],
+        }
+        for name in works
+    }
+
+
+def with_a_past(bench: Bench) -> uuid.UUID:
+    """Make a user of whom much has ended already: every memory replaced ten times."""
+    user = uuid.uuid4()
+    for _ in range(11):
+        bench.one(
+            "select count(*) from recall.ingest_memories(p_user_id => %s, p_session_id => null, "
+            "p_candidates => %s)",
+            user,
+            Jsonb(
+                [
+                    {"content": f"Says {uuid.uuid4().hex}", "slot": f"slot {n}", "token_count": 12}
+                    for n in range(ENDED // 10)
+                ]
+            ),
+        )
+    return user
+
+
+def sustained(dsn: str, seconds: float) -> Figures:
+    """Append turns at the rate, with their jobs, and claim and finish these beside; what became."""
+    done, claimed, lags = [0] * CLIENTS, [0], []
+    begin = time.perf_counter() + 0.5
+    stop = begin + seconds
+    users = [[uuid.uuid4() for _ in range(50)] for _ in range(CLIENTS)]
+
+    def append(number: int) -> None:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            bench = Bench(db)
+            sessions = [
+                (
+                    user,
+                    bench.one(
+                        "select recall.open_session(p_user_id => %s, p_model_id => 'gpt-4o-mini')",
+                        user,
+                    ),
+                )
+                for user in users[number]
+            ]
+            turn = 0
+            while (now := time.perf_counter()) < stop:
+                due = begin + turn * 2 * CLIENTS / RATE
+                if now < due:
+                    time.sleep(due - now)
+                else:
+                    lags.append(now - due)
+                bench.user, bench.session = sessions[turn % len(sessions)]
+                bench.append()
+                done[number] += 2
+                turn += 1
+
+    def work() -> None:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            db.execute('select recall.configure(\'{"extract_after_idle": "1 second"}\')')
+            while time.perf_counter() < stop:
+                jobs = db.execute(
+                    "select user_id, job_id, lease_token from recall.claim_jobs('bench', null, 20)",
+                    prepare=True,
+                ).fetchall()
+                for job in jobs:
+                    db.execute(
+                        "select recall.fail_job(%s, %s, %s, 'no model here', false)",
+                        job,
+                        prepare=True,
+                    )
+                    claimed[0] += 1
+                if not jobs:
+                    time.sleep(0.05)
+
+    threads = [threading.Thread(target=append, args=[n]) for n in range(CLIENTS)]
+    threads.append(threading.Thread(target=work))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = time.perf_counter() - begin
+    return {
+        "messages_per_second": sum(done) / took,
+        "jobs_per_second": claimed[0] / took,
+        "latest_ms": 1000 * max(lags, default=0.0),
+    }
+
+
+def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
+    """All figures, by name."""
+    with database(dsn, dimensions=DIMENSIONS) as db:
+        db.execute(FLOOR)
+        bench = Bench(db)
+        bench.fill(memories=200, messages=200)
+        past = with_a_past(bench)
+
+        def remember(user: uuid.UUID) -> None:
+            bench.one("select recall.remember(%s, %s)", user, f"Likes {uuid.uuid4().hex}")
+
+        figures = timed(
+            bench,
+            {
+                APPEND_FLOOR: (lambda _: bench.append_floor(), 1),
+                APPEND: (lambda _: bench.append(), 1),
+                "remember": (lambda _: remember(bench.user), 1),
+                "remember, with 2,000 ended memories": (lambda _: remember(past), 1),
+                WITH_VECTOR: (
+                    lambda vectors: bench.remember(vectors[0]),
+                    1,
+                ),
+                "ingest_memories, a hundred": (lambda _: ingest(bench), BATCH),
+                BATCH_WITH_VECTORS: (
+                    lambda vectors: ingest(bench, vectors),
+                    BATCH,
+                ),
+            },
+        )
+
+        log = Log(db)
+
+        def logged(name: str, work: Callable[[], object], rows: int, times: int) -> None:
+            size = log.bytes(lambda: [work() for _ in range(times)])
+            figures.setdefault(name, {})["log_bytes"] = size / rows / times
+
+        logged(APPEND_FLOOR, bench.append_floor, 2, 200)
+        logged(APPEND, bench.append, 2, 200)
+        logged("remember", lambda: remember(bench.user), 1, 100)
+        logged(WITH_VECTOR, lambda: bench.remember(vector()), 1, 100)
+        pattern = "^memory_(store|embedding|events)"
+        before = stored_bytes(db, pattern)
+        logged(BATCH_WITH_VECTORS, lambda: ingest(bench, [vector() for _ in range(BATCH)]), 100, 20)
+        figures[BATCH_WITH_VECTORS]["stored_bytes"] = (stored_bytes(db, pattern) - before) / 2_000
+        for key in ("clock_ms", "processor_ms", "log_bytes"):
+            if figures[APPEND_FLOOR][key]:
+                figures[APPEND][f"{key}_ratio"] = figures[APPEND][key] / figures[APPEND_FLOOR][key]
+        figures["sustained"] = sustained(db.info.dsn, seconds)
+    return figures
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dsn", help="a superuser's DSN of a server with pgvector")
+    parser.add_argument("--seconds", type=float, default=20, help="of the sustained load")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    options = parser.parse_args()
+
+    figures = measure(options.dsn, options.seconds)
+    if options.json:
+        json.dump(figures, sys.stdout, indent=2)
+        return
+    load = figures.pop("sustained")
+    print("| | ms | of the server's processor | a second | log, KB a row |\n|---|---|---|---|---|")
+    for name, figure in figures.items():
+        ratios = {key: figure.get(f"{key}_ratio") for key in figure}
+        cells = [
+            f"{figure['clock_ms']:.3f}",
+            f"{figure['processor_ms']:.3f}",
+            f"{1000 / figure['clock_ms']:,.0f}",
+            f"{figure['log_bytes'] / 1000:.2f}" if "log_bytes" in figure else "",
+        ]
+        for place, key in ((0, "clock_ms"), (1, "processor_ms"), (3, "log_bytes")):
+            if ratios.get(key):
+                cells[place] += f" ({ratios[key]:.1f} ×)"
+        print(f"| {name} | {' | '.join(cells)} |")
+    stored = figures[BATCH_WITH_VECTORS]["stored_bytes"]
+    print(f"\nStored per memory, indexes, vector and audit included: {stored / 1000:.1f} KB.")
+    print(
+        f"Asked for {RATE} messages a second: {load['messages_per_second']:.0f} appended, "
+        f"{load['jobs_per_second']:.0f} jobs claimed and closed, the latest append "
+        f"{load['latest_ms']:.0f} ms behind its time."
+    )
+
+
+if __name__ == "__main__":
+    main()
