@@ -52,8 +52,8 @@ comment on trigger users_note_user on recall.users is
 -- JSON paths to a row's texts; with the path $ a table takes no row at all. Vectors give texts
 -- away: they are taken of a user who was sealed with them.
 -- Left readable are ids, times, numbers, kinds, models, roles, names of tools, keys of metadata.
--- After an update, not before: with a trigger before it, whatever its columns, every update of a row
--- locks the row once more (54 bytes of log).
+-- After an update, not before: with a trigger before it, whatever its columns, every update of a
+-- row locks it once more (54 bytes of log).
 do $triggers$
 declare
     v_values constant text := ' ? (@.type() == "object").keyvalue() '
