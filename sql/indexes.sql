@@ -126,6 +126,11 @@ create index if not exists memory_access_log_user_id_idx
 comment on index recall.memory_access_log_user_id_idx is
     'flush_access_log works user by user.';
 
+create index if not exists context_efficiency_measured_at_due_idx
+    on recall.context_efficiency using brin (measured_at) with (pages_per_range = 16);
+comment on index recall.context_efficiency_measured_at_due_idx is
+    'metrics, purge_expired: what was measured in the last day, and before it.';
+
 create index if not exists working_memory_expires_at_due_idx
     on recall.working_memory (expires_at);
 comment on index recall.working_memory_expires_at_due_idx is

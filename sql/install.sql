@@ -330,6 +330,7 @@ begin;
 \ir ../functions/context/_message_json.sql
 \ir ../functions/context/_pack_memories.sql
 \ir ../functions/context/_pack_turns.sql
+\ir ../functions/context/_packing_efficiency.sql
 \ir ../functions/context/_query_text.sql
 \ir ../functions/context/_quote_line.sql
 \ir ../functions/context/_quote_tokens.sql

@@ -113,7 +113,7 @@ CALLS: list[Call] = [
     _call("memory_chain", "%(memory)s"),
     _call("memory_history", "%(memory)s"),
     _call("add_embedding", "%(memory)s, %(vector)s, 'other-model'"),
-    _call("record_access", "array[%(memory)s::uuid], '{0.5}'"),
+    _call("record_access", "array[%(memory)s::uuid], '{0.5}', 0.9"),
     # working memory
     _call("put_working", "%(session)s, 'task', 'key', %(changes)s"),
     _call("get_working", "%(session)s, 'task'"),
@@ -337,7 +337,7 @@ def furnish(conn: Connection, mark: str) -> World:
         key: window["job_input"][key] for key in ("from_turn", "through_turn", "retracted")
     }
     call(conn, "record_access", p_user_id=user, p_memory_ids=memories[:5],
-         p_relevance="{0.1,0.2,0.3,0.4,0.5}")  # fmt: skip
+         p_relevance="{0.1,0.2,0.3,0.4,0.5}", p_efficiency=0.9)  # fmt: skip
 
     (recorded,) = call(conn, "record_model_call", p_user_id=user, p_model=mark,
                        p_request={"mark": mark}, p_error=f"{mark} failed",

@@ -448,3 +448,39 @@ def test_bad_values_are_refused(db: Connection, user: uuid.UUID, options: dict[s
         compile_context(db, user, session, "harbor", **options)
     assert refused.value.sqlstate == "RC003"
     assert refused.value.diag.message_hint
+
+
+def test_how_well_the_budget_was_used(db: Connection, user: uuid.UUID) -> None:
+    """η of what was packed is that of the best packing at most, and near it."""
+    for number in range(60):
+        call(db, "remember", p_user_id=user, p_importance=0.5,
+             p_content=f"User likes tea number {number}" + " and more" * (number % 7))  # fmt: skip
+    session = call(db, "open_session", p_user_id=user, p_model_id=MODEL)[0]["open_session"]
+
+    def measured(**options: Any) -> Any:
+        (row,) = call(db, "compile_context", p_user_id=user, p_session_id=session,
+                      p_query="tea", p_options={"efficiency": True} | options)  # fmt: skip
+        return row["compile_context"]["budget"]["efficiency"]
+
+    assert measured() is None, "all of them fitted"
+    for budget in (250, 400, 550):
+        options = {"memory_budget": budget}
+        (row,) = call(db, "compile_context", p_user_id=user, p_session_id=session,
+                      p_query="tea", p_options=options)  # fmt: skip
+        tokens = row["compile_context"]["budget"]["memory"]
+        found = call(db, "explain_context", p_user_id=user, p_session_id=session,
+                     p_query="tea", p_options=options)  # fmt: skip
+        packed = [row for row in found if row["taken"]]
+        room = budget - (tokens - sum(row["token_count"] for row in packed))
+        best = [0.0] * (room + 1)
+        for row in found:
+            for place in range(room, row["token_count"] - 1, -1):
+                best[place] = max(best[place], best[place - row["token_count"]] + row["score"])
+        filled = sum(row["token_count"] for row in packed) / room
+        exact = sum(row["score"] for row in packed) / best[room] * filled
+        efficiency = measured(memory_budget=budget)
+        assert 0.85 * exact < efficiency <= exact + 1e-6
+        assert efficiency > 0.5
+    assert measured(memory_budget=0) is None, "a budget that takes none of them"
+    (row,) = call(db, "compile_context", p_user_id=user, p_session_id=session)
+    assert "efficiency" not in row["compile_context"]["budget"]

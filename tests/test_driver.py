@@ -610,6 +610,30 @@ def test_access_is_recorded_at_best(
     assert "the primary is away" in caplog.text
 
 
+def test_one_context_in_ten_is_measured(
+    chat: pgrecall.ChatSession, memory: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the figure goes with the access, when not all memories fitted."""
+    chat.open()
+    for number in range(30):
+        memory.remember(chat.user_id, f"Ada uses Vim for number {number}, and likes it.")
+    seen: list[float | None] = []
+    record = memory.record_access
+
+    def note(*arguments: Any, **more: Any) -> int:
+        seen.append(more["efficiency"] if isinstance(more["efficiency"], float) else None)
+        return record(*arguments, **more)
+
+    monkeypatch.setattr(memory, "record_access", note)
+    for _ in range(11):
+        chat.context("Vim", memory_budget=200)
+        memory._background.drain()
+    assert [place for place, one in enumerate(seen) if one is not None] == [0, 10]
+    assert all(0.5 < one <= 1 for one in seen if one is not None)
+    names = {metric.name for metric in memory.metrics()}
+    assert "pgrecall_context_efficiency_median_last_day" in names
+
+
 class FakeClient:
     """As much of an OpenAI client as `send` uses."""
 

@@ -133,6 +133,26 @@ def test_rates(db: Connection) -> None:
         assert gauges(db, "pgrecall_promotion_ratio_last_day") == {"": 0.25}
 
 
+def test_how_well_contexts_use_their_budget(db: Connection) -> None:
+    """The median of the last day, and nothing when nothing was measured."""
+    user = uuid.uuid4()
+    with db.transaction(force_rollback=True):
+        db.execute("truncate recall.context_efficiency")
+        assert gauges(db, "pgrecall_context_efficiency_median_last_day") == {}
+        for efficiency in (0.5, 0.9, 0.95, None):
+            call(db, "record_access", p_user_id=user, p_memory_ids="{}", p_relevance="{}",
+                 p_efficiency=efficiency)  # fmt: skip
+        db.execute("insert into recall.context_efficiency"
+                   " select now() - interval '25 hours', 0 from generate_series(1, 9)")  # fmt: skip
+        found = gauges(db, "pgrecall_context_efficiency_median_last_day")
+        assert found == {"": pytest.approx(0.9)}
+        assert call(db, "purge_expired")[0]["done"] >= 9
+        assert value(db, "select count(*) from recall.context_efficiency") == 3
+    for bad in (-0.1, 1.1, float("nan")):
+        with refused("RC003", "p_efficiency is"):
+            db.execute("select recall.record_access(%s, '{}', '{}', %s::real)", [user, bad])
+
+
 def test_storage_and_maintenance(db: Connection, mark: str) -> None:
     tables = {row["relname"] for row in rows(
         db, "select relname from pg_class where relnamespace = 'recall'::regnamespace"

@@ -442,6 +442,18 @@ def test_receipts(db: Connection, user: uuid.UUID) -> None:
     assert value(db, "select count(*) from recall.append_receipts") == 0
 
 
+def test_daily_spending(db: Connection, user: uuid.UUID) -> None:
+    """The user's days, and those of all together."""
+    db.execute("insert into recall.model_spending select %s, d.day, 5"
+               " from (select (now() at time zone 'UTC')::date - n as day"
+               " from unnest('{0,89,91,400}'::integer[]) as n) as d", [user])  # fmt: skip
+    db.execute("insert into recall.model_spending_totals select m.day, 7, 5"
+               " from recall.model_spending as m")  # fmt: skip
+    assert sweep(db, "purge_expired") == 4
+    for table in ("model_spending", "model_spending_totals"):
+        assert value(db, f"select count(*) from recall.{table}") == 2
+
+
 def test_vectors_of_ended_memories(db: Connection, user: uuid.UUID) -> None:
     memories = [remember(db, user, f"fact {n}", p_embedding=vector(n))["memory_id"]
                 for n in (0, 40, 80)]  # fmt: skip

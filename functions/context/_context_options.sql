@@ -24,7 +24,8 @@ begin
         array['task', 'layout', 'selection', 'format', 'placement', 'heading', 'current_message',
               'max_memories', 'max_facts', 'max_episodes', 'max_memory_chars', 'memory_budget',
               'history_budget', 'tools', 'tool_tokens', 'include_working', 'recalled',
-              'memories_as_of', 'memory_ids', 'pack', 'scoring', 'decay_mode', 'filter'],
+              'memories_as_of', 'memory_ids', 'pack', 'scoring', 'decay_mode', 'efficiency',
+              'filter'],
         'p_options');
 
     for v_choice in
@@ -36,6 +37,7 @@ begin
                    ('format', '{typed,bullets}'),
                    ('placement', '{message,system_prompt}'),
                    ('recalled', '{false,true}'),
+                   ('efficiency', '{false,true}'),
                    ('memories_as_of', '{now,session_start}'),
                    ('pack', '{score,density}'),
                    ('scoring', '{hybrid,classic}'),

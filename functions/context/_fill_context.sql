@@ -20,6 +20,7 @@ create or replace function recall._fill_context(
     p_kept            integer,
     out o_memories    recall.context_memory[],
     out o_memory      bigint,
+    out o_efficiency  double precision,
     out o_recalled    recall.recalled_turn[],
     out o_quoted      bigint,
     out o_kept        integer
@@ -55,6 +56,9 @@ begin
                                    p_settings),
         v_room - o_quoted - v_heading, p_options);
     o_memories := v_packed.o_memories;
+    if p_options -> 'efficiency' = 'true' then
+        o_efficiency := recall._packing_efficiency(o_memories, v_room - o_quoted - v_heading);
+    end if;
     o_memory   := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
 
     if o_recalled <> '{}' then

@@ -122,7 +122,9 @@ begin
         'history', v_history,
         'available', v_room.o_total, 'used', v_used,
         'total', o_session.system_prompt_tokens + v_room.o_tools + v_current.o_tokens
-                 + v_room.o_overhead + v_used);
+                 + v_room.o_overhead + v_used)
+        || case when o_options -> 'efficiency' = 'true'
+                then jsonb_build_object('efficiency', v_filled.o_efficiency) else '{}' end;
 end;
 $function$;
 

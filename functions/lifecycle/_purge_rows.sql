@@ -21,10 +21,13 @@ declare
     v_count integer := 0;
 begin
     for v_leaf in
-        select t.relid
-          from pg_catalog.pg_partition_tree(p_table) as t
-         where t.isleaf
-         order by t.relid
+        select c.oid
+          from pg_catalog.pg_class as c
+         where c.oid = p_table and c.relkind = 'r'
+            or c.oid in (select t.relid
+                           from pg_catalog.pg_partition_tree(p_table) as t
+                          where t.isleaf)
+         order by c.oid
     loop
         exit when v_count >= p_limit;
         execute format(

@@ -1,8 +1,8 @@
 -- recall.purge_expired(limit, as_of) -> (done, more)
 -- What is kept for a time only: receipts of appends (receipt_ttl), vectors of ended memories
 -- (ended_vector_retention), what makes compacted turns findable (message_search_retention), daily
--- spending (phase_retention), and system prompts that no session uses any more. Rows of one kind
--- after the other; done counts all.
+-- spending (phase_retention), how well contexts used their budgets (a day), and system prompts that
+-- no session uses any more. Rows of one kind after the other; done counts all.
 -- Locks   the rows it deletes, and sessions as far as they are free.
 create or replace function recall.purge_expired(
     p_limit integer     default 5000,
@@ -27,7 +27,7 @@ begin
     done    := 0;
     more    := false;
 
-    for v_kind in 1 .. 6 loop
+    for v_kind in 1 .. 7 loop
         more := done >= p_limit or clock_timestamp() >= v_until and done > 0;
         exit when more;
         done := done + case v_kind
@@ -39,6 +39,8 @@ begin
                                            v_now - v_settings.phase_retention, p_limit - done)
             when 5 then recall._purge_rows('recall.model_spending_totals', 'day',
                                            v_now - v_settings.phase_retention, p_limit - done)
+            when 6 then recall._purge_rows('recall.context_efficiency', 'measured_at',
+                                           v_now - interval '1 day', p_limit - done)
             else recall._purge_prompts(v_now, p_limit - done)
         end;
     end loop;

@@ -1,12 +1,14 @@
--- recall.record_access(user, memories, relevance) -> how many were noted
+-- recall.record_access(user, memories, relevance, efficiency) -> how many were noted
 -- Memories that were packed into a context, with their relevance then (0 to 1; beyond is clamped).
 -- Only appends to a log: recall.flush_access_log counts them in batches. Ids that are no active
--- memory of the user are left out.
--- Raises  RC003 lists of different length, or a relevance that is no number.
+-- memory of the user are left out. How well the context used its budget (budget.efficiency of
+-- compile_context) is kept for a day, for metrics.
+-- Raises  RC003 lists of different length, or a relevance or efficiency that is none.
 create or replace function recall.record_access(
     p_user_id    uuid,
     p_memory_ids uuid[],
-    p_relevance  real[]
+    p_relevance  real[],
+    p_efficiency real default null
 )
 returns integer
 language plpgsql
@@ -38,6 +40,17 @@ begin
             hint    = 'A relevance lies in 0 to 1; compile_context and search return it.';
     end if;
 
+    if p_efficiency is not null then
+        if not p_efficiency between 0 and 1 then
+            raise exception using
+                errcode = 'RC003',
+                message = format('p_efficiency is %s', p_efficiency),
+                hint    = 'Pass budget.efficiency of compile_context, 0 to 1, or nothing.';
+        end if;
+        insert into recall.context_efficiency (measured_at, efficiency)
+        values (v_now, p_efficiency);
+    end if;
+
     insert into recall.memory_access_log (user_id, memory_id, relevance, accessed_at)
     select p_user_id, m.memory_id, least(greatest(a.relevance, 0), 1), v_now
       from unnest(p_memory_ids, p_relevance) as a (memory_id, relevance)
@@ -49,5 +62,5 @@ begin
 end;
 $function$;
 
-comment on function recall.record_access(uuid, uuid[], real[]) is
+comment on function recall.record_access(uuid, uuid[], real[], real) is
     'Note that memories were used, with their relevance (0 to 1); counted in batches later.';

@@ -1,7 +1,6 @@
 -- recall._metrics_memory() -> memories by tier, sessions by state, events and rates of the last day
--- Events are found by the BRIN index on their time. What contexts used is known until it is counted
--- (the read path writes nothing else): the relevance of the memories that were packed is the part
--- of a context's η that can be watched.
+-- Events are found by the BRIN index on their time. What contexts used is known until it is
+-- counted, and how well some of them used the budget of their memories (η) for a day.
 create or replace function recall._metrics_memory()
 returns table (
     name   text,
@@ -63,9 +62,22 @@ begin
                 values ('pgrecall_uncounted_accesses', a.accesses),
                        ('pgrecall_context_relevance', a.relevance)
                ) as m (name, value);
+
+        return query
+        select 'pgrecall_context_efficiency_median_last_day',
+               percentile_cont(0.5) within group (order by l.efficiency), '{}'::jsonb
+          from (
+                select e.efficiency
+                  from recall.context_efficiency as e
+                 where e.measured_at > v_now - interval '1 day'
+                 order by e.measured_at desc
+                 limit 10000
+               ) as l
+        having count(*) > 0;
     end if;
 end;
 $function$;
 
 comment on function recall._metrics_memory() is
-    'Metrics of memories: by tier, events and rates of the last day, relevance of what was used.';
+    'Metrics of memories: by tier, events and rates of the last day, relevance of what contexts '
+    'used, and how well they used their budget.';

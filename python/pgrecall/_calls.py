@@ -36,7 +36,7 @@ UNSET: Final = Unset.UNSET
 # PostgreSQL converts by assignment only (numbers), and spares it guessing everywhere else. Vectors
 # carry their type themselves, wherever the extension lives.
 _TYPES = {
-    **dict.fromkeys(("importance", "min_similarity", "temperature", "top_p"), "real"),
+    **dict.fromkeys(("efficiency", "importance", "min_similarity", "temperature", "top_p"), "real"),
     **dict.fromkeys(
         ("after_index", "before_turn", "context_window_size", "from_turn", "key_no", "limit",
          "max_response_tokens", "status_code", "system_prompt_tokens", "token_count",

@@ -476,6 +476,12 @@ class CompiledContext:
     prefix_hash: str | None
     raw: JSON
 
+    @property
+    def efficiency(self) -> float | None:
+        """How well the memories' budget was used, if that was asked for and not all fitted."""
+        value: float | None = self.budget.get("efficiency")
+        return value
+
     @classmethod
     def from_json(cls, raw: JSON) -> CompiledContext:
         """Read the answer of `recall.compile_context`."""

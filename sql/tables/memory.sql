@@ -218,6 +218,19 @@ comment on column recall.memory_access_log.memory_id is 'A memory that was packe
 comment on column recall.memory_access_log.relevance is 'Its classic score then (0 to 1).';
 comment on column recall.memory_access_log.accessed_at is 'When.';
 
+create unlogged table if not exists recall.context_efficiency (
+    measured_at timestamptz not null,
+    efficiency  real        not null,
+    constraint context_efficiency_efficiency_check check (efficiency between 0 and 1)
+);
+
+comment on table recall.context_efficiency is
+    'How well some contexts of the last day used the budget of their memories. UNLOGGED: a crash '
+    'empties it.';
+comment on column recall.context_efficiency.measured_at is 'When.';
+comment on column recall.context_efficiency.efficiency is
+    'Score selected ÷ that of the best packing, times the share of the budget filled (0 to 1).';
+
 create unlogged table if not exists recall.working_memory (
     user_id     uuid        not null,
     session_id  uuid        not null,

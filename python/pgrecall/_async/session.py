@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncChatSession"]
 
 _CHOSEN_MEMORIES = 90  # that a query of a sealed user offers a context, as many as SQL considers
+_MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
 _SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's list
 
 
@@ -70,6 +71,7 @@ class AsyncChatSession:
         self._session: Session | None = None
         self._user_id: UUID | None = None
         self.last_context: CompiledContext | None = None
+        self._contexts = 0
         self._is_sealed = False
         self._last_asked = ""  # what the user said in the turn at hand, not stored yet
 
@@ -250,13 +252,26 @@ class AsyncChatSession:
             tools=tools,
             embedding=embedding,
             as_of=as_of,
-            **options,
+            **self._measured() | options,
         )
         if as_of is UNSET:
-            self._record_use([(item.memory_id, item.relevance) for item in compiled.memories])
+            self._record_context(compiled)
         return compiled.messages
 
-    def _record_use(self, used: Sequence[tuple[UUID, float | None]]) -> None:
+    def _measured(self) -> dict[str, Any]:
+        """Return the option that measures a context, now and then: it costs a little."""
+        self._contexts += 1
+        return {"efficiency": True} if self._contexts % _MEASURED == 1 else {}
+
+    def _record_context(self, compiled: CompiledContext) -> None:
+        """Record in the background that a model was shown the memories of a context."""
+        self._record_use(
+            [(item.memory_id, item.relevance) for item in compiled.memories], compiled.efficiency
+        )
+
+    def _record_use(
+        self, used: Sequence[tuple[UUID, float | None]], efficiency: float | None = None
+    ) -> None:
         """Record in the background that a model was shown these memories, each by relevance."""
         memory, user_id = self._memory, self.user_id
         known = [(memory_id, part) for memory_id, part in used if part is not None]
@@ -264,7 +279,12 @@ class AsyncChatSession:
             return
 
         async def record() -> None:
-            await memory.record_access(user_id, [i for i, _ in known], [part for _, part in known])
+            await memory.record_access(
+                user_id,
+                [memory_id for memory_id, _ in known],
+                [part for _, part in known],
+                efficiency=UNSET if efficiency is None else efficiency,
+            )
 
         memory._background.submit(record, "recording what a context used")
 

@@ -1158,11 +1158,29 @@ class AgentMemory:
         )
 
     def record_access(
-        self, user: User, memory_ids: Sequence[UUID], relevance: Sequence[float]
+        self,
+        user: User,
+        memory_ids: Sequence[UUID],
+        relevance: Sequence[float],
+        *,
+        efficiency: float | Unset | None = UNSET,
     ) -> int:
-        """Count that memories were used, each with its relevance (0 to 1); return how many."""
+        """Count that memories were used, each with its relevance (0 to 1); return how many.
+
+        Args:
+            user: whose they are.
+            memory_ids: what a context showed.
+            relevance: of each.
+            efficiency: how well the context used the budget of its memories, for `metrics`.
+        """
         return int(
-            self._change_value(user, "record_access", memory_ids=memory_ids, relevance=relevance)
+            self._change_value(
+                user,
+                "record_access",
+                memory_ids=memory_ids,
+                relevance=relevance,
+                efficiency=efficiency,
+            )
         )
 
     # The ledger

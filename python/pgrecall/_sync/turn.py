@@ -99,8 +99,10 @@ class Turn:
     def pieces(self) -> Generator[str, None]:
         """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
         chat = self._chat
-        compiled = chat.compile(current_message=self._text, tools=self._tools or None)
-        chat._record_use([(item.memory_id, item.relevance) for item in compiled.memories])
+        compiled = chat.compile(
+            current_message=self._text, tools=self._tools or None, **chat._measured()
+        )
+        chat._record_context(compiled)
         self._messages = list(compiled.messages)
         self._budget = compiled.budget
         is_going_on = True

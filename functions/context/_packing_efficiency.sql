@@ -1,0 +1,32 @@
+-- recall._packing_efficiency(memories, budget) -> 0 to 1; NULL when all of them fitted
+-- η = (score selected ÷ score of the best packing of the same budget) × share of the budget that
+-- was filled. The best one is bounded from above: densest first, the last one in part. So it may be
+-- better than it says, never worse. What was left for another reason than its tokens is no
+-- candidate.
+create or replace function recall._packing_efficiency(
+    p_memories recall.context_memory[],
+    p_budget   bigint
+)
+returns double precision
+language sql
+immutable
+parallel safe
+begin atomic
+    select least(1, coalesce(sum(d.score) filter (where d.taken), 0)
+                    / nullif(sum(d.score * least(1, greatest(0, p_budget - d.before)::float8
+                                                    / greatest(d.token_count, 1))), 0))
+           * coalesce(sum(d.token_count) filter (where d.taken), 0)::float8
+           / nullif(greatest(p_budget, 0), 0)
+      from (
+            select m.score, m.token_count, m.taken,
+                   sum(m.token_count) over (
+                       order by m.score / greatest(m.token_count, 1) desc, m.memory_id
+                       rows unbounded preceding) - m.token_count as before
+              from unnest(p_memories) as m
+             where m.taken or m.reason like '% left'
+           ) as d
+    having bool_or(not d.taken);
+end;
+
+comment on function recall._packing_efficiency(recall.context_memory[], bigint) is
+    'How well a budget was used by the memories that were packed into it.';
