@@ -19,6 +19,7 @@ from pgrecall.session import ChatSession
 from scripted_model import MODEL, Script, asked, step_of, work
 from scripted_openai import Refusal, Request, Scripted, ScriptedOpenAI
 from support import call, job_rows, raise_errors, refused, together, value
+from support import sweep as run_sweep
 
 Connection = psycopg.Connection[Any]
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
@@ -326,6 +327,65 @@ def test_the_fourth_time_renews_the_pattern(
     (request,) = (r for r in openai.chats[1:] if step_of(r) == "pattern")
     assert f"<known>\n{VPN}\n</known>" in request["messages"][1]["content"]
     assert asked(openai) == ["pattern"] * 2
+
+
+def time_passes(db: Connection, user: uuid.UUID, days: int) -> None:
+    """Make all memories so much older, and run what runs every day."""
+    db.execute(
+        "update recall.memory_store set created_at = created_at - %(ago)s,"
+        " updated_at = updated_at - %(ago)s, observed_at = observed_at - %(ago)s,"
+        " last_accessed_at = last_accessed_at - %(ago)s, expires_at = expires_at - %(ago)s"
+        " where user_id = %(user)s and ended_at is null",
+        {"user": user, "ago": timedelta(days=days)},
+    )
+    for task in ("promote_memories", "expire_memories", "decay_memories", "expire_memories"):
+        run_sweep(db, task)
+
+
+@pytest.mark.parametrize("importance", [0.6, 0.2])
+def test_the_same_trouble_in_the_next_quarter(
+    memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    importance: float,
+) -> None:  # fmt: skip
+    """Nobody touched the pattern for months, and its episodes have expired: it is renewed, with
+    the sources of both quarters; one that faded away meanwhile is made anew from the new ones."""
+    script.episodes = ASKED
+    openai.respond = lambda request: (
+        notice(request) if step_of(request) == "pattern" else script(request)
+    )
+
+    def asked_three_times() -> list[str]:
+        for days, text in zip((14, 7, 1), ASKED, strict=True):
+            ask(memory, user, text, datetime.now(UTC) - timedelta(days=days))
+            work(memory)
+        found = [str(row["memory_id"]) for row in stored(db, user)
+                 if row["kind"] == "episode" and row["is_active"]]  # fmt: skip
+        assert len(found) == 3
+        assert sweep(db, p_as_of=None) == (1, False)
+        work(memory)
+        return found
+
+    before = asked_three_times()
+    (first,) = patterns(db, user)
+    db.execute("update recall.memory_store set importance = %s where memory_id = %s",
+               [importance, first["memory_id"]])  # fmt: skip
+    for _ in range(7):
+        time_passes(db, user, 25)
+    faded = importance < 0.3
+    rows = {str(row["memory_id"]): row for row in stored(db, user)}
+    assert {rows[key]["end_reason"] for key in before} == {"expired"}
+    assert rows[str(first["memory_id"])]["end_reason"] == ("expired" if faded else None)
+
+    after = asked_three_times()
+    (pattern,) = [row for row in patterns(db, user) if row["is_active"]]
+    assert pattern["memory_id"] != first["memory_id"]
+    sources = after if faded else before + after
+    assert sorted(pattern["metadata"]["episodes"]) == sorted(sources)
+    assert len(pattern["metadata"]["solutions"]) == (2 if faded else 4)
+    (old,) = [row for row in patterns(db, user) if row["memory_id"] == first["memory_id"]]
+    assert old["superseded_by"] == (None if faded else pattern["memory_id"])
+    chat = memory.session(user=user, model=MODEL)
+    assert "[PATTERN]" in str(chat.compile("I cannot connect to the VPN").messages)
 
 
 def test_the_same_words_about_other_episodes_are_one_pattern(
