@@ -406,6 +406,7 @@ begin;
 \ir ../functions/jobs/_check_pattern.sql
 \ir ../functions/jobs/_compact_input.sql
 \ir ../functions/jobs/_compaction_window.sql
+\ir ../functions/jobs/_cron_suffix.sql
 \ir ../functions/jobs/_decisions_of.sql
 \ir ../functions/jobs/_embed_if_wanted.sql
 \ir ../functions/jobs/_embed_input.sql

@@ -8,22 +8,28 @@ begin;
 set local client_min_messages = warning;
 set local search_path to pg_catalog, pg_temp;
 do $uninstall$
+declare
+    v_suffix text;
 begin
     perform pg_advisory_xact_lock(hashtextextended('pgrecall.install', 0));
 
-    -- Jobs of pg_cron survive a DROP SCHEMA and would fail for ever.
+    -- Jobs of pg_cron survive a DROP SCHEMA and would fail for ever. Their names end as
+    -- recall._cron_suffix says, which may be gone already.
+    v_suffix := '@' || case when octet_length(current_database()) <= 29
+                            then current_database()::text
+                            else left(md5(current_database()), 29) end;
     if to_regclass('cron.job') is not null then
         execute $sql$
             select cron.unschedule(j.jobid)
               from cron.job as j
              where starts_with(j.jobname, 'recall_')
-               and right(j.jobname, length(current_database()) + 1) = '@' || current_database()
-        $sql$;
+               and right(j.jobname, length($1)) = $1
+        $sql$ using v_suffix;
     elsif exists (select from pg_catalog.pg_settings where name = 'cron.database_name') then
         raise warning 'pg_cron lives in another database; if it runs maintenance of this one, run '
                       'there: select cron.unschedule(j.jobid) from cron.job as j where '
                       'starts_with(j.jobname, ''recall_'') and right(j.jobname, %) = %;',
-                      length(current_database()) + 1, quote_literal('@' || current_database());
+                      length(v_suffix), quote_literal(v_suffix);
     end if;
 
     drop schema if exists recall cascade;

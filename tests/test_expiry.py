@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,7 +13,19 @@ import psycopg
 import pytest
 
 from memories import remember, stored, vector
-from support import append, call, open_session, raise_errors, rows, said, session_row, together
+from pgrecall import AgentMemory
+from support import (
+    append,
+    call,
+    open_session,
+    raise_errors,
+    rows,
+    said,
+    session_row,
+    together,
+    value,
+)
+from support import sweep as sweep_all
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -323,6 +337,86 @@ def test_three_months_without_maintenance(db: Connection) -> None:
     left = rows(db, "select count(*) as n from recall.memory_store where expires_at < %s"
                     " and ended_at is null", [at])  # fmt: skip
     assert left == [{"n": 0}]
+
+
+@pytest.mark.concurrent
+def test_three_months_are_made_up_for_beside_writers(
+    db: Connection, dsn: str, connect: Connect
+) -> None:
+    """Maintenance did not run for three months; a worker goes through the backlog in short
+    transactions, while others read, write and append as ever."""
+    users = [uuid.uuid4() for _ in range(40)]
+    sessions = {}
+    for user in users:
+        sessions[user] = open_session(db, user)
+        append(db, user, sessions[user], said("hello"), None, uuid.uuid4())
+        for n in range(5):
+            learn(db, user, sessions[user], content=f"User said {n}")
+        memory = remember(db, user, "User once mentioned rain", p_importance=0.1)["memory_id"]
+        call(db, "record_access", p_user_id=user, p_memory_ids=[memory], p_relevance="{0.5}")
+        call(db, "put_working", p_user_id=user, p_session_id=sessions[user], p_task_id="t",
+             p_key="k", p_value={"x": 1})  # fmt: skip
+    quarter = timedelta(days=92)
+    for table, columns in {
+        "memory_store": ("created_at", "updated_at", "observed_at", "expires_at", "check_at"),
+        "memory_access_log": ("accessed_at",), "working_memory": ("expires_at",),
+        "append_receipts": ("created_at",), "sessions": ("expires_at",),
+        "maintenance_tasks": ("last_run_at",),
+    }.items():  # fmt: skip
+        moved = ", ".join(f"{column} = {column} - %(ago)s" for column in columns)
+        db.execute(f"update recall.{table} set {moved}".encode(), {"ago": quarter})
+    call(db, "configure", p_changes={"maintenance_lock_time": "0 seconds"})
+    waits: list[float] = []
+    is_done = threading.Event()
+
+    def live(conn: Connection) -> None:
+        session = open_session(conn, users[0])
+        while not is_done.is_set():
+            for user in users[:10]:
+                started = time.monotonic()
+                remember(conn, user, f"User likes tea number {len(waits)}")
+                append(conn, users[0], session, said("and on it goes"))
+                call(conn, "search", p_user_id=user, p_query="tea")
+                waits.append(time.monotonic() - started)
+
+    def catch_up() -> list[Any]:
+        try:
+            with AgentMemory.connect(dsn, embedder=False) as agent:
+                return agent.worker().maintain(seconds=60)
+        finally:
+            is_done.set()
+
+    writers = [connect() for _ in range(2)]
+    try:
+        results = together([catch_up, *(lambda w=w: live(w) for w in writers)])
+    finally:
+        call(db, "configure", p_changes={"maintenance_lock_time": "0.1 seconds"})
+    raise_errors(results)
+    runs = results[0]
+    assert not [run for run in runs if "error" in run.result]
+    assert len([run for run in runs if run.task == "expire_memories"]) > 3, "in many batches"
+    left = rows(db, "select task from recall.maintenance_tasks"
+                    " where last_run_at < now() - interval '1 hour' or last_result ? 'error'"
+                    " or (last_result ->> 'more')::boolean")  # fmt: skip
+    assert left == []
+    decaying = value(db, "select count(*) from recall.memory_store where is_decaying")
+    assert decaying > 30
+    for task in ("flush_access_log", "expire_sessions", "expire_memories", "decay_memories"):
+        sweep_all(db, task)  # whose row a writer held has his turn at the next run
+    (found,) = rows(
+        db,
+        "select (select count(*) from recall.memory_store where ended_at is null"
+        " and expires_at < now()) as memories,"
+        " (select count(*) from recall.memory_store where is_decaying) as decaying,"
+        " (select count(*) from recall.sessions where status = 'active' and expires_at < now())"
+        " as sessions, (select count(*) from recall.working_memory) as working,"
+        " (select count(*) from recall.memory_access_log) as accesses,"
+        " (select count(*) from recall.append_receipts) as receipts",
+    )
+    assert found == {"memories": 0, "decaying": 40, "sessions": 0, "working": 0, "accesses": 0,
+                     "receipts": 0}  # fmt: skip
+    assert len(waits) > 20
+    assert max(waits) < 2, "nobody is stalled"
 
 
 @pytest.mark.concurrent

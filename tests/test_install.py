@@ -631,7 +631,7 @@ def test_uninstall_unschedules_our_jobs_first(empty_dsn: str) -> None:
                 select true;
             end;
             insert into cron.job values
-                (1, 'recall_ensure_partitions@' || current_database(), current_database()),
+                (1, 'recall_ensure_partitions' || recall._cron_suffix(), current_database()),
                 (2, 'theirs', current_database()),
                 (3, 'recall_ensure_partitions@elsewhere', 'elsewhere'),
                 (4, 'recall_report', current_database());

@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from pgrecall import schema
@@ -62,14 +63,14 @@ def test_without_pg_cron(db: Connection, server: TestServer) -> None:
 
 
 def test_the_commands(db: Connection) -> None:
-    name = value(db, "select current_database()")
+    suffix = value(db, "select recall._cron_suffix()")
     found = {row["job_name"]: row for row in call(db, "maintenance_commands")}
     tasks = rows(db, "select task, schedule from recall.maintenance_tasks where enabled")
-    assert {f"recall_{row['task']}@{name}" for row in tasks} == set(found) - {
-        f"recall_prune_run_details@{name}"
+    assert {f"recall_{row['task']}{suffix}" for row in tasks} == set(found) - {
+        f"recall_prune_run_details{suffix}"
     }
     for row in tasks:
-        job = found[f"recall_{row['task']}@{name}"]
+        job = found[f"recall_{row['task']}{suffix}"]
         assert job["schedule"] == row["schedule"]
         assert job["command"] == f"call recall.maintain('{row['task']}')"
         assert job["statement"].count(";") == 1, "one statement a line"
@@ -80,6 +81,131 @@ def test_who_may_schedule(db: Connection, connect: Connect) -> None:
         call(connect(**worker), "schedule_maintenance")
     with login_role(db, member_of=["recall_admin"]) as admin, refused("RC007"):
         call(connect(**admin), "schedule_maintenance")
+
+
+# --- with one as old as 1.4
+
+# What pg_cron 1.4 offers: five fields only, names of type name, a job of a role by its name.
+OLD_CRON = """
+create schema cron;
+create table cron.job (
+    jobid bigint generated always as identity primary key, schedule text not null,
+    command text not null, nodename text not null default 'localhost',
+    nodeport integer not null default 5432, database text not null default current_database(),
+    username text not null default current_user, active boolean not null default true,
+    jobname name, unique (jobname, username));
+create table cron.job_run_details (
+    jobid bigint, runid bigint, job_pid integer, database text, username text, command text,
+    status text, return_message text, start_time timestamptz, end_time timestamptz);
+create function cron.schedule_in_database(
+    job_name name, schedule text, command text, database text, username text default null,
+    active boolean default true)
+returns bigint language plpgsql as $$
+#variable_conflict use_column
+declare v_id bigint;
+begin
+    if $2 !~ '^([0-9*/,-]+ ){4}[0-9*/,-]+$' then
+        raise invalid_parameter_value using message = 'invalid schedule: ' || schedule;
+    end if;
+    insert into cron.job as j (jobname, schedule, command, database, username, active)
+    values ($1, $2, $3, $4, coalesce($5, current_user), $6)
+    on conflict (jobname, username) do update
+       set schedule = excluded.schedule, command = excluded.command,
+           database = excluded.database, active = excluded.active
+    returning j.jobid into v_id;
+    return v_id;
+end $$;
+create function cron.schedule(job_name name, schedule text, command text)
+returns bigint language sql as
+$$ select cron.schedule_in_database($1, $2, $3, current_database()) $$;
+create function cron.schedule(schedule text, command text)
+returns bigint language sql as
+$$ select cron.schedule_in_database(null, $1, $2, current_database()) $$;
+create function cron.unschedule(job_id bigint) returns boolean language plpgsql as $$
+begin
+    delete from cron.job as j where j.jobid = $1 and j.username = current_user;
+    if not found then raise exception 'could not find valid entry for job %', $1; end if;
+    return true;
+end $$;
+create function cron.unschedule(job_name name) returns boolean language sql as
+$$ select cron.unschedule(j.jobid) from cron.job as j where j.jobname = $1 $$;
+set allow_system_table_mods = on;
+insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+select 999999, 'pg_cron', 10, 'cron'::regnamespace, false, '1.4';
+reset allow_system_table_mods;
+"""
+
+
+@pytest.fixture(params=["short", "a_name_of_a_database_that_is_as_long_as_may_be_" + 16 * "g"])
+def old_cron(server: TestServer, request: pytest.FixtureRequest) -> Iterator[Connection]:
+    """A database of its own, of such a name, with a stand-in for pg_cron 1.4."""
+    name, new = server.cloned_database("old_cron"), request.param
+
+    def rename(old: str, new: str) -> None:
+        with server.admin() as conn:
+            conn.execute(sql.SQL("alter database {} rename to {}").format(
+                sql.Identifier(old), sql.Identifier(new)))  # fmt: skip
+
+    rename(name, new)
+    try:
+        with psycopg.connect(server.dsn(new), autocommit=True) as conn:
+            conn.execute("drop extension if exists pg_cron")
+            conn.execute(OLD_CRON.encode())
+            yield conn
+    finally:
+        rename(new, name)
+        server.drop_database(name)
+
+
+def test_pg_cron_1_4(old_cron: Connection) -> None:
+    """Five fields in every schedule; twice is once; nothing is left behind."""
+    call(old_cron, "configure_maintenance", p_task="expire_working", p_changes={"enabled": False})
+    for _ in range(2):
+        scheduled = call(old_cron, "schedule_maintenance")
+    found = jobs(old_cron)
+    assert {row["job_name"] for row in scheduled} == set(found), "no name was cut"
+    assert len(found) == len(call(old_cron, "list_maintenance"))  # one less, and the pruning
+    assert {row["command"] for row in found.values()} == {row["command"] for row in scheduled}
+    assert all(len(row["schedule"].split()) == 5 for row in found.values())
+
+    call(old_cron, "configure_maintenance", p_task="expire_working", p_changes={"enabled": True})
+    call(old_cron, "configure_maintenance", p_task="flush_access_log",
+         p_changes={"schedule": "*/2 * * * *"})  # fmt: skip
+    old_cron.execute("update cron.job set active = false where command like '%merges%'")
+    call(old_cron, "schedule_maintenance")
+    again = jobs(old_cron)
+    assert len(again) == len(found) + 1
+    assert "*/2 * * * *" in {row["schedule"] for row in again.values()}
+    assert all(row["active"] for row in again.values())
+
+    call(old_cron, "configure_maintenance", p_task="flush_access_log",
+         p_changes={"schedule": "30 seconds"})  # fmt: skip
+    with refused("RC003", "pg_cron does not take the schedule '30 seconds'"):
+        call(old_cron, "schedule_maintenance")
+    call(old_cron, "configure_maintenance", p_task="flush_access_log",
+         p_changes={"schedule": "* * * * *"})  # fmt: skip
+    assert value(old_cron, "select recall.unschedule_maintenance()") == len(again)
+    assert jobs(old_cron) == {}
+
+
+def test_pg_cron_1_4_in_another_database(old_cron: Connection) -> None:
+    """The statements that are to be run there, and that an uninstall leaves no job."""
+    commands = call(old_cron, "maintenance_commands")
+    for _ in range(2):
+        for row in commands:
+            old_cron.execute(row["statement"].encode())
+    assert set(jobs(old_cron)) == {row["job_name"] for row in commands}
+    # the pruning throws away what is noted of ours, and nothing else
+    old_cron.execute(
+        "insert into cron.job_run_details (jobid, runid, database, command, end_time)"
+        " select n, n, current_database(), c, now() - interval '9 days'"
+        " from unnest(array['call recall.maintain(''x'')', 'vacuum']) with ordinality as t (c, n)"
+    )
+    (prune,) = (row["command"] for row in commands if "prune" in row["job_name"])
+    old_cron.execute(prune.encode())
+    assert value(old_cron, "select array_agg(command) from cron.job_run_details") == ["vacuum"]
+    schema.uninstall(old_cron)
+    assert jobs(old_cron) == {}
 
 
 # --- with it
@@ -228,6 +354,7 @@ def test_two_databases_do_not_take_each_others_jobs(
 ) -> None:
     """The module's database has no pg_cron: its statements are run where it lives."""
     name = conninfo_to_dict(dsn)["dbname"]
+    suffix = value(db, "select recall._cron_suffix()")
     db.execute(SWEEP.format(works=1000).encode())
     call(cron, "schedule_maintenance")
     ours = jobs(cron)
@@ -235,8 +362,8 @@ def test_two_databases_do_not_take_each_others_jobs(
         cron.execute(row["statement"].encode())
         cron.execute(row["statement"].encode())
     found = jobs(cron)
-    assert {k: v for k, v in found.items() if not k.endswith(f"@{name}")} == ours
-    theirs = {k: v for k, v in found.items() if k.endswith(f"@{name}")}
+    assert {k: v for k, v in found.items() if not k.endswith(suffix)} == ours
+    theirs = {k: v for k, v in found.items() if k.endswith(suffix)}
     assert len(theirs) == len(call(db, "maintenance_commands"))
     assert {job["database"] for job in theirs.values()} == {name, "recall_cron"}
     wait_until(db, "count(*) >= 1 from public.ran")
@@ -246,7 +373,7 @@ def test_two_databases_do_not_take_each_others_jobs(
     db.execute("update recall.maintenance_tasks set enabled = false")
     for row in call(db, "maintenance_commands"):
         cron.execute(row["statement"].encode())
-    assert set(jobs(cron)) == {f"recall_prune_run_details@{name}"}
+    assert set(jobs(cron)) == {f"recall_prune_run_details{suffix}"}
     db.execute("update recall.maintenance_tasks set enabled = true")
 
     with pytest.raises(psycopg.Error) as caught:

@@ -2,7 +2,8 @@
 -- pg_cron lives in one database of a cluster. Where that is another one, `statement` is what to run
 -- there, by whoever shall own the job, for example
 --     psql -d app -Atc 'select statement from recall.maintenance_commands()' | psql -d postgres
--- Names end in the database's, so that several databases do not take each other's jobs. The last
+-- Names end in the database's (a long one's hash), so that several databases do not take each
+-- other's jobs. Five fields a schedule: pg_cron 1.4 knows no seconds. The last
 -- job throws away what pg_cron noted of ours, and of nobody else's.
 create or replace function recall.maintenance_commands()
 returns table (
@@ -20,7 +21,8 @@ set search_path from current
 as $function$
 declare
     v_database text := current_database();
-    v_prune    text := format('recall_prune_run_details@%s', v_database);
+    v_suffix   text := recall._cron_suffix();
+    v_prune    text := 'recall_prune_run_details' || v_suffix;
     v_keep     interval;
 begin
     select s.run_details_retention into v_keep from recall.settings as s;
@@ -35,7 +37,7 @@ begin
                 else format('select cron.schedule_in_database(%L, %L, %L, %L);', c.job_name,
                             c.schedule, c.command, v_database) end
       from (
-            select format('recall_%s@%s', t.task, v_database) as job_name, t.schedule,
+            select format('recall_%s%s', t.task, v_suffix) as job_name, t.schedule,
                    format('call recall.maintain(%L)', t.task) as command, t.enabled, 1 as place
               from recall.maintenance_tasks as t
              union all

@@ -1,5 +1,6 @@
 -- recall.unschedule_maintenance() -> how many jobs of pg_cron were removed
--- The caller's, of this database. Repeatable.
+-- The caller's, of this database: their names end alike, also those of tasks that are gone.
+-- Repeatable.
 -- Raises  RC007 pg_cron is not in this database.
 create or replace function recall.unschedule_maintenance()
 returns integer
@@ -9,7 +10,8 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_suffix text := '@' || current_database();
+    v_suffix text := (
+        select substring(c.job_name from '@.*') from recall.maintenance_commands() as c limit 1);
     v_count  integer;
 begin
     if not exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron') then
