@@ -276,13 +276,14 @@ begin;
 \ir ../functions/retrieval/_compare_turns.sql
 \ir ../functions/retrieval/_count_turns.sql
 \ir ../functions/retrieval/_find_memories.sql
+\ir ../functions/retrieval/_has_many_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
+\ir ../functions/retrieval/_largest_frequency.sql
 \ir ../functions/retrieval/_likely_memories.sql
 \ir ../functions/retrieval/_likely_turns.sql
 \ir ../functions/retrieval/_match_words.sql
 \ir ../functions/retrieval/_matching_memories.sql
 \ir ../functions/retrieval/_nearest_by_bits.sql
-\ir ../functions/retrieval/_nearest_memories.sql
 \ir ../functions/retrieval/_nearest_turns_by_bits.sql
 \ir ../functions/retrieval/_query_words.sql
 \ir ../functions/retrieval/_rank_memories.sql

@@ -34,18 +34,11 @@ declare
         p_settings, v_words is not null, p_query_embedding is not null);
     v_is_plain   constant boolean := p_as_of is null and v_filter.is_empty
                                      and not v_filter.include_ended;
-    v_is_exact   constant boolean := v_is_plain and v_words is null
-                                     and p_query_embedding is not null
-                                     and p_settings.scoring = 'hybrid'
-                                     and p_settings.decay_mode = 'none'
-                                     and v_filter.min_similarity is null;
     v_sessions   uuid[] := array[v_filter.session_id];
     v_embedding  halfvec;
     v_only       uuid[];
     v_is_many    boolean;
-    v_candidates recall.memory_candidate[];
-    v_largest    integer;
-    v_rows       integer := 0;
+    v_found      record;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
@@ -73,45 +66,25 @@ begin
                      and p_as_of is null and v_filter.valid_at is null
                      and not v_filter.include_ended;
     else
-        v_is_many := exists (
-            select
-              from recall.users as u
-             where u.user_id = p_user_id
-               and u.active_memory_count > p_settings.exact_search_limit);
+        v_is_many := recall._has_many_memories(p_user_id, p_settings.exact_search_limit);
     end if;
     if v_is_many and v_weight.importance = 0 then
         v_only := recall._likely_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
                                           v_sessions, p_settings);
     end if;
 
-    if v_is_exact and v_only is null then
-        return query
-        select n.*
-          from recall._nearest_memories(p_user_id, v_embedding, p_limit, v_sessions,
-                                        p_settings) as n;
-        get diagnostics v_rows = row_count;
-        if v_rows = p_limit then
-            return;
-        end if;
-    end if;
-
     if v_weight.importance > 0 then
-        select f.candidates, f.largest_count
-          into v_candidates, v_largest
-          from recall._important_memories(p_user_id, v_only, p_limit, v_sessions) as f;
+        v_found := recall._important_memories(p_user_id, v_only, p_limit, v_sessions);
     else
-        select f.candidates, f.largest_count
-          into v_candidates, v_largest
-          from recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
-                                     v_filter.min_similarity, v_sessions, v_weight,
-                                     p_settings) as f;
+        v_found := recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
+                                         v_filter.min_similarity, v_sessions, v_weight,
+                                         p_settings);
     end if;
 
     return query
     select r.*
-      from recall._rank_memories(p_user_id, v_candidates, v_largest, p_limit,
-                                 coalesce(p_as_of, now()), v_weight, p_settings) as r
-    offset v_rows;
+      from recall._rank_memories(p_user_id, v_found.candidates, v_found.largest_count, p_limit,
+                                 coalesce(p_as_of, now()), v_weight, p_settings) as r;
 end;
 $function$;
 
