@@ -34,31 +34,31 @@ begin
                   + case when t.body = m.content then m.token_count
                          else recall._estimate_tokens(t.body) end,
                m.score, m.relevance, m.similarity, m.lexical, m.freshness, m.frequency,
-               m.authority, false, null)::recall.context_memory order by m.place)
+               m.authority, false, null)::recall.context_memory order by m.ordinality)
       into v_results
       from (
-            select s.*, row_number() over () as place
+            select s.*
               from recall._search_memories(
                        p_session.user_id, p_query, p_query_embedding, v_limit,
                        coalesce(p_options -> 'filter', '{}'), v_as_of, p_session.session_id,
-                       p_settings) as s
+                       p_settings) with ordinality as s
              where v_selection = 'hybrid'
              union all
-            select s.*, row_number() over ()
+            select s.*
               from recall._split_memories(p_session, p_query, p_query_embedding, p_options,
-                                          v_as_of, p_settings) as s
+                                          v_as_of, p_settings) with ordinality as s
              where v_selection = 'split'
              union all
-            select s.*, row_number() over ()
+            select s.*
               from recall._listed_memories(
                        p_session.user_id, v_selection, v_listed,
                        coalesce(p_options -> 'filter', '{}'), v_as_of, p_session.session_id,
                        p_settings,
                        array(select jsonb_array_elements_text(p_options -> 'memory_ids')::uuid))
-                       as s
+                       with ordinality as s
              where v_selection in ('all', 'top', 'given')
            ) as m
-     cross join lateral (select recall._plain_text(m.content)) as t (body);
+     cross join lateral (select recall._plain_text(m.content) offset 0) as t (body);
     return coalesce(v_results, '{}');
 end;
 $function$;

@@ -8,7 +8,7 @@ create or replace function recall._context_limits(
 )
 returns jsonb
 language sql
-immutable
+stable
 parallel safe
 return case p_options ->> 'selection'
            when 'top' then jsonb_build_object('max_memories', p_settings.top_memories)

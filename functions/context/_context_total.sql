@@ -17,8 +17,11 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    o_tools    := coalesce((p_options ->> 'tool_tokens')::integer,
-                           recall._estimate_tokens((p_options -> 'tools')::text), 0);
+    o_tools    := case
+        when p_options ? 'tool_tokens' then (p_options ->> 'tool_tokens')::integer
+        when p_options ? 'tools' then recall._estimate_tokens((p_options -> 'tools')::text)
+        else 0
+    end;
     o_overhead := p_settings.tokens_per_message * p_messages;
     o_total    := p_session.context_window_size::bigint - p_session.system_prompt_tokens
                   - p_session.max_response_tokens - o_tools - p_current_tokens - o_overhead;

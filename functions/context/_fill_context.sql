@@ -13,7 +13,7 @@ create or replace function recall._fill_context(
     p_total           bigint,
     p_share           bigint,
     p_regrow          bigint,
-    p_rows            recall.conversation_history[],
+    p_turns           integer[],
     p_cumulative      bigint[],
     p_position        bigint[],
     p_is_cut          boolean,
@@ -43,7 +43,7 @@ begin
     o_kept     := p_kept;
     if p_options -> 'recalled' = 'true' then
         o_recalled := recall._recalled_turns(
-            p_session, p_query, p_query_embedding, p_rows[p_kept].turn_index, p_as_of, p_settings);
+            p_session, p_query, p_query_embedding, p_turns[p_kept], p_as_of, p_settings);
         v_quotes := recall._pack_turns(
             o_recalled, p_session.session_id, null,
             case when recall._has_fixed_memories(p_options) then 0 else v_room / 2 end,
@@ -74,7 +74,7 @@ begin
         exit when o_recalled = '{}';
         v_before   := o_quoted;
         v_quotes   := recall._pack_turns(o_recalled, p_session.session_id,
-                                         p_rows[o_kept].turn_index, v_before, p_settings);
+                                         p_turns[o_kept], v_before, p_settings);
         o_recalled := v_quotes.o_turns;
         o_quoted   := v_quotes.o_tokens;
         exit when o_quoted = v_before;
@@ -83,6 +83,6 @@ end;
 $function$;
 
 comment on function recall._fill_context(recall.sessions, text, halfvec, jsonb, timestamptz,
-    recall.settings, bigint, bigint, bigint, recall.conversation_history[], bigint[], bigint[],
+    recall.settings, bigint, bigint, bigint, integer[], bigint[], bigint[],
     boolean, integer) is
     'Memories, recalled turns and history of a context, each lending what it leaves.';

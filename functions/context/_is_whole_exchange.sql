@@ -1,8 +1,9 @@
--- recall._is_whole_exchange(group) -> may it be sent?
--- Newest first: tool messages, then the message they follow. Whole means that the answers are
--- those to its calls, each and no other.
+-- recall._is_whole_exchange(calls, answers) -> may it be sent?
+-- The calls of a message and the ids of the tool messages after it: whole means that the answers
+-- are those to its calls, each and no other.
 create or replace function recall._is_whole_exchange(
-    p_group recall.conversation_history[]
+    p_tool_calls jsonb,
+    p_answers    text[]
 )
 returns boolean
 language plpgsql
@@ -10,18 +11,15 @@ immutable
 parallel safe
 set search_path from current
 as $function$
-declare
-    v_head recall.conversation_history := p_group[cardinality(p_group)];
 begin
-    if v_head.tool_calls is null then
-        return cardinality(p_group) = 1;
+    if p_tool_calls is null then
+        return p_answers = '{}';
     end if;
-    return array(select distinct g.tool_call_id from unnest(p_group) as g
-                  where g.tool_call_id is not null order by 1)
-           = array(select c.call ->> 'id' from jsonb_array_elements(v_head.tool_calls) as c (call)
+    return array(select distinct a.id from unnest(p_answers) as a (id) order by 1)
+           = array(select c.call ->> 'id' from jsonb_array_elements(p_tool_calls) as c (call)
                     order by 1);
 end;
 $function$;
 
-comment on function recall._is_whole_exchange(recall.conversation_history[]) is
+comment on function recall._is_whole_exchange(jsonb, text[]) is
     'Whether a message and the tool messages after it form a valid stretch of a transcript.';

@@ -1,6 +1,5 @@
 -- recall._live_summary(session, as_of) -> the summary that may stand in a context
--- The compaction's, else the rolling one. A plan for the one leaf: a context already reads five
--- partitioned tables, and a generic plan locks every leaf of each.
+-- The compaction's, else the rolling one. (Planned at each call it took 0.1 ms more.)
 create or replace function recall._live_summary(
     p_session recall.sessions,
     p_as_of   timestamptz
@@ -10,7 +9,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_summary recall.session_summaries;

@@ -20,8 +20,12 @@ declare
     v_kept integer;
     v_cut  bigint;
 begin
-    select count(*) into v_kept from unnest(p_cumulative) as c (tokens)
-     where c.tokens <= p_budget;
+    -- Most often all fit, and then nothing need be counted.
+    v_kept := coalesce(cardinality(p_cumulative), 0);
+    if (p_cumulative[v_kept] <= p_budget) is not true then
+        select count(*) into v_kept from unnest(p_cumulative) as c (tokens)
+         where c.tokens <= p_budget;
+    end if;
 
     if p_step is not null and v_kept > 0
        and (p_is_cut or v_kept < cardinality(p_cumulative)) then

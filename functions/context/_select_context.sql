@@ -15,7 +15,10 @@ create or replace function recall._select_context(
     out o_options     jsonb,
     out o_memories    recall.context_memory[],
     out o_recalled    recall.recalled_turn[],
-    out o_history     recall.conversation_history[],
+    out o_history     jsonb[],
+    out o_message_ids uuid[],
+    out o_first_turn  integer,
+    out o_last_turn   integer,
     out o_summary     recall.session_summaries,
     out o_working     text,
     out o_current     jsonb,
@@ -76,7 +79,7 @@ begin
     o_task := coalesce(
         o_options ->> 'task',
         recall._classify_task(
-            v_query, v_window.o_rows,
+            v_query, v_window.o_messages,
             (select u.active_memory_count > 0 from recall.users as u where u.user_id = p_user_id),
             v_settings));
     v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_stable, v_settings);
@@ -102,24 +105,27 @@ begin
         case when v_step is null
              then coalesce((o_options ->> 'history_budget')::bigint - v_fit.o_summary,
                            v_room.o_total) end,
-        v_window.o_rows, v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
+        v_window.o_turns, v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
         v_fit.o_kept);
     o_memories := v_filled.o_memories;
     o_recalled := v_filled.o_recalled;
     v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);
     v_used     := v_other + v_filled.o_memory + v_filled.o_quoted + v_history;
 
-    o_history   := v_window.o_rows[1:v_filled.o_kept];
-    o_truncated := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_rows);
-    o_budget    := jsonb_build_object(
-        'window', o_session.context_window_size,
-        'system', o_session.system_prompt_tokens,
+    select array_agg(h.message order by h.place desc), array_agg(h.id order by h.place desc)
+      into o_history, o_message_ids
+      from unnest(v_window.o_messages[1:v_filled.o_kept], v_window.o_ids[1:v_filled.o_kept])
+           with ordinality as h (message, id, place);
+    o_first_turn := v_window.o_turns[v_filled.o_kept];
+    o_last_turn  := case when v_filled.o_kept > 0 then v_window.o_turns[1] end;
+    o_truncated  := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_turns);
+    o_budget     := jsonb_build_object(
+        'window', o_session.context_window_size, 'system', o_session.system_prompt_tokens,
         'tools', v_room.o_tools, 'response', o_session.max_response_tokens,
         'current', v_current.o_tokens, 'overhead', v_room.o_overhead,
         'memory', v_filled.o_memory, 'recalled', v_filled.o_quoted,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
-        'summary', v_fit.o_summary,
-        'history', v_history,
+        'summary', v_fit.o_summary, 'history', v_history,
         'available', v_room.o_total, 'used', v_used,
         'total', o_session.system_prompt_tokens + v_room.o_tools + v_current.o_tokens
                  + v_room.o_overhead + v_used)

@@ -2,13 +2,13 @@
 create or replace function recall._system_message(
     p_text text
 )
-returns jsonb
+returns jsonb[]
 language sql
-immutable
+stable
 parallel safe
 return case
-    when p_text is null then '[]'::jsonb
-    else jsonb_build_array(jsonb_build_object('role', 'system', 'content', p_text))
+    when p_text is null then '{}'::jsonb[]
+    else array[jsonb_build_object('role', 'system', 'content', p_text)]
 end;
 
 comment on function recall._system_message(text) is
