@@ -66,9 +66,8 @@ begin
     v_stable   := v_room.o_total + v_current.o_tokens
                   + case when o_current is null then 0 else v_settings.tokens_per_message end;
     v_is_fixed := recall._has_fixed_memories(o_options);
-    if o_options ->> 'layout' = 'cache_stable' then
-        v_step := v_settings.cache_stable_step;
-    end if;
+    v_step     := case o_options ->> 'layout'
+                      when 'cache_stable' then v_settings.cache_stable_step end;
 
     o_summary := recall._live_summary(o_session, p_as_of);
     v_window  := recall._history_window(
@@ -125,10 +124,9 @@ begin
         'current', v_current.o_tokens, 'overhead', v_room.o_overhead,
         'memory', v_filled.o_memory, 'recalled', v_filled.o_quoted,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
-        'summary', v_fit.o_summary, 'history', v_history,
-        'available', v_room.o_total, 'used', v_used,
-        'total', o_session.system_prompt_tokens + v_room.o_tools + v_current.o_tokens
-                 + v_room.o_overhead + v_used)
+        'summary', v_fit.o_summary, 'history', v_history, 'available', v_room.o_total,
+        'used', v_used, 'total', o_session.system_prompt_tokens + v_room.o_tools
+                                 + v_current.o_tokens + v_room.o_overhead + v_used)
         || case when o_options -> 'efficiency' = 'true'
                 then jsonb_build_object('efficiency', v_filled.o_efficiency) else '{}' end;
 end;
