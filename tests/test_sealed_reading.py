@@ -15,6 +15,7 @@ from pgrecall import AgentMemory
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.sealing import LocalWrappingKeys, UserKeys
 from sealed import configure, connected, readable, with_words
+from secret_shapes import HARMLESS, SHAPES, Shape
 from support import call, refused, rows, value
 
 Connection = psycopg.Connection[Any]
@@ -387,3 +388,47 @@ def test_a_text_opens_in_its_row_only() -> None:
         other = body[:place] + ("A" if body[place] != "A" else "B") + body[place + 1 :]
         with pytest.raises(ConfigurationError, match="does not open"):
             keys.open(":".join([*head, other]))
+
+
+# --- secrets
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_secrets_are_masked_before_they_are_sealed(
+    memory: AgentMemory, sealed: uuid.UUID, shape: Shape
+) -> None:
+    """As of a plain user, by the same patterns; the database cannot look any more."""
+    memory.configure_user(sealed, secrets="mask", secret_classes=[shape.kind])
+    memory._sealer.forget(sealed)
+    chat = memory.session(user=sealed, model="gpt-4o-mini", title=shape.text)
+    chat.append([{"role": "user", "content": shape.text, "metadata": {"seen": shape.text}}])
+    made = memory.remember(sealed, shape.text)
+    chat.put_working("task", "key", {"said": shape.text})
+    chat.annotate(1, {"again": shape.text})
+    found = memory.get_memory(sealed, made.memory_id)
+    shown = json.dumps([
+        str(found), str(chat.messages()), str(chat.get_working("task")), str(chat.refresh().title),
+    ])  # fmt: skip
+    assert shape.secret not in shown
+    assert shown.count("[secret: ") >= 6
+
+
+def test_secrets_are_refused_or_kept(memory: AgentMemory, sealed: uuid.UUID) -> None:
+    shape = next(one for one in SHAPES if one.kind == "api_key")
+    chat = memory.session(user=sealed, model="gpt-4o-mini")
+    chat.append(user=shape.text)
+    assert shape.secret in str(chat.messages()), "kept, unless it is said otherwise"
+    memory.configure_user(sealed, secrets="refuse")
+    memory._sealer.forget(sealed)
+    for write in (
+        lambda: chat.append(user=shape.text),
+        lambda: memory.remember(sealed, shape.text),
+        lambda: chat.annotate(1, {"x": {"password": "hunter2-hunter2"}}),
+        lambda: chat.put_working("task", "key", [shape.text]),
+    ):
+        with pytest.raises(InvalidInputError, match="holds a secret") as caught:
+            write()
+        assert shape.secret not in str(caught.value)
+    for harmless in HARMLESS:
+        chat.append(user=harmless)
+    assert chat.messages()[0].content == HARMLESS[-1]

@@ -22,12 +22,7 @@ begin
         'max_body', v_settings.ledger_max_body,
         'is_sealed', recall._is_sealed_user(p_user_id),
         'headers', recall._harmless_header_names(),
-        'secrets', (
-            select jsonb_agg(jsonb_build_object(
-                       'class', p.class, 'mark', p.mark, 'pattern', p.pattern)
-                             order by p.place)
-              from recall._secret_patterns() with ordinality as p (class, mark, pattern, place)
-             where p.class = any (recall._ledger_classes(v_settings))));
+        'secrets', recall._pattern_list(recall._ledger_classes(v_settings)));
 end;
 $function$;
 

@@ -6,13 +6,13 @@ create or replace function recall.get_user_keys(
     p_user_id uuid
 )
 returns table (
-    key_no         integer,
-    wrapped_key    bytea,
-    wrapping_key   text,
-    has_vectors    boolean,
-    secrets        text,
-    secret_classes text[],
-    is_retired     boolean
+    key_no          integer,
+    wrapped_key     bytea,
+    wrapping_key    text,
+    has_vectors     boolean,
+    secrets         text,
+    secret_patterns jsonb,
+    is_retired      boolean
 )
 language plpgsql
 stable
@@ -31,7 +31,10 @@ begin
     v_settings := recall._settings(p_user_id);
     return query
     select k.key_no, k.wrapped_key, k.wrapping_key, recall._has_vectors(p_user_id),
-           v_settings.secrets, v_settings.secret_classes, k.retired_at is not null
+           v_settings.secrets,
+           case when v_settings.secrets <> 'keep'
+                then recall._pattern_list(v_settings.secret_classes) end,
+           k.retired_at is not null
       from recall.user_keys as k
      where k.user_id = p_user_id
      order by k.key_no;

@@ -19,7 +19,8 @@ from psycopg.types.json import Jsonb
 
 from pgrecall._calls import Call, json_text
 from pgrecall._names import new_uuid
-from pgrecall.errors import ConfigurationError, NotAllowedError
+from pgrecall._redaction import Redactor
+from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.messages import content_text
 from pgrecall.sealing import Opened, UserKeys, is_damaged, is_sealed, is_token
 from pgrecall.tokens import count_message_tokens, count_text_tokens
@@ -35,6 +36,28 @@ _MESSAGE_KEYS = {"role", "content", "name", "tool_calls", "tool_call_id", "token
 _AS_IS = {"list_sessions", "configure_user", "seal_user", "rewrap_user_key", "resolve_dispute",
           "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health",
           "import_user"}  # fmt: skip
+# parameters that settings.secrets is about
+_WITH_SECRETS = {
+    "open_session": {"title", "system_prompt", "metadata"},
+    "update_session": {"changes"},
+    "append_messages": {"messages"},
+    "annotate_message": {"patch"},
+    "remember": {"content", "slot", "tags", "metadata"},
+    "ingest_memories": {"candidates"},
+    "supersede_memory": {"content", "changes"},
+    "retract_memory": {"reason"},
+    "put_working": {"task_id", "key", "value"},
+    "get_working": {"task_id", "key"},
+    "clear_working": {"task_id"},
+    "enqueue_job": {"dedupe_key"},
+    "fail_job": {"error"},
+    "finish_job": {"result"},
+    "consolidation_input": {"candidates"},
+}
+_OF_MODELS = {"fail_job", "finish_job", "consolidation_input"}
+_NO_SECRETS = {"embedding", "embeddings", "embedding_model", "source_turn_ids", "memory_ids",
+               "token_count", "tool_call_id", "model_call_id", "created_at", "role",
+               "target_id"}  # fmt: skip
 _NOT_IN_LEDGER = "Of a sealed user the ledger keeps numbers and times of calls only."
 _NOT_POSSIBLE = {
     "record_stream_events": _NOT_IN_LEDGER,
@@ -49,14 +72,14 @@ class Sealing:
     Attributes:
         keys: seal and open his texts.
         has_vectors: whether vectors of them are stored.
-        secrets: keep, mask or refuse.
-        secret_classes: which kinds of secrets that is about.
+        secrets: puts marks in the place of secrets; None where they are kept.
+        is_refusing: whether a text that holds one is refused instead.
     """
 
     keys: UserKeys
     has_vectors: bool = False
-    secrets: str = "keep"
-    secret_classes: tuple[str, ...] = ()
+    secrets: Redactor | None = None
+    is_refusing: bool = False
 
 
 def sealed_call(call: Call, sealing: Sealing) -> Call:
@@ -74,9 +97,52 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
             return call
         hint = "This driver does not know what of it is to be encrypted."
         raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
+    given = _guarded(call.function, given, sealing)
     sealed = rule(_Sealer(sealing, call.session_id, str(given.get("request_id") or "")), given)
     made = call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
     return replace(made, keys=f"{sealing.keys.numbers[0]} {sealing.keys.numbers[-1]}")
+
+
+def _guarded(function: str, given: _Given, sealing: Sealing) -> _Given:
+    """Do here what `settings.secrets` says, since the database cannot look into ciphertexts.
+
+    Raises:
+        InvalidInputError: a secret in a text of somebody who is to have none; what a model writes
+            is masked instead.
+    """
+    names = _WITH_SECRETS.get(function)
+    if sealing.secrets is None or names is None:
+        return given
+    made = dict(given)
+    for name in names & given.keys():
+        made[name] = _masked(given[name], sealing.secrets)
+        if sealing.is_refusing and function not in _OF_MODELS and made[name] != given[name]:
+            raise InvalidInputError(
+                f"{name} of {function} holds a secret",
+                hint="settings.secrets = mask stores such a text with a mark in its place, keep as "
+                "it is.",
+            )
+    return made
+
+
+def _masked(value: Any, secrets: Redactor) -> Any:
+    """Return a value with marks in the place of secrets; ids and vectors are left alone."""
+    if isinstance(value, str):
+        return secrets.text(value)
+    if isinstance(value, (list, tuple)):
+        return [_masked(item, secrets) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    made = {}
+    for key, item in value.items():
+        if key in _NO_SECRETS:
+            made[key] = item
+            continue
+        # as JSON, so that what stands under a key such as "password" is seen
+        text = json_text({key: item})
+        masked = secrets.text(text)
+        made |= {key: item} if masked == text else json.loads(masked)
+    return made
 
 
 def resealed(value: Any, keys: UserKeys, newest: UserKeys) -> Any:

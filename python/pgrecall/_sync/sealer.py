@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pgrecall._calls import Call
+from pgrecall._redaction import Redactor
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sealed import MovedError, Opener, Sealing, has_sealed, sealed_call
 from pgrecall.errors import ConfigurationError, NotFoundError
@@ -72,8 +73,9 @@ class SyncSealer:
             if wrapped:
                 retired = [row[0] for row, more in zip(wrapped, rest, strict=True) if more[-1]]
                 keys = SyncRuntime.in_thread(self._unwrapped, user_id, wrapped, retired)
-                has_vectors, secrets, classes, _ = rest[0]
-                sealing = Sealing(keys, has_vectors, secrets, tuple(classes))
+                has_vectors, secrets, patterns, _ = rest[0]
+                redactor = None if patterns is None else Redactor(patterns, headers="")
+                sealing = Sealing(keys, has_vectors, redactor, secrets == "refuse")
         else:
             sealing = known.sealing
         if len(self._known) >= _MAX_USERS:

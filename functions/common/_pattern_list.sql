@@ -1,0 +1,17 @@
+-- recall._pattern_list(classes) -> what secrets of these classes look like, for a driver
+create or replace function recall._pattern_list(
+    p_classes text[]
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return (
+    select jsonb_agg(jsonb_build_object('class', p.class, 'mark', p.mark, 'pattern', p.pattern)
+                     order by p.place)
+      from recall._secret_patterns() with ordinality as p (class, mark, pattern, place)
+     where p.class = any (p_classes)
+);
+
+comment on function recall._pattern_list(text[]) is
+    'Class, mark and pattern of secrets as JSON; group 1 of a pattern stays.';
