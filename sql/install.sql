@@ -86,7 +86,6 @@ begin;
 \ir ../functions/common/_month_leaves.sql
 \ir ../functions/common/_move_head.sql
 \ir ../functions/common/_note_user.sql
-\ir ../functions/common/_secret_patterns.sql
 \ir ../functions/common/_pattern_list.sql
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql
@@ -99,6 +98,7 @@ begin;
 \ir ../functions/common/_sealed_paths.sql
 \ir ../functions/common/_sealed_row.sql
 \ir ../functions/common/_secret_names.sql
+\ir ../functions/common/_secret_patterns.sql
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_try_lock_user.sql

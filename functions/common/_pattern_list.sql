@@ -3,15 +3,19 @@ create or replace function recall._pattern_list(
     p_classes text[]
 )
 returns jsonb
-language sql
+language plpgsql
 immutable
 parallel safe
-return (
-    select jsonb_agg(jsonb_build_object('class', p.class, 'mark', p.mark, 'pattern', p.pattern)
-                     order by p.place)
-      from recall._secret_patterns() with ordinality as p (class, mark, pattern, place)
-     where p.class = any (p_classes)
-);
+set search_path from current
+as $function$
+begin
+    return (
+        select jsonb_agg(jsonb_build_object('class', p.class, 'mark', p.mark,
+                                            'pattern', p.pattern) order by p.place)
+          from recall._secret_patterns() with ordinality as p (class, mark, pattern, place)
+         where p.class = any (p_classes));
+end;
+$function$;
 
 comment on function recall._pattern_list(text[]) is
     'Class, mark and pattern of secrets as JSON; group 1 of a pattern stays.';
