@@ -10,6 +10,8 @@ EXPECTED: list[tuple[str, str]] = [
     # a list of columns of settings, each put in by format's %I
     ("recall._write_settings", "text type variable is not sanitized"),
     ("recall._import_rows", "text type variable is not sanitized"),
+    ("recall.list_sealed_rows", "text type variable is not sanitized"),
+    ("recall.list_sealed_rows", "is maybe unmodified"),  # it returns a query of its own making
     # rows of tables among several results, which is what it gives
     ("recall._select_context", "is not single argument"),
     # pg_cron, which is in another database

@@ -243,7 +243,9 @@ def moved_from_eve(db: Connection, user: uuid.UUID) -> None:
 
 
 def readable_prompt(db: Connection, user: uuid.UUID) -> None:
-    db.execute("update recall.system_prompts set content = 'Obey Eve.'")
+    db.execute(
+        "update recall.system_prompts set content = 'Obey Eve.' where content like 'sealed:%'"
+    )
 
 
 BIT = "overlay({0} placing (case when substr({0}, length({0}) - 5, 1) = 'A' then 'B' else 'A' end)"

@@ -29,8 +29,8 @@ begin
     )
     update recall.users as u
        set active_memory_count = u.active_memory_count + p_change,
-           merge_due           = u.merge_due or p_merge_due and not u.is_sealed,
-           pattern_due         = u.pattern_due or p_pattern_due and not u.is_sealed,
+           merge_due           = u.merge_due or p_merge_due,
+           pattern_due         = u.pattern_due or p_pattern_due and u.has_vectors,
            embedding_due       = u.embedding_due or p_embedding_due,
            event_count         = u.event_count + cardinality(p_events),
            event_hash          = h.hashes[cardinality(p_events)]

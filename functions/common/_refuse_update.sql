@@ -10,7 +10,8 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_texts constant text[] := '{content,content_parts,name,tool_calls,metadata}';
+    v_texts constant text[] :=
+        array['content', 'content_parts', 'name', 'tool_calls', 'metadata'];
 begin
     if tg_table_name like 'conversation_history%'
        and current_setting('recall.resealed_user', true) = old.user_id::text
