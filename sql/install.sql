@@ -28,6 +28,7 @@ begin;
 \ir ../functions/common/_add_bits.sql
 \ir ../functions/common/_append_events.sql
 \ir ../functions/common/_chain_events.sql
+\ir ../functions/common/_check_as_of.sql
 \ir ../functions/common/_check_embedding.sql
 \ir ../functions/common/_check_job_kind.sql
 \ir ../functions/common/_check_keys.sql

@@ -153,16 +153,18 @@ def call_with(
     return db.execute(query, arguments).fetchall()
 
 
-def leaves(item: Any, path: tuple[Any, ...] = (), breadth: int = 2) -> Iterator[tuple[Any, ...]]:
-    """Yield the paths to a JSON value's texts, of long lists only the first ones."""
+def leaves(
+    item: Any, path: tuple[Any, ...] = (), *, breadth: int = 2, inner: bool = False
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths to a JSON value's texts (inner: to all values), of lists the first ones."""
+    if inner or isinstance(item, str):
+        yield path
     if isinstance(item, dict):
         for key, part in item.items():
-            yield from leaves(part, (*path, key), breadth)
+            yield from leaves(part, (*path, key), breadth=breadth, inner=inner)
     elif isinstance(item, list):
         for place, part in enumerate(item[:breadth]):
-            yield from leaves(part, (*path, place), breadth)
-    elif isinstance(item, str):
-        yield path
+            yield from leaves(part, (*path, place), breadth=breadth, inner=inner)
 
 
 def replaced(item: Any, path: tuple[Any, ...], new: Any) -> Any:

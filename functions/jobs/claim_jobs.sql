@@ -56,7 +56,7 @@ declare
 begin
     perform recall._check_limit(p_limit);
     if coalesce(p_worker, '') = '' or p_lease is null or p_lease <= interval '0'
-       or not isfinite(p_lease) then
+       or p_lease > interval '1000 years' then
         raise exception using
             errcode = 'RC003',
             message = format('worker %L, lease %s', p_worker, p_lease),

@@ -18,7 +18,7 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     perform recall._check_user(p_user_id);
-    if p_lease is null or p_lease <= interval '0' or not isfinite(p_lease) then
+    if p_lease is null or p_lease <= interval '0' or p_lease > interval '1000 years' then
         raise exception using
             errcode = 'RC003',
             message = format('p_lease is %s', coalesce(p_lease::text, 'null')),

@@ -30,6 +30,7 @@ declare
     v_jobs     integer;
 begin
     perform recall._check_limit(p_limit);
+    perform recall._check_as_of(p_as_of);
     done := 0;
     select t.last_user into v_last from recall.maintenance_tasks as t where t.task = v_task;
     v_users := recall._users_with_proposals(p_kind, v_last, null, p_limit);

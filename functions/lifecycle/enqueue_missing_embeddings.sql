@@ -27,6 +27,7 @@ declare
     v_walk   record;
 begin
     perform recall._check_limit(p_limit);
+    perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
     more := false;

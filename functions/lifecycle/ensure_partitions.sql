@@ -24,6 +24,7 @@ declare
     v_month  timestamptz;
 begin
     perform recall._check_limit(p_limit);
+    perform recall._check_as_of(p_as_of);
     done := 0;
     more := false;
     select s.history_months_ahead into v_months from recall.settings as s;

@@ -16,6 +16,7 @@ declare
     v_until timestamptz := coalesce(p_as_of, clock_timestamp());
 begin
     perform recall._check_limit(p_limit);
+    perform recall._check_as_of(p_as_of);
 
     delete from recall.working_memory as w
      where w.ctid = any (array(

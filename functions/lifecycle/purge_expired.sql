@@ -22,6 +22,7 @@ declare
     v_until    timestamptz;
 begin
     perform recall._check_limit(p_limit);
+    perform recall._check_as_of(p_as_of);
     select s.* into v_settings from recall.settings as s;
     v_until := v_start + v_settings.maintenance_lock_time;
     done    := 0;

@@ -54,7 +54,7 @@ begin
          where e.user_id         = p_user_id
            and e.embedding_model = v_model
          order by e.embedding <=> p_embedding
-         limit p_limit + v_spare
+         limit p_limit::bigint + v_spare
     )
     select m.memory_id, m.content, m.kind, m.slot, 1 - n.distance, m.tier::text, m.scope::text,
            m.importance, m.confidence, m.provenance::text, m.tags, m.observed_at, m.session_id

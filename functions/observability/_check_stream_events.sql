@@ -14,7 +14,7 @@ declare
 begin
     if p_events is null or jsonb_typeof(p_events) <> 'array' then
         v_problem := 'p_events is not a list';
-    elsif jsonb_path_exists(p_events, '$[*] ? (@.type() <> "object")') then
+    elsif jsonb_path_exists(p_events, 'strict $[*] ? (@.type() <> "object")') then
         v_problem := 'p_events holds what is no object';
     else
         select format('p_events[%s].%s is %s', e.place - 1, f.key, left(f.value::text, 80))

@@ -66,7 +66,7 @@ begin
         recall._usage_count(v_usage, '{completion_tokens_details.reasoning_tokens,'
                                      'output_tokens_details.reasoning_tokens,reasoning_tokens}')];
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
-    v_started  := coalesce(p_started_at, v_place.o_at);
+    v_started  := coalesce(p_started_at, least(v_place.o_at, p_completed_at));
     v_cut      := jsonb_strip_nulls(jsonb_build_object(
         'request_body', v_request.o_size, 'response_body', v_response.o_size));
     v_cut      := case when v_cut = '{}' then v_cut
@@ -83,7 +83,9 @@ begin
         recall._redact(p_provider, v_classes), recall._redact(p_endpoint, v_classes),
         recall._redact(p_model, v_classes), v_request.o_json, v_response.o_json, v_usage,
         recall._redact(p_error, v_classes), recall._redact(p_request_id, v_classes), p_status_code,
-        v_started, p_completed_at, extract(epoch from p_completed_at - v_started) * 1000,
+        v_started, p_completed_at,
+        case when p_completed_at - v_started < interval '20 days'
+             then extract(epoch from p_completed_at - v_started) * 1000 end,
         v_tokens[1], v_tokens[2], v_tokens[3], v_tokens[4],
         coalesce(p_cost_microcents,
                  recall._call_cost(p_model, v_tokens[1], v_tokens[2], v_tokens[3])),

@@ -50,10 +50,10 @@ begin
                                                                    m.created_at)))
            ) as i (seconds)
      cross join lateral (
-            select exp(-v_forgetting * i.seconds),
+            select exp(-least(60, v_forgetting * i.seconds)),
                    ln(1 + m.access_count::double precision) / v_most,
                    recall._authority(m.provenance),
-                   case when v_decay > 0 then exp(-v_decay * i.seconds) else 1 end
+                   case when v_decay > 0 then exp(-least(60, v_decay * i.seconds)) else 1 end
            ) as t (freshness, frequency, authority, decay)
      cross join lateral (
             select v_similarity * coalesce(c.similarity_term, 0),

@@ -110,8 +110,8 @@ begin
                ) as m
          cross join lateral (
                 select greatest(0, 1 - e.distance),
-                       exp(-v_forgetting * greatest(0, date_part('epoch', now()) - date_part(
-                           'epoch', coalesce(m.last_accessed_at, m.created_at)))),
+                       exp(-least(60, v_forgetting * greatest(0, date_part('epoch', now())
+                           - date_part('epoch', coalesce(m.last_accessed_at, m.created_at))))),
                        case when m.access_count = 0 then 0
                             else ln(1 + m.access_count::double precision)
                                  / (select recall._largest_frequency(p_user_id)) end,

@@ -22,7 +22,8 @@ declare
         when p_value is null then 'p_value is null'
         when octet_length(p_value::text) > 1048576 then
             format('p_value has %s bytes', octet_length(p_value::text))
-        when p_ttl <= interval '0' then format('p_ttl is %s', p_ttl)
+        when p_ttl <= interval '0' or p_ttl > interval '1000 years' then
+            format('p_ttl is %s', p_ttl)
         when p_token_count < 0 then format('p_token_count is %s', p_token_count)
     end;
 begin

@@ -19,6 +19,7 @@ from psycopg.types.json import Jsonb
 
 from pgrecall._calls import Call, json_text
 from pgrecall._names import new_uuid
+from pgrecall._plain import plain_text
 from pgrecall._redaction import Redactor
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.messages import content_text
@@ -508,14 +509,6 @@ _ALWAYS_SEALED = {
     "summary",
 }
 _QUOTED = re.compile(r'"(sealed:v1:\d+:(?:value|note|state):[A-Za-z0-9_:-]+)"')
-_ODD = re.compile("[\u0001-\u001f\u007f-\u009f\u2028\u2029]+")
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
-)
-_DELIMITER = re.compile(
-    r"<(\s*/?\s*(memories|working_memory|summary|recalled)|\||<?/?SYS>)", re.IGNORECASE
-)
 
 
 class MovedError(ConfigurationError):
@@ -730,10 +723,8 @@ def _readable(opened: Opened) -> str:
 
 
 def _harmless(opened: Opened) -> str:
-    """Return a text as `recall._plain_text` makes it; the system prompt is the application's."""
-    if opened.field == "prompt":
-        return opened.text
-    return _DELIMITER.sub(r"&lt;\1", _INVISIBLE.sub("", _ODD.sub(" ", _readable(opened))))
+    """Return a text as it may stand in a prompt; the system prompt is the application's."""
+    return opened.text if opened.field == "prompt" else plain_text(_readable(opened))
 
 
 def message_digest(message: Mapping[str, Any]) -> bytes:

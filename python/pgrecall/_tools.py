@@ -13,6 +13,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pgrecall._calls import json_text
+from pgrecall._plain import plain_text
 from pgrecall.errors import InvalidInputError
 from pgrecall.messages import RECALLED_PREFIX, dump
 from pgrecall.steps._questions import one_line, shortened
@@ -265,16 +266,9 @@ def problem_of(error: ValidationError) -> str:
     return shortened("; ".join(dict.fromkeys(problems)), _MAX_ITEM_CHARS)
 
 
-# What could act in a prompt, as recall._plain_text has it: control characters become a space,
-# invisible and bidirectional ones go.
-_CONTROL = re.compile("[\u0001-\u001f\u007f-\u009f\u2028\u2029]+")
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-
-
 def shown(text: str | None) -> str:
     """Return a stored text on one line, harmless and short."""
-    plain = _INVISIBLE.sub("", _CONTROL.sub(" ", text or ""))
-    return shortened(one_line(plain), _MAX_ITEM_CHARS)
+    return shortened(one_line(plain_text(text or "")), _MAX_ITEM_CHARS)
 
 
 def result(name: str, **fields: Any) -> str:

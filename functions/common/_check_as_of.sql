@@ -1,0 +1,24 @@
+-- recall._check_as_of(time)
+-- For sweeps, which count from it to both sides.
+-- Raises  RC003.
+create or replace function recall._check_as_of(
+    p_as_of timestamptz
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if p_as_of not between '1000-01-01T00:00:00Z' and '9999-12-31T00:00:00Z' then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_as_of is %s', p_as_of),
+            hint    = 'Pass a time between the years 1000 and 9999, or leave it out for now.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_as_of(timestamptz) is
+    'Refuse a time that no sweep can reckon with (RC003).';
