@@ -180,6 +180,8 @@ begin;
 \ir ../functions/memory/_changed_words.sql
 \ir ../functions/memory/_check_candidates.sql
 \ir ../functions/memory/_check_restorable.sql
+\ir ../functions/memory/_check_source.sql
+\ir ../functions/memory/_cited_candidates.sql
 \ir ../functions/memory/_close_dispute.sql
 \ir ../functions/memory/_combine_memories.sql
 \ir ../functions/memory/_confirmed_memory.sql
@@ -208,6 +210,7 @@ begin;
 \ir ../functions/memory/_wrong_candidate_value.sql
 \ir ../functions/memory/_judge_candidate.sql
 \ir ../functions/memory/_known_pattern.sql
+\ir ../functions/memory/_least_trusted.sql
 \ir ../functions/memory/_link_memory.sql
 \ir ../functions/memory/_masked_candidates.sql
 \ir ../functions/memory/_may_stand_for.sql
@@ -235,10 +238,12 @@ begin;
 \ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_says_the_same.sql
 \ir ../functions/memory/_sort_lists.sql
+\ir ../functions/memory/_source_room.sql
 \ir ../functions/memory/_spelled_alike.sql
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_turned_words.sql
+\ir ../functions/memory/_turns_provenance.sql
 \ir ../functions/memory/_update_memory.sql
 \ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
@@ -455,7 +460,6 @@ begin;
 \ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_through_turn.sql
 \ir ../functions/jobs/_turns_json.sql
-\ir ../functions/jobs/_turns_provenance.sql
 \ir ../functions/jobs/_vector_list.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
 \ir ../functions/jobs/_verbatim_input.sql
@@ -486,8 +490,10 @@ begin;
 \ir ../functions/privacy/_check_imported.sql
 \ir ../functions/privacy/_check_isolation.sql
 \ir ../functions/privacy/_check_memories.sql
+\ir ../functions/privacy/_delete_detached.sql
 \ir ../functions/privacy/_delete_memories.sql
 \ir ../functions/privacy/_delete_rows.sql
+\ir ../functions/privacy/_delete_session_calls.sql
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
 \ir ../functions/privacy/_drawn_memories.sql

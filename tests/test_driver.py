@@ -70,6 +70,7 @@ def chat(memory: AgentMemory, user: uuid.UUID) -> pgrecall.ChatSession:
         ("RC007", errors.ConfigurationError),
         ("RC008", errors.RequestConflictError),
         ("RC009", errors.ContextOverflowError),
+        ("RC010", errors.QuotaError),
     ],
 )
 def test_psycopg_raises_our_errors(

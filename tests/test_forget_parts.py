@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import uuid
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
-from everyfunction import furnish
+from everyfunction import World, furnish
 from invariants import check_invariants
 from pgrecall import AgentMemory
 from support import append, call, open_session, refused, rows, said, value
@@ -140,6 +142,171 @@ def test_everything_else_stays(db: Connection) -> None:
         with refused("RC001"):
             call(db, function, p_user_id=mine["user"], **{argument: theirs[argument[2:-3]]})
     check_invariants(db)
+
+
+def test_the_calls_of_a_conversation_go(db: Connection, user: uuid.UUID) -> None:
+    """What was sent to models and tools in it, and by the jobs about it; other calls stay."""
+    gone, kept = open_session(db, user), open_session(db, user)
+    append(db, user, gone, said("I ride a zebra"))
+    call(db, "close_session", p_user_id=user, p_session_id=gone)
+    claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
+    (job,) = (c["job_id"] for c in claimed if c["session_id"] == gone)
+    for where in ({"p_session_id": gone}, {"p_job_id": job}, {"p_session_id": kept}, {}):
+        word = "zebra" if gone in where.values() or job in where.values() else "tiger"
+        (recorded,) = call(db, "record_model_call", p_user_id=user, p_model="m",
+                           p_request={"text": word}, **where)  # fmt: skip
+        made = recorded["record_model_call"]
+        call(db, "record_stream_events", p_user_id=user, p_call_id=made,
+             p_events=[{"text_delta": word}])  # fmt: skip
+        call(db, "record_protocol_event", p_user_id=user, p_event_type="mcp", p_call_id=made,
+             p_payload={"text": word})  # fmt: skip
+    call(db, "record_protocol_event", p_user_id=user, p_event_type="mcp", p_session_id=gone,
+         p_payload={"text": "zebra"})  # fmt: skip
+    (done,) = call(db, "forget_session", p_user_id=user, p_session_id=gone)
+    counted = done["forget_session"]["counts"]
+    assert [counted[t] for t in ("model_calls", "stream_events", "protocol_events")] == [2, 2, 3]
+    assert traces(db, user, "zebra") == []
+    assert {"model_calls", "stream_events", "protocol_events"} <= set(traces(db, user, "tiger"))
+
+
+@pytest.mark.parametrize("how", ["detached", "dropped"])
+def test_months_that_were_detached_or_dropped(db: Connection, user: uuid.UUID, how: str) -> None:
+    """Their messages go where they still lie; what was learnt from them goes in any case."""
+    gone, kept = open_session(db, user), open_session(db, user)
+    old = (datetime.now(UTC) - timedelta(days=70)).isoformat()
+    learnt = {}
+    for session, word in ((gone, "zebra"), (kept, "tiger")):
+        ((message, *_),) = append(db, user, session, said(f"I ride a {word}", created_at=old))
+        append(db, user, session, said("and so on"))
+        learnt[word] = call(db, "ingest_memories", p_user_id=user, p_session_id=session,
+                            p_candidates=[{"content": f"Rides a {word}",
+                                           "source_turn_ids": [str(message)]}])  # fmt: skip
+    leaf = value(db, "select tableoid::regclass::text from recall.conversation_history"
+                     " where user_id = %s and turn_index = 1 limit 1", [user])  # fmt: skip
+    parent = value(db, f"select inhparent::regclass::text from pg_inherits"
+                       f" where inhrelid = '{leaf}'::regclass")  # fmt: skip
+    db.execute(f"alter table {parent} detach partition {leaf}".encode())
+    if how == "dropped":
+        db.execute(f"drop table {leaf}".encode())
+    for session in (gone, kept):
+        db.execute("update recall.sessions set first_retained_turn = 2 where user_id = %s"
+                   " and session_id = %s", [user, session])  # fmt: skip
+    (done,) = call(db, "forget_session", p_user_id=user, p_session_id=gone)
+    counted = done["forget_session"]["counts"]
+    assert counted["detached"] == (how == "detached")
+    assert traces(db, user, "zebra") == []
+    assert contents(db, user) == {"Rides a tiger"}
+    if how == "detached":
+        left = rows(db, f"select content from {leaf} where user_id = %s", [user])
+        assert [row["content"] for row in left] == ["I ride a tiger"]
+        db.execute(f"drop table {leaf}".encode())
+
+
+def test_a_dispute_goes_with_what_it_contradicts_but_not_with_its_source(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """Forgetting takes along what repeats a memory; revoking a source only what came of it."""
+    session, other = open_session(db, user), open_session(db, user)
+    call(db, "ingest_memories", p_user_id=user, p_session_id=session, p_candidates=[
+        {"content": "Lives in Oslo", "slot": "home", "provenance": "user_stated",
+         "source": "conversation"}])  # fmt: skip
+    (row,) = call(db, "ingest_memories", p_user_id=user, p_session_id=other, p_candidates=[
+        {"content": "Lives in Rome", "slot": "home", "source": "tool"}])  # fmt: skip
+    assert row["outcome"] == "disputed"
+    drawn = value(db, "select recall._drawn_memories(%s, %s, null)", [user, session])
+    assert row["memory_id"] not in drawn
+    call(db, "forget_session", p_user_id=user, p_session_id=session)
+    assert traces(db, user, "Lives in") == []
+
+
+# --- races
+
+ABOUT = {
+    "supersede": "select recall.supersede_memory(%(user)s, %(memory)s, %(new_text)s)",
+    "reinforce": "select recall.reinforce_memory(%(user)s, %(memory)s, true)",
+    "validate": "select recall.validate_memory(%(user)s, %(memory)s)",
+    "retract": "select recall.retract_memory(%(user)s, %(memory)s, %(text)s)",
+    "embed": "select recall.add_embedding(%(user)s, %(memory)s, %(vector)s, 'other-model')",
+    "update": "select recall.apply_decisions(%(user)s, %(session)s, %(update)s)",
+    "delete": "select recall.apply_decisions(%(user)s, %(session)s, %(delete)s)",
+    "extract": "select recall.finish_job(%(user)s, %(llm_job)s, %(llm_token)s, %(decided)s)",
+    "embed job": "select recall.finish_job(%(user)s, %(embed_job)s, %(embed_token)s,"
+                 " %(embedded)s)",
+    "merge": "select recall.finish_job(%(user)s, %(merging_job)s, %(merging_token)s, %(merged)s)",
+    "access": "select recall.record_access(%(user)s, array[%(memory)s::uuid], '{0.5}')",
+    "flush": "select recall.flush_access_log()",
+    "promote": "select recall.promote_memories()",
+    "expire": "select recall.expire_memories()",
+}  # fmt: skip
+"""Who has something to do with a memory at this moment, and how it would bring it back."""
+
+FIRST = [["supersede"], ["extract"], ["merge"], ["embed job", "embed"], ["access", "update"]]
+"""Those that write something new of it."""
+
+
+def about(world: World) -> World:
+    """Return the world with calls about a memory that is in a running merge, update and embed."""
+    target, word = str(world["memory"]), "thing number 7"
+    return world | {
+        "new_text": f"really likes {word}", "text": f"no longer likes {word}",
+        "update": Jsonb([{"decision": "UPDATE", "target_id": target,
+                          "content": f"likes {word} and more"}]),
+        "delete": Jsonb([{"decision": "DELETE", "target_id": target}]),
+        "decided": Jsonb(world["decided"].obj | {"decisions": [
+            {"ordinal": 1, "decision": "UPDATE", "target_id": target}],
+            "candidates": [{"content": f"likes {word} even more", "turns": [1]}]}),
+        "embedded": Jsonb(world["embedded"].obj | {"memories": [
+            {"memory_id": target, "embedding": world["vector"]}]}),
+    }  # fmt: skip
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("comes_first", ["eraser", "writer"])
+def test_nobody_brings_a_memory_back(db: Connection, connect: Any, comes_first: str) -> None:
+    """Neither who waits for the erasure nor who is waited for: no row, vector, event or copy."""
+    for names in ([*ABOUT],) if comes_first == "eraser" else FIRST:
+        world = about(furnish(db, f"mark{uuid.uuid4().hex}"))
+        user, memory = world["user"], world["memory"]
+        db.execute("update recall.memory_store set expires_at = now() - interval '1 hour',"
+                   " access_count = 0 where user_id = %s and memory_id = %s and %s",
+                   [user, memory, names == ["expire"]])  # fmt: skip
+        outcomes: dict[str, Any] = {}
+        eraser, threads = connect(autocommit=False), []
+        if comes_first == "writer":
+            writer = connect(autocommit=False)
+            for name in names:
+                writer.execute(ABOUT[name].encode(), world).fetchall()
+            threads = [threading.Thread(
+                target=call, args=(eraser, "forget_memory"),
+                kwargs={"p_user_id": user, "p_memory_id": memory})]  # fmt: skip
+            threads[0].start()
+            wait_for_lock(db, eraser.info.backend_pid)
+            writer.commit()
+        else:
+            call(eraser, "forget_memory", p_user_id=user, p_memory_id=memory)
+
+            def work(name: str, world: World = world, outcomes: dict[str, Any] = outcomes) -> None:
+                try:
+                    with psycopg.connect(db.info.dsn, autocommit=True) as conn:
+                        outcomes[name] = conn.execute(ABOUT[name].encode(), world).fetchall()
+                except psycopg.Error as error:
+                    outcomes[name] = error
+
+            threads = [threading.Thread(target=work, args=(name,)) for name in names]
+            for thread in threads:
+                thread.start()
+            threading.Event().wait(0.3)
+            eraser.commit()
+        for thread in threads:
+            thread.join(30)
+        eraser.commit()
+        for name, outcome in outcomes.items():
+            if isinstance(outcome, psycopg.Error):
+                assert outcome.sqlstate == "RC001", (name, outcome)
+        db.execute("select recall.flush_access_log()")
+        assert traces(db, user, str(memory)) == [], (names, outcomes)
+        left = traces(db, user, "thing number 7")
+        assert left == [], (names, outcomes)
 
 
 @pytest.mark.concurrent

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from invariants import check_invariants
+from pgrecall import QuotaError
 from pgrecall._plain import plain_text
 from support import (
     append,
@@ -121,6 +122,166 @@ def test_a_tool_s_word_never_supersedes_the_user_s(db: Connection, user: uuid.UU
                                "turns": [3], "confidence": 1.0})  # fmt: skip
     assert row["end_reason"] == "disputed"
     assert believed(db, user) == {"My bank is Good Bank."}
+
+
+def cited(turns: list[tuple[uuid.UUID, int, bool]], *numbers: int) -> list[str]:
+    """Return the ids of some turns, counted from 1; 0 is a message that nobody has."""
+    return [str(turns[n - 1][0]) if n else str(uuid.uuid4()) for n in numbers]
+
+
+@pytest.mark.parametrize("function", ["ingest_memories", "apply_decisions"])
+@pytest.mark.parametrize(
+    ("turns", "claim", "provenance", "tier"),
+    [
+        ([1], "user_stated", "user_stated", "semantic"),
+        ([1, 4], "correction", "correction", "semantic"),
+        ([3], "user_stated", "tool_output", "session"),
+        ([1, 3], "user_stated", "tool_output", "session"),
+        ([4], "instruction", "system_inferred", "session"),
+        ([4], "tool_output", "system_inferred", "session"),
+        ([3, 0], "user_stated", "tool_output", "session"),
+        ([3], "system_inferred", "system_inferred", "session"),
+        ([3], None, "tool_output", "session"),
+        ([1], None, "fact", "session"),
+    ],
+)
+@pytest.mark.parametrize("other_session", [False, True])
+def test_a_citation_lends_no_trust(
+    db: Connection, user: uuid.UUID, function: str, turns: list[int], claim: str | None,
+    provenance: str, tier: str, other_session: bool,
+) -> None:  # fmt: skip
+    """Whoever writes it, whatever it claims: it is worth what those are who spoke there."""
+    session = open_session(db, user)
+    said_there = append(db, user, session, TURNS)
+    candidate = {"content": "Bank is Evil Bank.", "source_turn_ids": cited(said_there, *turns),
+                 "confidence": 1.0, "source": "conversation"}  # fmt: skip
+    if claim is not None:
+        candidate["provenance"] = claim
+    session = open_session(db, user) if other_session else session
+    listed = {
+        "ingest_memories": {"p_candidates": [candidate]},
+        "apply_decisions": {"p_decisions": [{"decision": "ADD"} | candidate]},
+    }
+    [row] = call(db, function, p_user_id=user, p_session_id=session, **listed[function])
+    found = memory(db, user, row["memory_id"])
+    assert (found["provenance"], found["tier"]) == (provenance, tier)
+
+
+def test_another_user_s_turns_say_nothing(db: Connection, user: uuid.UUID) -> None:
+    """Neither for nor against: his ids are as unknown as any."""
+    stranger = uuid.uuid4()
+    theirs = append(db, stranger, open_session(db, stranger), TURNS)
+    session = open_session(db, user)
+    for number, provenance in ((1, "tool_output"), (3, "preference")):
+        made, _ = learn(db, user, session, f"Likes {number}", provenance=provenance,
+                        source_turn_ids=cited(theirs, number))  # fmt: skip
+        assert memory(db, user, made)["provenance"] == provenance
+
+
+def test_a_tool_s_decision_deletes_nothing_of_the_user_s(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    turns = append(db, user, session, TURNS)
+    [kept] = call(db, "remember", p_user_id=user, p_content="My bank is Good Bank.")
+    for decision in ({"decision": "DELETE"},
+                     {"decision": "UPDATE", "content": "My bank is Evil Bank."}):  # fmt: skip
+        [row] = call(db, "apply_decisions", p_user_id=user, p_session_id=session, p_decisions=[
+            decision | {"target_id": str(kept["memory_id"]), "provenance": "user_stated",
+                        "source_turn_ids": cited(turns, 1, 3)}])  # fmt: skip
+        assert row["outcome"] == "disputed"
+    assert believed(db, user) == {"My bank is Good Bank."}
+
+
+# How much of it
+
+
+def flood(
+    db: Connection, user: uuid.UUID, session: uuid.UUID | None, count: int, **fields: Any
+) -> list[dict[str, Any]]:
+    candidates = [{"content": f"Flooded {uuid.uuid4()}", "source": "tool"} | fields
+                  for _ in range(count)]  # fmt: skip
+    return call(db, "ingest_memories", p_user_id=user, p_session_id=session,
+                p_candidates=candidates)  # fmt: skip
+
+
+def test_a_source_brings_so_much_in_an_hour(db: Connection, user: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"source_memories_per_hour": 5})
+    one, other = open_session(db, user), open_session(db, user)
+    flood(db, user, one, 3)
+    with refused("RC010", "source_memories_per_hour (5)"):
+        flood(db, user, one, 3)
+    assert len(believed(db, user)) == 3
+    flood(db, user, one, 2)
+    for claim in ({"provenance": "user_stated"}, {"source": "inference"}):
+        with refused("RC010"):
+            flood(db, user, one, 1, **claim)
+    # other sessions, what comes without one, the user's own words, other users
+    flood(db, user, other, 5)
+    flood(db, user, None, 5)
+    for provenance in ("tool_output", "system_inferred"):
+        with refused("RC010", "what comes without a session"):
+            call(db, "remember", p_user_id=user, p_content="Flooded", p_provenance=provenance)
+    flood(db, user, one, 9, source="conversation", provenance="user_stated")
+    call(db, "remember", p_user_id=user, p_content="Said by me", p_session_id=one)
+    flood(db, uuid.uuid4(), None, 6)
+    # an hour later
+    db.execute("update recall.memory_store set created_at = created_at - interval '61 minutes'"
+               " where user_id = %s and source_session_id = %s", [user, one])  # fmt: skip
+    flood(db, user, one, 5)
+    with refused("RC010"):
+        flood(db, user, one, 1)
+    call(db, "configure_user", p_user_id=user, p_changes={"source_memories_per_hour": None})
+
+
+@pytest.mark.concurrent
+def test_a_flood_from_several_sides(db: Connection, user: uuid.UUID, connect: Any) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"source_memories_per_hour": 10})
+    session = open_session(db, user)
+    conns = [connect() for _ in range(4)]
+    results = together([lambda conn=conn: flood(conn, user, session, 4) for conn in conns])
+    assert sum(isinstance(result, QuotaError) for result in results) == 2
+    assert value(db, "select count(*) from recall.memory_store where user_id = %s", [user]) == 8
+
+
+def test_an_extraction_leaves_out_what_is_too_much(db: Connection, user: uuid.UUID) -> None:
+    """It comes to its end, with what the user said; the audit says what was left out."""
+    call(db, "configure_user", p_user_id=user, p_changes={"source_memories_per_hour": 2})
+    session = open_session(db, user)
+    append(db, user, session, TURNS)
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
+    [job] = [c for c in claimed if c["session_id"] == session]
+    candidates = [{"content": f"The page says {n} things.", "turns": [3]} for n in range(5)]
+    candidates.append({"content": "The user asks about a page.", "turns": [1]})
+    assert value(db, "select recall.finish_job(%s, %s, %s, %s)", [
+        user, job["job_id"], job["lease_token"], Jsonb({
+            "from_turn": 0, "through_turn": len(TURNS), "candidates": candidates})])  # fmt: skip
+    stored = rows(db, "select content from recall.memory_store where user_id = %s"
+                      " order by created_at, memory_id", [user])  # fmt: skip
+    assert [row["content"] for row in stored] == [
+        "The page says 0 things.", "The page says 1 things.", "The user asks about a page."
+    ]  # fmt: skip
+    [answer] = rows(db, "select detail -> 'answer' as answer from recall.memory_events"
+                        " where user_id = %s and event = 'decided'", [user])  # fmt: skip
+    assert [one["outcome"] for one in answer["answer"]] == [
+        "added", "added", "over_quota", "over_quota", "over_quota", "added"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tags": ["x" * 201]},
+        {"tags": [str(n) for n in range(101)]},
+        {"metadata": {"x": "y" * 70_000}},
+        {"content": "y" * 4001},
+        {"agent_id": "y" * 201},
+        {"slot": "y" * 201},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_what_is_too_large(db: Connection, user: uuid.UUID, fields: dict[str, Any]) -> None:
+    with refused("RC003", f".{next(iter(fields))} is "):
+        learn(db, user, None, **({"content": "Likes tea"} | fields))
 
 
 # Taking a source back

@@ -1,6 +1,7 @@
 -- recall._apply_decision(user, session, decision, embedding, settings, job) -> (memory id, outcome)
 -- One decision of the consolidation. What an UPDATE leaves out it takes from its target; a target
--- that ended without a successor leaves an addition. A tool's word does not delete the user's.
+-- that ended without a successor leaves an addition. A tool's word does not delete the user's, and
+-- is left out (outcome over_quota) when its session has brought too many of its kind.
 create or replace function recall._apply_decision(
     p_user_id     uuid,
     p_session     recall.sessions,
@@ -58,6 +59,12 @@ begin
     end if;
     v_memory := (recall._candidate_rows(p_user_id, p_session, jsonb_build_array(v_candidate),
                                         recall._uuids(1), v_now, p_settings))[1];
+    -- Refusing all that a model said would keep a flooded session from ever being extracted.
+    if v_memory.provenance >= 'tool_output'
+       and recall._source_room(p_user_id, p_session.session_id, p_settings) = 0 then
+        outcome := 'over_quota';
+        return;
+    end if;
     select p.memory_id, p.outcome
       into _apply_decision.memory_id, _apply_decision.outcome
       from recall._place_memory(

@@ -52,7 +52,9 @@ begin
                 when v_problem ~ 'is no key$' then
                     'Keys: ' || array_to_string(v_keys || p_more_keys, ', ')
                 else 'Numbers lie in 0 to 1 (confidence also high, medium, low); times are finite; '
-                     'ids are UUIDs; tags a list of texts; names have 1 to 200 characters.'
+                     'ids are UUIDs; tags a list of at most 100 texts, metadata an object, each of '
+                     'at most 16 characters for each of settings.memory_max_characters; names have '
+                     '1 to 200 characters.'
             end;
     end if;
 end;

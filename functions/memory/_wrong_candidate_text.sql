@@ -1,5 +1,5 @@
 -- recall._wrong_candidate_text(candidate, kinds, max_characters) -> the first wrong field, or NULL
--- The fields that hold words. A value that is null counts as not given. A text without a letter or
+-- The fields that hold words, and those that may hold any number of them. A value that is null counts as not given. A text without a letter or
 -- digit may still have something to it after normalizing; with one it needs no look (12 µs).
 create or replace function recall._wrong_candidate_text(
     p_candidate      jsonb,
@@ -40,8 +40,11 @@ return case
     when jsonb_typeof(p_candidate -> 'tags') <> 'null'
         and (jsonb_typeof(p_candidate -> 'tags') <> 'array'
              or jsonb_path_exists(p_candidate -> 'tags',
-                                  '$[*] ? (@.type() <> "string" || @ == "")'))
+                                  '$[*] ? (@.type() <> "string" || @ == "")')
+             or jsonb_path_exists(p_candidate -> 'tags', '$ ? (@.size() > 100)')
+             or length(p_candidate ->> 'tags') > 16 * p_max_characters)
         then 'tags'
+    when length(p_candidate ->> 'metadata') > 16 * p_max_characters then 'metadata'
 end;
 
 comment on function recall._wrong_candidate_text(jsonb, text[], integer) is

@@ -44,8 +44,10 @@ begin
 
     v_answer := recall._decided(p_user_id, p_job_id);
     if v_answer is null then
-        v_answer := recall._apply_decisions(p_user_id, v_session, p_decisions, v_embeddings,
-                                            v_settings, p_job_id);
+        v_answer := recall._apply_decisions(
+            p_user_id, v_session,
+            recall._cited_candidates(p_user_id, v_session, p_decisions), v_embeddings, v_settings,
+            p_job_id);
     end if;
     return query
     select a.ordinal, a.decision, a.memory_id, a.outcome

@@ -3,9 +3,10 @@
 -- importance, confidence, provenance, source, observed_at, valid_from, valid_to, source_turn_ids,
 -- embedding, embedding_model, token_count, agent_id, metadata; {"verbatim": true} there marks a
 -- message kept as it stands. All of it in one transaction, or nothing; makes an unknown user too.
--- Vectors best come as p_embeddings, in the same order. Ordinals count from 1.
+-- Vectors best come as p_embeddings, in the same order. Ordinals count from 1. A candidate is worth
+-- no more than the turns that it cites.
 -- Locks   the user.
--- Raises  RC001 unknown session, RC003, RC004.
+-- Raises  RC001 unknown session, RC003, RC004, RC010.
 create or replace function recall.ingest_memories(
     p_user_id    uuid,
     p_session_id uuid,
@@ -51,10 +52,12 @@ begin
     if p_session_id is not null then
         v_session := recall._read_session(p_user_id, p_session_id);
     end if;
+    p_candidates := recall._cited_candidates(p_user_id, v_session, p_candidates);
     -- Ids in the order of the batch, so that lists show it so.
     v_ids      := array(select u.id from unnest(recall._uuids(v_count)) as u (id) order by u.id);
     v_memories := recall._candidate_rows(p_user_id, v_session, p_candidates, v_ids, v_now,
                                          v_settings);
+    perform recall._check_source(v_memories, v_settings);
 
     for v_from in 1 .. v_count by v_chunk loop
         return query

@@ -4,7 +4,7 @@
 -- equal one, or the one in its slot), disputed (it contradicts the user's own word: kept, not
 -- believed). Without an embedding equal texts alone are recognized, until add_embedding.
 -- Locks   the user.
--- Raises  RC001 unknown session, RC003, RC004.
+-- Raises  RC001 unknown session, RC003, RC004, RC010.
 create or replace function recall.remember(
     p_user_id     uuid,
     p_content     text,
@@ -58,6 +58,7 @@ begin
     end if;
     v_memory := (recall._candidate_rows(p_user_id, v_session, v_candidate,
                                         array[recall.uuidv7()], clock_timestamp(), v_settings))[1];
+    perform recall._check_source(array[v_memory], v_settings);
     return query
     select p.memory_id, p.outcome
       from recall._place_memory(v_memory, p_embedding, v_settings.embedding_model,

@@ -1,8 +1,11 @@
--- recall._derived_memories(user, memories) -> these and what was made of them
--- Merges of them, patterns over them, and what contradicted them.
+-- recall._derived_memories(user, memories, with_disputes) -> these and what was made of them
+-- What consolidation put in their place (merges), patterns over them, and what was made of those.
+-- With disputes also what contradicted them: it repeats what it contradicts, so it is forgotten
+-- with it; but it is no part of a source that is revoked.
 create or replace function recall._derived_memories(
-    p_user_id    uuid,
-    p_memory_ids uuid[]
+    p_user_id       uuid,
+    p_memory_ids    uuid[],
+    p_with_disputes boolean
 )
 returns uuid[]
 language plpgsql
@@ -21,13 +24,13 @@ begin
               from recall.memory_store as m
              where m.user_id = p_user_id
                and m.memory_id <> all (v_ids)
-               and (m.disputes = any (v_ids)
-                    or m.kind = 'pattern' and m.metadata -> 'episodes' ?| v_ids::text[]
+               and (p_with_disputes and m.disputes = any (v_ids)
+                    or (m.kind = 'pattern' or m.source = 'consolidation')
+                       and m.metadata -> 'episodes' ?| v_ids::text[]
                     or m.source = 'consolidation' and exists (
                            select from recall.memory_store as p
                             where p.user_id       = p_user_id
                               and p.superseded_by = m.memory_id
-                              and p.end_reason    = 'merged'
                               and p.memory_id     = any (v_ids))));
         exit when v_more = '{}';
         v_ids := v_ids || v_more;
@@ -36,5 +39,5 @@ begin
 end;
 $function$;
 
-comment on function recall._derived_memories(uuid, uuid[]) is
-    'Memories and what merges, patterns and disputes made of them.';
+comment on function recall._derived_memories(uuid, uuid[], boolean) is
+    'Memories and what merges, patterns and, if wanted, disputes made of them.';

@@ -1,5 +1,6 @@
 -- recall._forget_sources(user, session, messages) -> memories that came from nowhere else
--- A memory that was said in other sessions too stays, and forgets this one.
+-- A memory that was said in other sessions too stays, and forgets this one. A turn that is in no
+-- month any more was this session's, if that is what the memory names as its source.
 create or replace function recall._forget_sources(
     p_user_id     uuid,
     p_session_id  uuid,
@@ -13,10 +14,23 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_only   uuid[];
-    v_kept   uuid[];
-    v_events bigint[];
+    v_elsewhere uuid[];
+    v_only      uuid[];
+    v_kept      uuid[];
+    v_events    bigint[];
 begin
+    v_elsewhere := array(
+        select h.message_id
+          from recall.conversation_history as h
+         where h.user_id     = p_user_id
+           and h.session_id <> p_session_id
+           and h.message_id  = any (array(
+                   select t.id
+                     from recall.memory_store as m
+                    cross join lateral unnest(m.source_turn_ids) as t (id)
+                    where m.user_id = p_user_id
+                      and (m.session_id = p_session_id or m.source_session_id = p_session_id)
+                      and t.id <> all (p_message_ids))));
     v_only := array(
         select m.memory_id
           from recall.memory_store as m
@@ -24,7 +38,8 @@ begin
            and (m.session_id = p_session_id
                 or m.source_session_id = p_session_id
                 or m.source_session_id is null and m.source_turn_ids && p_message_ids)
-           and m.source_turn_ids <@ p_message_ids
+           and (m.source_turn_ids <@ p_message_ids
+                or m.source_session_id = p_session_id and not m.source_turn_ids && v_elsewhere)
            and not exists (
                    select from recall.memory_events as e
                     where e.user_id   = p_user_id

@@ -1,7 +1,8 @@
 -- recall.forget_session(user, session) -> {counts}
--- Deletes one conversation for good: its messages, summaries (copies in sessions that continue it
--- too), search rows, annotations, receipts, jobs, spans and working memory, and the memories that
--- came from nowhere else, with what was made of them. A fact that was said elsewhere too stays.
+-- Deletes one conversation for good: its messages (in detached months that still lie in the schema
+-- too), summaries (copies in sessions that continue it too), search rows, annotations, receipts,
+-- jobs, spans, calls in the ledger and working memory, and the memories that came from nowhere
+-- else, with what was made of them. A fact that was said elsewhere too stays.
 -- Locks   the user, the session, then memories and jobs.
 -- Raises  RC001, RC007 not in a transaction that is read committed.
 create or replace function recall.forget_session(
@@ -19,6 +20,7 @@ as $function$
 declare
     v_until    timestamptz;
     v_session  recall.sessions;
+    v_detached record;
     v_messages uuid[];
     v_ids      uuid[];
     v_counts   jsonb;
@@ -32,15 +34,18 @@ begin
     v_session := recall._lock_session(p_user_id, p_session_id);
     v_until   := greatest(v_session.last_message_at, clock_timestamp());
 
-    v_messages := array(
+    v_detached := recall._delete_detached(p_user_id, p_session_id);
+    v_messages := v_detached.o_messages || array(
         select h.message_id
           from recall.conversation_history as h
          where h.user_id    = p_user_id
            and h.session_id = p_session_id
            and h.created_at between v_session.created_at and v_session.last_message_at);
     v_ids := recall._derived_memories(
-        p_user_id, recall._forget_sources(p_user_id, p_session_id, v_messages));
-    v_counts := recall._delete_memories(p_user_id, v_ids);
+        p_user_id, recall._forget_sources(p_user_id, p_session_id, v_messages), true);
+    v_counts := recall._delete_memories(p_user_id, v_ids)
+                || recall._delete_session_calls(p_user_id, p_session_id)
+                || jsonb_build_object('detached', v_detached.o_rows);
 
     foreach v_table in array array[
         'sessions', 'session_summaries', 'message_search', 'message_annotations',

@@ -24,6 +24,7 @@ from pgrecall.errors import (
     NotAllowedError,
     NotFoundError,
     PgRecallError,
+    QuotaError,
     RequestConflictError,
     SessionNotActiveError,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "NotAllowedError",
     "NotFoundError",
     "PgRecallError",
+    "QuotaError",
     "RequestConflictError",
     "SessionNotActiveError",
     "Worker",

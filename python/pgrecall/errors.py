@@ -20,6 +20,7 @@ __all__ = [
     "NotAllowedError",
     "NotFoundError",
     "PgRecallError",
+    "QuotaError",
     "RequestConflictError",
     "SessionNotActiveError",
 ]
@@ -31,7 +32,7 @@ class PgRecallError(psycopg.DatabaseError):
     The driver raises some of them itself, before anything is sent; they look the same.
 
     Attributes:
-        sqlstate: `RC001` to `RC009`.
+        sqlstate: `RC001` to `RC010`.
         message: what went wrong, in one sentence.
         hint: what to do about it, or None.
     """
@@ -104,6 +105,12 @@ class RequestConflictError(PgRecallError, code="RC008"):
 
 class ContextOverflowError(PgRecallError, code="RC009"):
     """The fixed parts alone do not fit the model's window; the message has the numbers."""
+
+    __module__ = "pgrecall.errors"
+
+
+class QuotaError(PgRecallError, code="RC010"):
+    """A source that is not trusted has brought as much as it may in an hour."""
 
     __module__ = "pgrecall.errors"
 

@@ -40,6 +40,7 @@ create table if not exists recall.settings (
     near_duplicate_distance         real        not null default 0.08,
     durable_confidence              real        not null default 0.7,
     protect_user_stated             boolean     not null default true,
+    source_memories_per_hour        integer              default 1000,
     secrets                         text        not null default 'keep',
     secret_classes                  text[]      not null
         default '{private_key,api_key,token,password,card}',
@@ -167,6 +168,7 @@ create table if not exists recall.settings (
     constraint settings_near_duplicate_distance_check
         check (near_duplicate_distance between 0 and 0.5),
     constraint settings_durable_confidence_check check (durable_confidence between 0 and 1),
+    constraint settings_source_memories_per_hour_check check (source_memories_per_hour >= 1),
     constraint settings_secrets_check check (secrets in ('keep', 'mask', 'refuse')),
     constraint settings_secret_classes_check check (
         secret_classes <@ '{private_key,api_key,token,password,card,iban,email,phone}'::text[]),
@@ -336,8 +338,11 @@ comment on column recall.settings.durable_confidence is
     'Confidence from which an extracted statement of the user is durable (0 to 1).';
 comment on column recall.settings.protect_user_stated is
     'Whether what a tool or the system inferred may never supersede what the user stated.';
+comment on column recall.settings.source_memories_per_hour is
+    'Memories of tools and inferences that one session may bring in an hour (1 or more; NULL: any '
+    'number); more are refused (RC010), or left out of what an extraction brings.';
 comment on column recall.settings.secrets is
-    'Secrets in messages, memories, summaries and working memory: keep, mask (a mark such as '
+    'Secrets in whatever is stored of a user: keep, mask (a mark such as '
     '[secret: api key] is stored) or refuse (RC003; what a model writes is masked); per user.';
 comment on column recall.settings.secret_classes is
     'What counts as one: private_key, api_key, token, password, card; also iban, email, phone. The '

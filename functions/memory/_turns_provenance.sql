@@ -20,11 +20,9 @@ declare
         when p_candidate ->> 'kind' = 'episode' then 'system_inferred'
         else 'user_stated'
     end);
-    v_least   text := case
-        when p_roles && '{tool,function}'::text[] then 'tool_output'
-        when p_roles <> '{}' and not 'user' = any (p_roles) then 'system_inferred'
+    v_least   text := coalesce(recall._least_trusted(p_roles)::text, case
         when p_roles is null and p_all_roles && '{tool,function}'::text[] then 'system_inferred'
-    end;
+    end);
 begin
     -- A word that is no provenance is judged with the rest of the candidate.
     if v_claimed <> all (enum_range(null::recall.provenance)::text[]) then

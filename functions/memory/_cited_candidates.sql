@@ -1,0 +1,65 @@
+-- recall._cited_candidates(user, session, candidates) -> the same, worth no more than the turns they cite
+-- What a candidate claims of itself can only be less than what follows from the turns it names:
+-- source_turn_ids lend no trust. Ids of other users' messages, or of none, say nothing at all.
+create or replace function recall._cited_candidates(
+    p_user_id    uuid,
+    p_session    recall.sessions,
+    p_candidates jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_ids   uuid[];
+    v_roles jsonb;
+begin
+    select array_agg(distinct t.id::uuid)
+      into v_ids
+      from jsonb_array_elements(p_candidates) as c (candidate)
+     cross join lateral jsonb_array_elements_text(
+               coalesce(nullif(c.candidate -> 'source_turn_ids', 'null'), '[]')) as t (id);
+    if v_ids is null then
+        return p_candidates;
+    end if;
+
+    select jsonb_object_agg(h.message_id, h.role)
+      into v_roles
+      from recall.conversation_history as h
+     where h.user_id    = p_user_id
+       and h.session_id = p_session.session_id
+       and h.created_at between p_session.created_at and p_session.last_message_at
+       and h.message_id = any (v_ids);
+    if v_roles is null or (select count(*) from jsonb_object_keys(v_roles)) < cardinality(v_ids)
+    then
+        select coalesce(v_roles, '{}') || coalesce(jsonb_object_agg(h.message_id, h.role), '{}')
+          into v_roles
+          from recall.conversation_history as h
+         where h.user_id    = p_user_id
+           and h.message_id = any (v_ids)
+           and h.session_id is distinct from p_session.session_id;
+    end if;
+
+    return (
+        select jsonb_agg(
+                   case
+                       when l.provenance is null then c.candidate
+                       else c.candidate || jsonb_build_object('provenance', greatest(
+                           (c.candidate ->> 'provenance')::recall.provenance, l.provenance))
+                   end order by c.ordinal)
+          from jsonb_array_elements(p_candidates) with ordinality as c (candidate, ordinal)
+         cross join lateral (
+                select recall._least_trusted(array_agg(v_roles ->> t.id)
+                                             filter (where v_roles ? t.id))
+                  from jsonb_array_elements_text(
+                           coalesce(nullif(c.candidate -> 'source_turn_ids', 'null'), '[]'))
+                           as t (id)
+               ) as l (provenance));
+end;
+$function$;
+
+comment on function recall._cited_candidates(uuid, recall.sessions, jsonb) is
+    'Candidates with a provenance that is no better than that of the turns they cite.';
