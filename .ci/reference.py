@@ -1,7 +1,8 @@
-"""Write the README's function reference from the catalog: `reference.py [--check] DSN`.
+"""Write the README's tables of functions from the catalog: `reference.py [--check] DSN`.
 
-The rooms and their order come from `sql/install.sql`, everything else from the functions' own
-signatures and comments, so that the README cannot say what the database does not.
+Which role may call what, and the reference. The rooms and their order come from `sql/install.sql`,
+everything else from the functions' own rights, signatures and comments, so that the README cannot
+say what the database does not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
+ROLES = ("recall_reader", "recall_writer", "recall_worker", "recall_admin")
 
 SIGNATURES = """
 select p.proname,
@@ -23,6 +24,16 @@ select p.proname,
   from pg_proc as p
  where p.pronamespace = 'recall'::regnamespace
    and p.proname !~ '^_'
+"""
+
+RIGHTS = """
+select p.proname,
+       min(r.place) filter (where has_function_privilege(r.name, p.oid, 'execute'))
+  from pg_proc as p
+ cross join unnest(%s::text[]) with ordinality as r (name, place)
+ where p.pronamespace = 'recall'::regnamespace
+   and p.proname !~ '^_'
+ group by p.proname
 """
 
 
@@ -74,11 +85,29 @@ def reference(dsn: str) -> str:
     return "\n".join(lines)
 
 
+def rights(dsn: str) -> str:
+    """Return a table of rooms and roles: what each role may call that the one before may not."""
+    with psycopg.connect(dsn) as connection:
+        least: dict[str, int] = dict(connection.execute(RIGHTS, [list(ROLES)]).fetchall())
+    heads = [f"`{role}`" for role in ROLES]
+    lines = [f"| room | {' | and '.join(heads)} |", "|---|---|---|---|---|"]
+    for room, names in rooms().items():
+        cells = [
+            ", ".join(name for name in names if least[name] == place)
+            for place in range(1, len(ROLES) + 1)
+        ]
+        lines.append(f"| {room} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def updated(readme: str, dsn: str) -> str:
-    """Return the README with the reference of the database at `dsn`."""
-    head, rest = readme.split(BEGIN)
-    _, tail = rest.split(END)
-    return f"{head}{BEGIN}\n{reference(dsn)}{END}{tail}"
+    """Return the README with the tables of the database at `dsn`."""
+    for mark, table in (("rights", rights(dsn)), ("reference", reference(dsn))):
+        begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+        head, rest = readme.split(begin)
+        _, tail = rest.split(end)
+        readme = f"{head}{begin}\n{table}{end}{tail}"
+    return readme
 
 
 def main() -> int:
