@@ -8,6 +8,8 @@ returns bytea
 language sql
 immutable
 parallel safe
+security definer
+set search_path from current
 return recall._message_hash(p_message);
 
 comment on function recall.message_hash(jsonb) is

@@ -34,8 +34,12 @@ begin
                       'cost_microcents, model_id and error as needed.';
     end if;
 
-    p_phases := recall._masked_json(p_phases, recall._settings(p_job.user_id));
-    v_ids    := recall._uuids(jsonb_array_length(p_phases));
+    -- Most spans have nothing to look at, and need no settings.
+    if recall._may_hold_secret(
+           jsonb_path_query_array(p_phases, '$[*].* ? (@.type() == "string")')::text) then
+        p_phases := recall._masked_json(p_phases, recall._settings(p_job.user_id));
+    end if;
+    v_ids := recall._uuids(jsonb_array_length(p_phases));
     select array_agg(row(
                p_job.user_id, p_job.job_id, v_ids[e.ordinal], p_job.kind, p_job.session_id,
                e.phase ->> 'phase', v_now, (e.phase ->> 'duration_ms')::double precision,

@@ -1,6 +1,7 @@
 -- recall._wrong_candidate_text(candidate, kinds, max_characters) -> the first wrong field, or NULL
--- The fields that hold words, and those that may hold any number of them. A value that is null counts as not given. A text without a letter or
--- digit may still have something to it after normalizing; with one it needs no look (12 µs).
+-- The fields that hold words, and those that may hold any number of them. A value that is null
+-- counts as not given. A text without a letter or digit may still have something to it after
+-- normalizing; with one it needs no look (12 µs).
 create or replace function recall._wrong_candidate_text(
     p_candidate      jsonb,
     p_kinds          text[],

@@ -12,7 +12,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_ids  uuid[] := p_memory_ids;

@@ -11,7 +11,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $function$
 begin
     return recall._derived_memories(
