@@ -42,7 +42,7 @@ return case
         and (jsonb_typeof(p_candidate -> 'tags') <> 'array'
              or jsonb_path_exists(p_candidate -> 'tags',
                                   '$[*] ? (@.type() <> "string" || @ == "")')
-             or jsonb_path_exists(p_candidate -> 'tags', '$ ? (@.size() > 100)')
+             or jsonb_path_exists(p_candidate -> 'tags', 'strict $ ? (@.size() > 100)')
              or length(p_candidate ->> 'tags') > 16 * p_max_characters)
         then 'tags'
     when length(p_candidate ->> 'metadata') > 16 * p_max_characters then 'metadata'
