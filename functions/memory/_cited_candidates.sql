@@ -1,4 +1,4 @@
--- recall._cited_candidates(user, session, candidates) -> the same, worth no more than the turns they cite
+-- recall._cited_candidates(user, session, candidates) -> worth no more than the turns they cite
 -- What a candidate claims of itself can only be less than what follows from the turns it names:
 -- source_turn_ids lend no trust. Ids of other users' messages, or of none, say nothing at all.
 create or replace function recall._cited_candidates(

@@ -10,7 +10,7 @@ immutable
 parallel safe
 return case
     when p_roles && '{tool,function}'::text[] then 'tool_output'::recall.provenance
-    when p_roles <> '{}' and not 'user' = any (p_roles) then 'system_inferred'
+    when p_roles <> '{}' and not p_roles @> '{user}'::text[] then 'system_inferred'
 end;
 
 comment on function recall._least_trusted(text[]) is
