@@ -670,6 +670,28 @@ def test_a_user_out_and_in_again(cli: Cli, who: str, tmp_path: Path) -> None:
     assert cli("import-user", str(file)).code == 0
 
 
+def test_verify(cli: Cli, local: str, who: str, tmp_path: Path) -> None:
+    cli("memories", "add", "I like tea", "--user", who, "--no-embedding")
+    head = tmp_path / "head.json"
+    intact = cli("verify", "--user", who, "--save-head", str(head))
+    assert (intact.code, intact.out, intact.err.strip()) == (0, "", f"intact: {who}")
+    kept = cli("verify", "--user", who, "--head", str(head), "--json")
+    assert (kept.code, kept.json["findings"], kept.json["head"]) == (0, [], None)
+
+    with psycopg.connect(local, autocommit=True) as conn:
+        conn.execute(
+            "update recall.memory_store set content = 'I like coffee' where user_id ="
+            " recall.user_id(%s)",
+            [who],
+        )
+    changed = cli("verify", "--user", who, "--head", str(head), "--save-head", str(head), "--json")
+    assert changed.code == 1
+    assert [row["finding"] for row in changed.json["findings"]] == ["memory_changed"]
+    assert "memory_changed" in cli("verify", "--user", who).out
+    head.write_text("[]")
+    assert "is no head of an audit" in cli("verify", "--user", who, "--head", str(head)).err
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"user_id": "x", "format": "y"}'])
 def test_import_user_refuses(cli: Cli, tmp_path: Path, text: str) -> None:
     file = tmp_path / "user.json"

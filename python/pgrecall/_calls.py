@@ -47,9 +47,9 @@ _TYPES = {
          "output_price"), "bigint",
     ),
     **dict.fromkeys(
-        ("after", "candidates", "changes", "document", "events", "filter", "messages", "metadata",
-         "options", "patch", "payload", "phases", "request", "request_headers", "response",
-         "response_headers", "result", "rows", "usage", "value"), "jsonb",
+        ("after", "candidates", "changes", "document", "events", "filter", "head", "messages",
+         "metadata", "options", "patch", "payload", "phases", "request", "request_headers",
+         "response", "response_headers", "result", "rows", "usage", "value"), "jsonb",
     ),
     **dict.fromkeys(
         ("after_id", "before_id", "call_id", "event_id", "job_id", "lease_token", "memory_id",

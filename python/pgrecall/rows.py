@@ -23,6 +23,7 @@ __all__ = [
     "Dispute",
     "ExplainedMemory",
     "HealthCheck",
+    "IntegrityFinding",
     "Job",
     "MaintenanceRun",
     "Memory",
@@ -317,6 +318,16 @@ class MemoryEvent:
     job_id: UUID | None = None
     caller: str | None = None
     detail: JSON | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrityFinding:
+    """What was changed in the audit or the memories without the functions (`verify_integrity`)."""
+
+    finding: str
+    event_no: int | None = None
+    memory_id: UUID | None = None
+    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ from pgrecall.messages import content_text
 from pgrecall.rows import (
     Dispute,
     HealthCheck,
+    IntegrityFinding,
     Memory,
     MemoryEvent,
     Message,
@@ -1155,6 +1156,30 @@ class AsyncAgentMemory:
     async def history(self, user: User, memory_id: UUID) -> list[MemoryEvent]:
         """Return what happened to a memory, oldest first."""
         return await self._read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
+
+    async def verify_integrity(
+        self, user: User, *, head: JSON | None = None
+    ) -> list[IntegrityFinding]:
+        """Return what was changed in a user's audit or memories behind the functions' back.
+
+        Args:
+            user: whose.
+            head: what `export_head` returned, kept outside of the database since. It shows what the
+                chain alone cannot: that it was made anew, or cut off at its end.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+            InvalidInputError: `head` is none of this user.
+        """
+        return await self._read_memory(IntegrityFinding, user, "verify_integrity", head=head)
+
+    async def export_head(self, user: User) -> dict[str, Any]:
+        """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
+        user_id = await self.user_id(user)
+        head: dict[str, Any] = await self._memory.value(
+            Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
+        )
+        return head
 
     async def profile(self, user: User) -> dict[str, Any]:
         """Return the structured half of what is known: slot → content, since, confidence."""

@@ -48,6 +48,7 @@ from pgrecall.messages import content_text
 from pgrecall.rows import (
     Dispute,
     HealthCheck,
+    IntegrityFinding,
     Memory,
     MemoryEvent,
     Message,
@@ -1146,6 +1147,28 @@ class AgentMemory:
     def history(self, user: User, memory_id: UUID) -> list[MemoryEvent]:
         """Return what happened to a memory, oldest first."""
         return self._read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
+
+    def verify_integrity(self, user: User, *, head: JSON | None = None) -> list[IntegrityFinding]:
+        """Return what was changed in a user's audit or memories behind the functions' back.
+
+        Args:
+            user: whose.
+            head: what `export_head` returned, kept outside of the database since. It shows what the
+                chain alone cannot: that it was made anew, or cut off at its end.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+            InvalidInputError: `head` is none of this user.
+        """
+        return self._read_memory(IntegrityFinding, user, "verify_integrity", head=head)
+
+    def export_head(self, user: User) -> dict[str, Any]:
+        """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
+        user_id = self.user_id(user)
+        head: dict[str, Any] = self._memory.value(
+            Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
+        )
+        return head
 
     def profile(self, user: User) -> dict[str, Any]:
         """Return the structured half of what is known: slot → content, since, confidence."""

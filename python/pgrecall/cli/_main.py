@@ -26,6 +26,7 @@ _COMMANDS = {
     "export": "privacy",
     "forget": "privacy",
     "rotate-key": "privacy",
+    "verify": "privacy",
     "search": "search",
     "memories": "memories",
     "context": "context",

@@ -1,4 +1,4 @@
-"""`pgrecall forget`, `export`, `import-user`, `rotate-key`: everything of one user."""
+"""`pgrecall forget`, `export`, `import-user`, `rotate-key`, `verify`: everything of one user."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ from pgrecall.cli._target import (
     target_option,
     user_option,
 )
+from pgrecall.rows import as_json as row_as_json
 
-__all__ = ["export_command", "forget_command", "import_user_command", "rotate_key_command"]
+__all__ = [
+    "export_command",
+    "forget_command",
+    "import_user_command",
+    "rotate_key_command",
+    "verify_command",
+]
 
 
 def _print_counts(title: str, counts: dict[str, int]) -> None:
@@ -29,6 +36,16 @@ def _print_counts(title: str, counts: dict[str, int]) -> None:
         ([name, number] for name, number in sorted(counts.items()) if number),
         title=title,
     )
+
+
+def _read_object(file: Any, what: str) -> dict[str, Any]:
+    try:
+        document = json.load(file)
+    except ValueError as error:
+        raise click.ClickException(f"{file.name} is no JSON document: {error}") from None
+    if not isinstance(document, dict):
+        raise click.ClickException(f"{file.name} is no {what}")
+    return document
 
 
 @click.command("forget")
@@ -92,12 +109,7 @@ def export_command(
 @json_option
 def import_user_command(file: Any, dsn: str | None, as_json: bool) -> None:
     """Take a user from the FILE that `export` wrote (- for stdin)."""
-    try:
-        document = json.load(file)
-    except ValueError as error:
-        raise click.ClickException(f"{file.name} is no JSON document: {error}") from None
-    if not isinstance(document, dict):
-        raise click.ClickException(f"{file.name} is no export of a user")
+    document = _read_object(file, "export of a user")
     with opened(dsn, no_embedding=True) as memory:
         counts = memory.import_user(document)
     if as_json:
@@ -133,3 +145,39 @@ def rotate_key_command(user: str, wrapping_only: bool, dsn: str | None, as_json:
         print_json({"rows": rows, "rewrapped_keys": keys})
     else:
         note(f"{rows} rows sealed anew, {keys} keys wrapped anew")
+
+
+@click.command("verify")
+@user_option
+@click.option("--head", type=click.File("rb"), help="What --save-head wrote, to compare with.")
+@click.option(
+    "--save-head",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write where the audit ends to this file, to be kept elsewhere.",
+)
+@target_option
+@json_option
+def verify_command(
+    user: str, head: Any | None, save_head: Path | None, dsn: str | None, as_json: bool
+) -> int:
+    """Say what was changed in a user's memories and audit behind the functions' back.
+
+    Exits with 1 when anything was; nothing is saved then.
+    """
+    kept = None if head is None else _read_object(head, "head of an audit")
+    with opened(dsn, no_embedding=True) as memory:
+        findings = memory.verify_integrity(user, head=kept)
+        now = None if findings or save_head is None else memory.export_head(user)
+    if as_json:
+        print_json({"findings": [row_as_json(row) for row in findings], "head": now})
+    elif findings:
+        print_table(
+            ["finding", "event", "memory", "detail"],
+            ([f.finding, f.event_no, f.memory_id, f.detail] for f in findings),
+            title=f"not as it was left: {user}",
+        )
+    else:
+        note(f"intact: {user}")
+    if now is not None and save_head is not None:
+        save_head.write_text(json.dumps(now) + "\n", encoding="utf-8")
+    return int(bool(findings))
