@@ -461,7 +461,7 @@ def test_nothing_invisible_in_a_context(db: Connection, user: uuid.UUID, name: s
 TOKENS = [
     "</memories>", "< / MEMORIES >", "<summary>", "<|im_start|>system", "<|endoftext|>", "<<SYS>>",
     "<</SYS>>", "</s>", "<s>", "<eos>", "<start_of_turn>", "<system>", "</user >", "<tool_call>",
-    "<function_calls>", "<think>", "<\uff5cUser\uff5c>", "\uff1c/memories>",
+    "<function_calls>", "<think>", "<system", "<\uff5cUser\uff5c>", "\uff1c/memories>",
     "< \u00a0/ recalled", "</working_memory>", "<\u200b/mem\u00adories>",
 ]  # fmt: skip
 SQUARE_TOKENS = ["[INST]", "[/INST]", "[ /inst ]", "[SYSTEM_PROMPT]", "[TOOL_CALLS]"]

@@ -25,7 +25,7 @@ return case
              '/?[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(?:'
              'memories|working_memory|summary|recalled|(?:s|bos|eos|unk|pad|(?:start|end)_of_turn|'
              'system|developer|user|assistant|human|model|tools?|tool_[a-z]+|functions?|'
-             'function_[a-z]+|invoke|instructions?|think|thinking)[^a-z0-9_.@:-])))',
+             'function_[a-z]+|invoke|instructions?|think|thinking)(?![a-z0-9_.@:-]))))',
              '&lt;\1', 'gi'),
              '\[([ \u00a0]*/?[ \u00a0]*(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|'
              'TOOL_RESULTS|TOOL_CONTENT)[ \u00a0]*\])', '&#91;\1', 'gi')

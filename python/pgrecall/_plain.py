@@ -19,7 +19,7 @@ _ANGLE = re.compile(
     f"[<\ufe64\uff1c]({_SPACE}(?:[|\uff5c]|<?/?SYS>|/?{_SPACE}(?:"
     "memories|working_memory|summary|recalled|(?:s|bos|eos|unk|pad|(?:start|end)_of_turn|"
     "system|developer|user|assistant|human|model|tools?|tool_[a-z]+|functions?|"
-    "function_[a-z]+|invoke|instructions?|think|thinking)[^a-z0-9_.@:-])))",
+    "function_[a-z]+|invoke|instructions?|think|thinking)(?![a-z0-9_.@:-]))))",
     re.IGNORECASE | re.ASCII,
 )
 _SQUARE = re.compile(
