@@ -390,7 +390,7 @@ def test_three_months_are_made_up_for_beside_writers(
     try:
         results = together([catch_up, *(lambda w=w: live(w) for w in writers)])
     finally:
-        call(db, "configure", p_changes={"maintenance_lock_time": "0.1 seconds"})
+        call(db, "configure", p_changes={"maintenance_lock_time": "1 minute"})
     raise_errors(results)
     runs = results[0]
     assert not [run for run in runs if "error" in run.result]

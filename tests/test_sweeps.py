@@ -332,4 +332,4 @@ def test_only_what_is_due_is_read(db: Connection, filled: None) -> None:
                 read = after[1][table] - before[1][table]
                 assert read < size / 2, (sweep, table, read)
     finally:
-        call(db, "configure", p_changes={"maintenance_lock_time": "0.1 seconds"})
+        call(db, "configure", p_changes={"maintenance_lock_time": "1 minute"})

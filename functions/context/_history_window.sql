@@ -27,6 +27,7 @@ set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set jit = off
 as $function$
 declare
     v_row      record;

@@ -12,6 +12,7 @@ parallel unsafe
 security definer
 set search_path from current
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_start timestamptz := clock_timestamp();

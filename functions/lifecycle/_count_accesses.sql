@@ -14,6 +14,7 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
+set jit = off
 as $function$
 declare
     v_count integer;

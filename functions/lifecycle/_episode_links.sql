@@ -13,6 +13,7 @@ parallel safe
 set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
+set jit = off
 set max_parallel_workers_per_gather = 0
 as $function$
 begin

@@ -13,6 +13,7 @@ parallel unsafe
 set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_jobs     integer := 0;

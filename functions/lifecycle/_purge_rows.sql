@@ -14,6 +14,7 @@ parallel unsafe
 set search_path from current
 set timezone = 'UTC'
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_leaf  regclass;

@@ -18,6 +18,7 @@ volatile
 parallel unsafe
 set search_path from current
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_session record;

@@ -17,6 +17,7 @@ volatile
 parallel unsafe
 set search_path from current
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_start  timestamptz := clock_timestamp();

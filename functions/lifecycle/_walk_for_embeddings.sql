@@ -15,6 +15,7 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
+set jit = off
 as $function$
 declare
     v_goal     jsonb;

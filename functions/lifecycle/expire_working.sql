@@ -11,6 +11,7 @@ parallel unsafe
 security definer
 set search_path from current
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_until timestamptz := coalesce(p_as_of, clock_timestamp());

@@ -14,6 +14,7 @@ parallel safe
 set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_hash     bytea  := recall._content_hash(p_content);

@@ -30,6 +30,7 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     -- for rows that have expired and were not swept yet

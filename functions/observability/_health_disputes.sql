@@ -13,6 +13,7 @@ stable
 parallel safe
 set search_path from current
 set enable_seqscan = off
+set jit = off
 set max_parallel_workers_per_gather = 0
 as $function$
 declare

@@ -12,6 +12,7 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
+set bytea_output = 'hex'
 as $function$
 declare
     v_is_sealed constant boolean := p_document #> '{tables,users,0,is_sealed}' = 'true';

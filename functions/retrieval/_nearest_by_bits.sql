@@ -15,6 +15,7 @@ stable
 parallel safe
 set search_path from current
 set enable_bitmapscan = off
+set jit = off
 as $function$
 declare
     v_bits constant bit varying := binary_quantize(p_embedding);

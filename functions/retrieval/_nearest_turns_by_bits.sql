@@ -14,6 +14,7 @@ stable
 parallel safe
 set search_path from current
 set enable_bitmapscan = off
+set jit = off
 as $function$
 declare
     v_limit constant bigint      := greatest(p_settings.rerank_candidates, 16 * p_limit::bigint);
