@@ -491,9 +491,10 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 ACTING = re.compile(
-    r"[<\uff1c]\s*/?\s*(?:memories|working_memory|recalled|summary|\||\uff5c|s>|system|inst)"
-    r"|\[\s*/?\s*inst\s*\]|[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-"
-    r"\u2069\ufeff\U000e0000-\U000e007f]",
+    r"[<\uff1c]\s*/?\s*(?:memories|working_memory|recalled|summary|\||\uff5c|s>"
+    r"|(?:system|inst)(?![a-z0-9_.@:-]))|\[\s*/?\s*inst\s*\]"
+    r"|[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    r"\U000e0000-\U000e007f]",
     re.IGNORECASE,
 )
 
