@@ -386,7 +386,7 @@ def test_a_text_opens_in_its_row_only() -> None:
     token = keys.seal("tea", "memory", row=row)
     assert keys.open(token) == "tea"
     *head, body = token.split(":")
-    for place in (0, 5, 20, 40, len(body) - 1):
+    for place in (0, 5, 20, 40, len(body) - 3):  # the very last may hold bits that say nothing
         other = body[:place] + ("A" if body[place] != "A" else "B") + body[place + 1 :]
         with pytest.raises(ConfigurationError, match="does not open"):
             keys.open(":".join([*head, other]))

@@ -130,7 +130,8 @@ NODE = re.compile(
 def plans(connect: Connect, user: uuid.UUID, **asked: Any) -> list[str]:
     """The nodes of every plan behind a search, on a connection that knows the functions well.
 
-    Whether an index leads to its rows one by one or page by page (a bitmap) is the same here.
+    Whether an index leads to its rows one by one or page by page (a bitmap) is the same here, and
+    so is the order in which what was found already is joined.
     """
     reader, said = connect(), []
     for _ in range(7):
@@ -141,11 +142,11 @@ def plans(connect: Connect, user: uuid.UUID, **asked: Any) -> list[str]:
     reader.execute("set auto_explain.log_level = 'notice'")
     reader.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
     search(reader, user, **asked)
-    return [
+    return sorted(
         re.sub(r"_p\d+", "_p", f"{kind.removeprefix('Bitmap ')} {index or table}")
         for kind, index, table in NODE.findall("\n".join(said))
         if kind != "Bitmap Heap Scan"
-    ]
+    )
 
 
 @pytest.fixture(scope="module")
