@@ -280,7 +280,6 @@ def states(year: Year) -> Counter[tuple[str, str, str]]:
     return Counter((row["kind"], row["tier"], row["state"]) for row in found)
 
 
-@pytest.mark.slow
 def test_the_year(year: Year) -> None:
     """Memories rise, fade, are replaced, merged and expire, each as its kind and use have it."""
     found = states(year)
@@ -306,7 +305,6 @@ def test_the_year(year: Year) -> None:
     assert promoted
 
 
-@pytest.mark.slow
 def test_nothing_outlives_its_time(year: Year) -> None:
     late = year.today - DAY
     assert value(year.conn, "select count(*) from recall.memory_store where ended_at is null"
@@ -321,7 +319,6 @@ def test_nothing_outlives_its_time(year: Year) -> None:
     assert old_context == []
 
 
-@pytest.mark.slow
 def test_the_city_is_one_at_a_time(year: Year) -> None:
     """A slot has one active value; its chain tells all that came before, in order of time."""
     cities = rows(
@@ -339,7 +336,6 @@ def test_the_city_is_one_at_a_time(year: Year) -> None:
     assert [row["created_at"] for row in chain] == sorted(row["created_at"] for row in chain)
 
 
-@pytest.mark.slow
 def test_recurring_trouble_is_a_pattern(year: Year) -> None:
     for user in year.users[1:4]:
         found = call(year.conn, "get_memories", p_user_id=user, p_filter={"kinds": ["pattern"]})
@@ -354,7 +350,6 @@ def test_recurring_trouble_is_a_pattern(year: Year) -> None:
     assert others == 0
 
 
-@pytest.mark.slow
 def test_months_follow_the_retention(year: Year) -> None:
     """History stays for half a year after its sessions; months never overlap; counters know it."""
     oldest: date = value(
