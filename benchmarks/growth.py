@@ -22,7 +22,6 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -30,7 +29,7 @@ from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb
 
-from target import database
+from target import database, processor_ms
 
 EACH = 50  # memories of another user
 SAID = 250  # and messages
@@ -42,6 +41,11 @@ ROUNDS, WARM_UP = 150, 20
 
 # Sums of three random vectors out of 600: no two alike, and made in a moment.
 FILL = """
+create temp table base as
+select n, (array_agg(random() - 0.5))::halfvec as v
+  from generate_series(0, 599) as n cross join generate_series(1, {dimensions})
+ group by n;
+
 create function pg_temp.fill(p_users uuid[], p_count integer, p_salt bigint) returns void
 language plpgsql as $$
 begin
@@ -68,7 +72,8 @@ begin
       from made as m;
 
     insert into recall.memory_embedding (user_id, memory_id, embedding_model, embedding)
-    select m.user_id, m.memory_id, recall.get_settings() ->> 'embedding_model', a.v + b.v + c.v
+    select m.user_id, m.memory_id, (select recall.get_settings() ->> 'embedding_model'),
+           a.v + b.v + c.v
       from made as m
       join base as a on a.n = m.number * 7 % 600
       join base as b on b.n = (m.number / 600 + m.number * 11) % 600
@@ -125,11 +130,8 @@ TURN = Jsonb(
 
 def clock(db: psycopg.Connection[Any]) -> float:
     """Milliseconds that the connection's server process has worked, else those of a clock."""
-    try:
-        worked = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text()
-    except OSError:
-        return 1000 * time.perf_counter()
-    return int(worked.split()[0]) / 1e6
+    worked = processor_ms(db)
+    return 1000 * time.perf_counter() if worked is None else worked
 
 
 class Growth:
@@ -142,13 +144,7 @@ class Growth:
         self.salt = 0
         self.others = 0
         db.execute("set max_parallel_workers_per_gather = 0")
-        db.execute(
-            "create temp table base as"
-            " select n, (array_agg(random() - 0.5))::halfvec as v"
-            f"  from generate_series(0, 599) as n cross join generate_series(1, {dimensions})"
-            " group by n"
-        )
-        db.execute(FILL)
+        db.execute(FILL.format(dimensions=dimensions).encode())
         db.execute(TALK)
         db.execute(
             "create table floor (user_id uuid not null, memory_id uuid not null,"

@@ -1,4 +1,4 @@
-"""The database that a benchmark runs in: fresh, with the schema, dropped afterwards."""
+"""The database that a benchmark runs in, fresh and dropped afterwards, and its server's work."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import tempfile
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -38,3 +39,12 @@ def database(dsn: str | None, *, dimensions: int) -> Iterator[psycopg.Connection
                 yield db
         finally:
             admin.execute(f"drop database {name} with (force)")
+
+
+def processor_ms(db: psycopg.Connection[Any]) -> float | None:
+    """Milliseconds that the connection's server process has worked; None where nobody says."""
+    try:
+        text = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text(encoding="ascii")
+    except OSError:
+        return None
+    return int(text.split()[0]) / 1e6

@@ -17,7 +17,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -25,7 +24,7 @@ from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from floor import DIMENSIONS, FLOOR, Bench, vector
-from target import database
+from target import database, processor_ms
 
 ROUNDS, EACH = 40, 10
 BATCH = 100
@@ -39,15 +38,6 @@ WITH_VECTOR = "remember with a vector, near check over 200"
 BATCH_WITH_VECTORS = "ingest_memories, a hundred with vectors"
 
 Figures = dict[str, float]
-
-
-def processor_ms(db: psycopg.Connection[Any]) -> float:
-    """Milliseconds of processor time of the connection's server process; 0 where nobody says."""
-    try:
-        text = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text(encoding="ascii")
-    except OSError:
-        return 0.0
-    return int(text.split()[0]) / 1e6
 
 
 class Log:
@@ -114,11 +104,11 @@ def timed(
         for name, (work, rows) in works.items():
             times = EACH if rows == 1 else 1
             vectors = [vector() for _ in range(max(times, rows))] if "vector" in name else []
-            used, start = processor_ms(bench.db), time.perf_counter()
+            used, start = processor_ms(bench.db) or 0.0, time.perf_counter()
             for place in range(times):
                 work(vectors[place : place + rows])
             clock[name].append(1000 * (time.perf_counter() - start) / times / rows)
-            processor[name].append((processor_ms(bench.db) - used) / times / rows)
+            processor[name].append(((processor_ms(bench.db) or 0.0) - used) / times / rows)
     return {
         name: {
             "clock_ms": statistics.quantiles(clock[name][3:], n=4)[0],

@@ -56,6 +56,7 @@ begin;
 \ir ../functions/common/_find_session.sql
 \ir ../functions/common/_guard_secrets.sql
 \ir ../functions/common/_guard_text.sql
+\ir ../functions/common/_read_user.sql
 \ir ../functions/common/_has_vectors.sql
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
@@ -91,7 +92,6 @@ begin;
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql
-\ir ../functions/common/_read_user.sql
 \ir ../functions/common/_redact_bytes.sql
 \ir ../functions/common/_refuse_plain_insert.sql
 \ir ../functions/common/_refuse_plain_update.sql

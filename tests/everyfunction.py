@@ -205,7 +205,7 @@ CALLS: list[Call] = [
 
 NOT_HERE = {"maintain", "schedule_maintenance", "unschedule_maintenance", "seal_user"}
 """Those commit, need pg_cron, or a user without data: tests/test_maintenance.py, test_scheduling.py
-and test_sealed.py call them."""
+and sealing/test_sealed.py call them."""
 
 
 def public_functions(conn: Connection) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from growth import FILL
 from servers import DIMENSIONS
 from support import call, rows, value
 
@@ -19,43 +20,6 @@ Connect = Callable[..., Connection]
 MODEL = "of the tests"
 OTHERS, EACH = 500, 200
 
-# Sums of three random vectors out of 600: no two alike, and made in a moment.
-FILL = f"""
-create function pg_temp.fill(p_users uuid[], p_count integer, p_salt integer) returns void
-language plpgsql as $$
-begin
-    insert into recall.users (user_id, active_memory_count, created_at)
-    select u, p_count, now() from unnest(p_users) as u;
-
-    create temp table made as
-    select u.user_id, gen_random_uuid() as memory_id, n, random() as luck,
-           (p_salt + u.place * p_count + n)::integer as number
-      from unnest(p_users) with ordinality as u (user_id, place)
-     cross join generate_series(1, p_count) as n;
-
-    insert into recall.memory_store (
-        user_id, memory_id, tier, scope, kind, content, content_hash, token_count, search_vector,
-        provenance, source, confidence, importance, observed_at, created_at, updated_at,
-        is_validated)
-    select m.user_id, m.memory_id, 'semantic', 'global', 'fact',
-           format('Statement %s on topic%s and topic%s', m.n, m.n % 97, m.number % 89),
-           uuid_send(m.memory_id), 8,
-           array_to_tsvector(array['statement', m.n::text, 'topic' || m.n % 97,
-                                   'topic' || m.number % 89]),
-           'user_stated', 'import', 0.9, m.luck, now(), now() - m.luck * interval '300 days', now(),
-           true
-      from made as m;
-
-    insert into recall.memory_embedding (user_id, memory_id, embedding_model, embedding)
-    select m.user_id, m.memory_id, '{MODEL}', a.v + b.v + c.v
-      from made as m
-      join base as a on a.n = m.number * 7 % 600
-      join base as b on b.n = (m.number / 600 + m.number * 11) % 600
-      join base as c on c.n = (m.number / 7919 + m.number * 13 + 5) % 600;
-    drop table made;
-end $$
-"""
-
 
 @pytest.fixture(scope="module")
 def crowd(dsn: str) -> dict[int, uuid.UUID]:
@@ -63,13 +27,7 @@ def crowd(dsn: str) -> dict[int, uuid.UUID]:
     users = {count: uuid.uuid4() for count in (10, 200, 5_000)}
     with psycopg.connect(dsn, autocommit=True) as conn:
         call(conn, "configure", p_changes={"embedding_model": MODEL})
-        conn.execute(
-            "create temp table base as"
-            " select n, (array_agg(random() - 0.5))::halfvec as v"
-            f"  from generate_series(0, 599) as n cross join generate_series(1, {DIMENSIONS})"
-            " group by n"
-        )
-        conn.execute(FILL)
+        conn.execute(FILL.format(dimensions=DIMENSIONS).encode())
         others = [uuid.uuid4() for _ in range(OTHERS)]
         conn.execute("select pg_temp.fill(%s, %s, 0)", [others, EACH])
         for salt, (count, user) in enumerate(users.items(), start=1):

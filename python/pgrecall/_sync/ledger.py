@@ -90,7 +90,12 @@ class SyncLedger:
                 hint="Connect by a DSN or a pool; joining() goes on recording over that.",
             )
         self._memory._background.attach()
-        take = partial(self._take, user, session_id, job_id, level, metadata)
+
+        def take(captured: CapturedCall) -> None:  # from whatever thread it was made in
+            record = partial(self._record, user, session_id, job_id, level, metadata, captured)
+            size = len(captured.request_body) + len(captured.response_body or b"")
+            self._submit(record, size, "recording a call of a model")
+
         return Recording(take) if max_body is None else Recording(take, max_body=max_body)
 
     def rules(self, user_id: UUID) -> Rules:
@@ -109,23 +114,6 @@ class SyncLedger:
     def forget(self) -> None:
         """Ask for the settings again."""
         self._known.clear()
-
-    def _take(
-        self,
-        user: User,
-        session_id: UUID | None,
-        job_id: UUID | None,
-        level: Level,
-        metadata: Mapping[str, Any],
-        captured: CapturedCall,
-    ) -> None:
-        """Take a call from whatever thread it was made in."""
-        size = len(captured.request_body) + len(captured.response_body or b"")
-
-        def record() -> None:
-            self._record(user, session_id, job_id, level, metadata, captured)
-
-        self._submit(record, size, "recording a call of a model")
 
     def note_tools(
         self,

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 from rich.console import Console
@@ -51,13 +52,17 @@ def print_error(text: str) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document."""
-    print(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+    """Print one JSON document; rows of ours may stand anywhere in it."""
+    print(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: object) -> Any:
+    return as_json(value) if is_dataclass(value) else str(value)
 
 
 def print_rows(rows: Sequence[object]) -> None:
     """Print rows as a JSON list."""
-    print_json([as_json(row) for row in rows])
+    print_json(list(rows))
 
 
 def print_table(

@@ -18,7 +18,7 @@ from pgrecall.cli._target import (
 )
 from pgrecall.errors import NotFoundError
 from pgrecall.messages import content_text
-from pgrecall.rows import CompiledContext, ExplainedMemory, as_json
+from pgrecall.rows import CompiledContext, ExplainedMemory
 
 __all__ = ["budget_line", "context_command", "print_context", "print_explanation"]
 
@@ -92,7 +92,7 @@ def print_document(
     """Print the whole as JSON."""
     document: dict[str, Any] = dict(compiled.raw)
     if explain:
-        document["explain"] = [as_json(row) for row in rows]
+        document["explain"] = rows
     print_json(document)
 
 

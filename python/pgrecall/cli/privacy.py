@@ -19,7 +19,6 @@ from pgrecall.cli._target import (
     target_option,
     user_option,
 )
-from pgrecall.rows import as_json as row_as_json
 
 __all__ = [
     "export_command",
@@ -169,7 +168,7 @@ def verify_command(
         findings = memory.verify_integrity(user, head=kept)
         now = None if findings or save_head is None else memory.export_head(user)
     if as_json:
-        print_json({"findings": [row_as_json(row) for row in findings], "head": now})
+        print_json({"findings": findings, "head": now})
     elif findings:
         print_table(
             ["finding", "event", "memory", "detail"],

@@ -13,7 +13,6 @@ from pgrecall.cli._output import out, print_json, print_table
 from pgrecall.cli._target import described, json_option, named_dsn, opened, target_option
 from pgrecall.errors import PgRecallError
 from pgrecall.rows import HealthCheck
-from pgrecall.rows import as_json as as_json_row
 
 __all__ = ["doctor_command", "status_command"]
 
@@ -94,7 +93,7 @@ def doctor_command(dsn: str | None, as_json: bool) -> int:
         (level for level in ("fail", "warn") if any(c.status == level for c in checks)), "ok"
     )
     if as_json:
-        print_json({"status": worst, "checks": [dict(as_json_row(check)) for check in checks]})
+        print_json({"status": worst, "checks": checks})
     else:
         print_table(
             ("check", "status", "detail", "remedy"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -25,29 +24,12 @@ from pgrecall.sealing import (
 )
 from scripted_model import Script, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI
-from sealed import KEYS, MARK, configure, connected, readable, use_everything, with_words
+from sealed import KEYS, MARK, connected, readable, use_everything
 from support import call, open_session, refused, rows, said, value
 from test_install import run
 
 Connection = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    configure(dsn, embedding_model=MODEL, extraction="verbatim")
-    return dsn
-
-
-@pytest.fixture
-def memory(configured: str) -> Iterator[AgentMemory]:
-    with with_words(configured) as memory:
-        yield memory
-
-
-@pytest.fixture
-def sealed(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
-    assert memory.seal_user(user)
-    return user
+EXTRACTION = "verbatim"
 
 
 # --- the cipher

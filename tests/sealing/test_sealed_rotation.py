@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from fakes import MODEL
 from pgrecall import AgentMemory
 from pgrecall.errors import ConfigurationError, InvalidInputError
-from sealed import KEYS, MARK, configure, connected, readable, use_everything, with_words
+from sealed import KEYS, MARK, connected, readable, use_everything
 from support import call, refused, rows, said, value
 
 Connection = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    configure(dsn, embedding_model=MODEL, extraction="none")
-    return dsn
-
-
-@pytest.fixture
-def memory(configured: str) -> Iterator[AgentMemory]:
-    with with_words(configured) as memory:
-        yield memory
-
-
-@pytest.fixture
-def sealed(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
-    assert memory.seal_user(user)
-    return user
 
 
 def by_key(db: Connection, user: uuid.UUID, key: int) -> list[str]:

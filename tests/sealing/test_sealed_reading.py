@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -14,29 +14,11 @@ from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.sealing import LocalWrappingKeys, UserKeys
-from sealed import configure, connected, readable, with_words
+from sealed import connected, readable
 from secret_shapes import HARMLESS, SHAPES, Shape
 from support import call, refused, rows, value
 
 Connection = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    configure(dsn, embedding_model=MODEL, extraction="none")
-    return dsn
-
-
-@pytest.fixture
-def memory(configured: str) -> Iterator[AgentMemory]:
-    with with_words(configured) as memory:
-        yield memory
-
-
-@pytest.fixture
-def sealed(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
-    assert memory.seal_user(user)
-    return user
 
 
 def talk_of_pets(memory: AgentMemory, user: uuid.UUID) -> tuple[uuid.UUID, uuid.UUID]:
