@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -704,3 +705,144 @@ def test_import_user_refuses(cli: Cli, tmp_path: Path, text: str) -> None:
 def test_export_of_nobody(cli: Cli, who: str) -> None:
     done = cli("export", "--user", who)
     assert (done.code, "there is no user" in done.err) == (1, True)
+
+
+# Sealed users
+
+
+def key_file(path: Path, **keys: int) -> str:
+    """Write wrapping keys, each of one byte repeated; return the file's name."""
+    path.write_text(
+        "".join(
+            f"{name}:{base64.b64encode(bytes([n]) * 32).decode()}\n" for name, n in keys.items()
+        )
+    )
+    return str(path)
+
+
+@pytest.fixture
+def with_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """Say which wrapping keys the commands have from now on, the current one first."""
+
+    def say(**keys: int) -> None:
+        monkeypatch.setenv("PGRECALL_WRAPPING_KEY_FILE", key_file(tmp_path / "keys", **keys))
+
+    return say
+
+
+def stored(db: psycopg.Connection, who: str) -> str:
+    """Return what the database has of a user, whatever it is."""
+    query = "select recall.export_user(recall.user_id(%s)) -> 'tables'"
+    return json.dumps(db.execute(query, [who]).fetchone())
+
+
+def test_a_sealed_user(
+    cli: Cli, with_keys: Callable[..., None], who: str, tmp_path: Path, db: psycopg.Connection
+) -> None:
+    """From the first command to the last, and another user as before."""
+    other = f"other {who}"
+    with_keys(first=1)
+    cli("memories", "add", "I like my zebrafish", "--user", other, "--no-embedding")
+    made = cli("seal", "--user", who)
+    assert (made.code, made.out, made.err.strip()) == (0, "", f"sealed: {who}")
+    again = cli("seal", "--user", who)
+    assert (again.code, again.err.strip()) == (0, f"sealed already: {who}")
+    assert cli("seal", "--user", who, "--json").json["is_new"] is False
+
+    said = lines(tmp_path / "said.jsonl", message(who, "I keep a zebrafish"))
+    assert cli("import", said).code == 0
+    facts = lines(tmp_path / "facts.jsonl", {"user": who, "content": "Keeps a zebrafish"})
+    assert cli("import", "--facts", facts).code == 0
+    assert "zebrafish" not in stored(db, who)
+    assert "sealed:v1:1:" in stored(db, who)
+    assert "zebrafish" in stored(db, other)
+    (hit,) = cli("search", "zebrafish", "--user", who, "--no-embedding", "--json").json
+    assert hit["content"] == "Keeps a zebrafish"
+
+    rotated = cli("rotate-key", "--user", who, "--json").json
+    assert rotated["rows"] > 2
+    assert rotated["rewrapped_keys"] == 0
+    assert "sealed:v1:1:" not in stored(db, who)
+    with_keys(second=2, first=1)
+    rewrapped = cli("rotate-key", "--user", who, "--wrapping-only")
+    assert (rewrapped.code, rewrapped.err.strip()) == (
+        0, "0 rows sealed anew, 1 keys wrapped anew",
+    )  # fmt: skip
+    with_keys(second=2)
+    (found,) = cli("memories", "list", "--user", who, "--json").json
+    assert found["content"] == "Keeps a zebrafish"
+    (kept,) = cli("memories", "list", "--user", other, "--json").json
+    assert kept["content"] == "I like my zebrafish"
+    assert cli("forget", "--user", who, "--json").json["counts"]["user_keys"] == 1
+
+
+def test_sealing_with_vectors(cli: Cli, with_keys: Callable[..., None], who: str) -> None:
+    """That is chosen once; a repeat that wishes it otherwise is told."""
+    with_keys(first=1)
+    assert cli("seal", "--user", who, "--vectors").code == 0
+    assert cli("seal", "--user", who, "--vectors", "--json").json["is_new"] is False
+    done = cli("seal", "--user", who)
+    assert (done.code, "was sealed with vectors" in done.err) == (1, True)
+    cli("seal", "--user", f"other {who}")
+    done = cli("seal", "--user", f"other {who}", "--vectors", "--json")
+    assert (done.code, done.json["error"]["code"]) == (1, "RC006")
+    assert "was sealed without vectors" in done.err
+
+
+def test_wrong_keys(
+    cli: Cli,
+    with_keys: Callable[..., None],
+    who: str,
+    monkeypatch: pytest.MonkeyPatch,
+    db: psycopg.Connection,
+) -> None:
+    """None, of another name, another of the same name, of no use: each is said, nothing changes."""
+    with_keys(first=1)
+    cli("seal", "--user", who)
+    cli("memories", "add", "I like tea", "--user", who, "--no-embedding")
+    before = stored(db, who)
+    calls = (
+        ["seal", "--user", who],
+        ["rotate-key", "--user", who],
+        ["rotate-key", "--user", who, "--wrapping-only"],
+        ["memories", "list", "--user", who],
+        ["memories", "add", "I like milk", "--user", who, "--no-embedding"],
+    )
+    for keys, words in (
+        ({"second": 2}, "there is no wrapping key 'first' here"),
+        ({"first": 2}, "'first' is not the one that this user was sealed with"),
+    ):
+        with_keys(**keys)
+        for arguments in calls:
+            done = cli(*arguments)
+            assert (done.code, done.out, words in done.err) == (1, "", True), (arguments, done)
+    for text, words in (("first:nonsense", "no key of 32 bytes"), ("first:!", "is not base64")):
+        Path(os.environ["PGRECALL_WRAPPING_KEY_FILE"]).write_text(text)
+        done = cli("seal", "--user", who)
+        assert (done.code, words in done.err, "openssl rand" in done.err) == (1, True, True), done
+    monkeypatch.setenv("PGRECALL_WRAPPING_KEY_FILE", "/no/such/file")
+    assert "the file of wrapping keys cannot be read" in cli("seal", "--user", who).err
+    monkeypatch.delenv("PGRECALL_WRAPPING_KEY_FILE")
+    for arguments in (*calls[:4], ["seal", "--user", f"new {who}"]):
+        done = cli(*arguments)
+        assert (done.code, "PGRECALL_WRAPPING_KEY_FILE" in done.err) == (1, True), (arguments, done)
+    assert "takes no readable text" in cli(*calls[4]).err
+    assert stored(db, who) == before
+    assert db.execute(
+        "select from recall.users where user_id = recall.user_id(%s)", [f"new {who}"]
+    ).fetchall() == []  # fmt: skip
+
+
+def test_who_cannot_be_sealed(
+    cli: Cli, with_keys: Callable[..., None], who: str, db: psycopg.Connection
+) -> None:
+    with_keys(first=1)
+    cli("memories", "add", "I like tea", "--user", who, "--no-embedding")
+    before = stored(db, who)
+    done = cli("seal", "--user", who, "--json")
+    assert (done.code, done.json["error"]["code"]) == (1, "RC006")
+    assert "has data already, which would stay readable" in done.err
+    for arguments in (["rotate-key"], ["rotate-key", "--wrapping-only"]):
+        done = cli(*arguments, "--user", who)
+        assert (done.code, "is not sealed" in done.err) == (1, True)
+    assert stored(db, who) == before

@@ -35,8 +35,8 @@ begin
         raise exception using
             errcode = 'RC006',
             message = format('user %s has data already, which would stay readable', p_user_id),
-            hint    = 'Seal a user before the first session. For another: export, forget, seal, '
-                      'import.';
+            hint    = 'Seal a user before the first session. Of another, keep the messages and '
+                      'facts; forget the user, seal, and let a driver write them again.';
     end if;
 
     update recall.users as u

@@ -44,6 +44,10 @@ _NO_ROW = UUID(int=0)
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 _WRONG_KEY = "Give the driver the wrapping key that the user was sealed with, under its name."
+NO_KEYS_HINT = (
+    "AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…)); commands read the file "
+    "that PGRECALL_WRAPPING_KEY_FILE names"
+)
 
 
 class WrappingKeys(Protocol):
@@ -137,7 +141,7 @@ class LocalWrappingKeys:
         return self._keys[name]
 
 
-_HOW_TO_MAKE = "Make one by: python -c 'import base64,os; print(base64.b64encode(os.urandom(32)))'"
+_HOW_TO_MAKE = 'Write one to a file by: echo "first:$(openssl rand -base64 32)" >> FILE'
 
 
 class Opened(NamedTuple):

@@ -25,7 +25,7 @@ from pgrecall.sealing import (
 from scripted_model import Script, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI
 from sealed import KEYS, MARK, connected, readable, use_everything
-from support import call, open_session, refused, rows, said, value
+from support import call, open_session, raise_errors, refused, rows, said, together, value
 from test_install import run
 
 Connection = psycopg.Connection[Any]
@@ -318,6 +318,25 @@ def test_sealed_twice(memory: AgentMemory, sealed: uuid.UUID, configured: str) -
     with connected(configured, KEYS) as again:
         assert again.seal_user(sealed) is False
         assert [one.content for one in again.memories(sealed)] == ["The user likes tea."]
+
+
+@pytest.mark.concurrent
+def test_sealed_by_several_at_once(configured: str, user: uuid.UUID) -> None:
+    """One key is theirs, whoever made it."""
+
+    def seal_and_write(number: int) -> bool:
+        with connected(configured) as memory:
+            is_new = memory.seal_user(user)
+            memory.remember(user, f"The user has {number} teapots.")
+            return is_new
+
+    done = together([lambda number=number: seal_and_write(number) for number in range(4)])
+    raise_errors(done)
+    assert sorted(done) == [False, False, False, True]
+    with connected(configured) as memory:
+        assert {one.content for one in memory.memories(user)} == {
+            f"The user has {number} teapots." for number in range(4)
+        }
 
 
 def test_other_users_are_as_they_were(

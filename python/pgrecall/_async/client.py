@@ -41,7 +41,7 @@ from pgrecall._runtime import AsyncBackground, AsyncRuntime
 from pgrecall._sealed import Sealing, resealed
 from pgrecall.dates import time_window
 from pgrecall.embedding import Embedder, OpenAIEmbedder
-from pgrecall.errors import ConfigurationError, InvalidInputError
+from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.llm import ChatModel, ModelSettings
 from pgrecall.messages import content_text
 from pgrecall.rows import (
@@ -61,7 +61,7 @@ from pgrecall.rows import (
     SessionHit,
     StreamEvent,
 )
-from pgrecall.sealing import UserKeys, WrappingKeys, new_data_key
+from pgrecall.sealing import NO_KEYS_HINT, UserKeys, WrappingKeys, new_data_key
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -382,14 +382,14 @@ class AsyncAgentMemory:
                 effort much of what it says.
 
         Raises:
-            ConfigurationError: this driver has no wrapping key.
-            NotAllowedError: the user has data, which would stay readable.
+            ConfigurationError: this driver has no wrapping key, or another than the user has.
+            NotAllowedError: the user has data, which would stay readable, or was sealed with the
+                other choice of `vectors`.
         """
         wrapping = self._sealer.wrapping
         if wrapping is None:
             raise ConfigurationError(
-                "there is no wrapping key to seal a user with",
-                hint="AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…))",
+                "there is no wrapping key to seal a user with", hint=NO_KEYS_HINT
             )
         user_id, name = await self.user_id(user), wrapping.current
         wrapped = await AsyncRuntime.in_thread(
@@ -399,7 +399,13 @@ class AsyncAgentMemory:
             user_id, "seal_user", wrapped_key=wrapped, wrapping_key=name, with_vectors=vectors
         )
         self._sealer.forget(user_id)
-        await self._sealer.sealing(user_id)
+        sealing = await self._sealer.sealing(user_id)
+        if sealing is not None and sealing.has_vectors != vectors:
+            stored = "with" if sealing.has_vectors else "without"
+            raise NotAllowedError(
+                f"user {user_id} was sealed {stored} vectors, and stays so",
+                hint="That is chosen once, before the first text.",
+            )
         return bool(is_new)
 
     async def rewrap_user(self, user: User) -> int:
@@ -410,11 +416,11 @@ class AsyncAgentMemory:
 
         Raises:
             ConfigurationError: a key is missing, or another than the one that wrapped.
+            InvalidInputError: the user is not sealed.
         """
         user_id, wrapping, count = await self.user_id(user), self._sealer.wrapping, 0
-        await self._sealer.sealing(user_id)
-        if wrapping is None:
-            return 0
+        if await self._sealer.sealing(user_id) is None or wrapping is None:
+            raise _not_sealed(user_id)
         for number, wrapped, name in await self._sealer.wrapped(user_id):
             if name == wrapping.current:
                 continue
@@ -462,7 +468,7 @@ class AsyncAgentMemory:
         self._sealer.forget(user_id)
         sealing, wrapping = await self._sealer.sealing(user_id), self._sealer.wrapping
         if sealing is None or wrapping is None:
-            raise InvalidInputError(f"user {user_id} is not sealed", hint="seal_user seals one.")
+            raise _not_sealed(user_id)
         if len(sealing.keys.numbers) == 1:
             number = 1 + max(row[0] for row in await self._sealer.wrapped(user_id))
             context = wrap_context(user_id, number)
@@ -1688,3 +1694,7 @@ class AsyncAgentMemory:
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
         return await self._write.value(call, user_id=user_id)
+
+
+def _not_sealed(user_id: UUID) -> InvalidInputError:
+    return InvalidInputError(f"user {user_id} is not sealed", hint="seal_user seals one.")

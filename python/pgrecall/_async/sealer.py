@@ -13,7 +13,7 @@ from pgrecall._redaction import Redactor
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sealed import MovedError, Opener, Sealing, has_sealed, sealed_call
 from pgrecall.errors import ConfigurationError, NotFoundError
-from pgrecall.sealing import UnknownKeyError, UserKeys, WrappingKeys
+from pgrecall.sealing import NO_KEYS_HINT, UnknownKeyError, UserKeys, WrappingKeys
 
 if TYPE_CHECKING:
     from pgrecall._async.database import AsyncDatabase
@@ -66,7 +66,7 @@ class AsyncSealer:
             if wrapped and self.wrapping is None:
                 raise ConfigurationError(
                     f"user {user_id} is sealed, and there is no wrapping key here",
-                    hint="AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…))",
+                    hint=NO_KEYS_HINT,
                 )
             sealing = None
             if wrapped:

@@ -42,7 +42,7 @@ from pgrecall._sync.session import ChatSession
 from pgrecall._sync.worker import Worker
 from pgrecall.dates import time_window
 from pgrecall.embedding import Embedder, OpenAIEmbedder
-from pgrecall.errors import ConfigurationError, InvalidInputError
+from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.llm import ChatModel, ModelSettings
 from pgrecall.messages import content_text
 from pgrecall.rows import (
@@ -62,7 +62,7 @@ from pgrecall.rows import (
     SessionHit,
     StreamEvent,
 )
-from pgrecall.sealing import UserKeys, WrappingKeys, new_data_key
+from pgrecall.sealing import NO_KEYS_HINT, UserKeys, WrappingKeys, new_data_key
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -383,14 +383,14 @@ class AgentMemory:
                 effort much of what it says.
 
         Raises:
-            ConfigurationError: this driver has no wrapping key.
-            NotAllowedError: the user has data, which would stay readable.
+            ConfigurationError: this driver has no wrapping key, or another than the user has.
+            NotAllowedError: the user has data, which would stay readable, or was sealed with the
+                other choice of `vectors`.
         """
         wrapping = self._sealer.wrapping
         if wrapping is None:
             raise ConfigurationError(
-                "there is no wrapping key to seal a user with",
-                hint="AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…))",
+                "there is no wrapping key to seal a user with", hint=NO_KEYS_HINT
             )
         user_id, name = self.user_id(user), wrapping.current
         wrapped = SyncRuntime.in_thread(
@@ -400,7 +400,13 @@ class AgentMemory:
             user_id, "seal_user", wrapped_key=wrapped, wrapping_key=name, with_vectors=vectors
         )
         self._sealer.forget(user_id)
-        self._sealer.sealing(user_id)
+        sealing = self._sealer.sealing(user_id)
+        if sealing is not None and sealing.has_vectors != vectors:
+            stored = "with" if sealing.has_vectors else "without"
+            raise NotAllowedError(
+                f"user {user_id} was sealed {stored} vectors, and stays so",
+                hint="That is chosen once, before the first text.",
+            )
         return bool(is_new)
 
     def rewrap_user(self, user: User) -> int:
@@ -411,11 +417,11 @@ class AgentMemory:
 
         Raises:
             ConfigurationError: a key is missing, or another than the one that wrapped.
+            InvalidInputError: the user is not sealed.
         """
         user_id, wrapping, count = self.user_id(user), self._sealer.wrapping, 0
-        self._sealer.sealing(user_id)
-        if wrapping is None:
-            return 0
+        if self._sealer.sealing(user_id) is None or wrapping is None:
+            raise _not_sealed(user_id)
         for number, wrapped, name in self._sealer.wrapped(user_id):
             if name == wrapping.current:
                 continue
@@ -463,7 +469,7 @@ class AgentMemory:
         self._sealer.forget(user_id)
         sealing, wrapping = self._sealer.sealing(user_id), self._sealer.wrapping
         if sealing is None or wrapping is None:
-            raise InvalidInputError(f"user {user_id} is not sealed", hint="seal_user seals one.")
+            raise _not_sealed(user_id)
         if len(sealing.keys.numbers) == 1:
             number = 1 + max(row[0] for row in self._sealer.wrapped(user_id))
             context = wrap_context(user_id, number)
@@ -1669,3 +1675,7 @@ class AgentMemory:
         user_id = self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
         return self._write.value(call, user_id=user_id)
+
+
+def _not_sealed(user_id: UUID) -> InvalidInputError:
+    return InvalidInputError(f"user {user_id} is not sealed", hint="seal_user seals one.")

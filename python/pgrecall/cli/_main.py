@@ -25,6 +25,7 @@ _COMMANDS = {
     "import-user": "privacy",
     "export": "privacy",
     "forget": "privacy",
+    "seal": "privacy",
     "rotate-key": "privacy",
     "verify": "privacy",
     "search": "search",

@@ -1,4 +1,4 @@
-"""`pgrecall forget`, `export`, `import-user`, `rotate-key`, `verify`: everything of one user."""
+"""`pgrecall forget`, `export`, `import-user`, `seal`, `rotate-key`, `verify`: all of one user."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ __all__ = [
     "forget_command",
     "import_user_command",
     "rotate_key_command",
+    "seal_command",
     "verify_command",
 ]
 
@@ -115,6 +116,30 @@ def import_user_command(file: Any, dsn: str | None, as_json: bool) -> None:
         print_json({"user_id": document["user_id"], "counts": counts})
     else:
         _print_counts(f"imported: {document['user_id']}", counts)
+
+
+@click.command("seal")
+@user_option
+@click.option(
+    "--vectors",
+    is_flag=True,
+    help="Store vectors, unencrypted: found by meaning, but they tell what a text is about.",
+)
+@target_option
+@json_option
+def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> None:
+    """Seal a user without data: from now on every text is encrypted before it is sent.
+
+    The wrapping keys come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS, the current
+    one first: what is said and learnt is lost with them. A repeat changes nothing, and fails unless
+    the keys here open what the user was sealed with.
+    """
+    with opened(dsn, no_embedding=True) as memory:
+        user_id, is_new = memory.user_id(user), memory.seal_user(user, vectors=vectors)
+    if as_json:
+        print_json({"user_id": user_id, "is_new": is_new})
+    else:
+        note(f"sealed: {user}" if is_new else f"sealed already: {user}")
 
 
 @click.command("rotate-key")
