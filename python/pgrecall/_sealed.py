@@ -36,7 +36,7 @@ _MESSAGE_KEYS = {"role", "content", "name", "tool_calls", "tool_call_id", "token
                  "metadata", "refusal"}  # fmt: skip
 _AS_IS = {"list_sessions", "configure_user", "seal_user", "rewrap_user_key", "resolve_dispute",
           "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health",
-          "import_user"}  # fmt: skip
+          "import_user", "record_access", "verify_integrity"}  # fmt: skip
 # parameters that settings.secrets is about
 _WITH_SECRETS = {
     "open_session": {"title", "system_prompt", "metadata"},

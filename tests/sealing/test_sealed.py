@@ -339,6 +339,23 @@ def test_sealed_by_several_at_once(configured: str, user: uuid.UUID) -> None:
         }
 
 
+def test_what_has_no_text_is_sent_as_it_is(
+    memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
+) -> None:
+    """Which memories a context used is noted, and an audit compared with a head."""
+    tea = memory.remember(sealed, "The user likes tea.")
+    with connected(configured) as reader:
+        assert reader.session(user=sealed, model="gpt-4o-mini").context("tea")
+        assert reader.record_access(sealed, [tea.memory_id], [0.5]) == 1
+    noted = "select count(*) from recall.memory_access_log where user_id = %s and memory_id = %s"
+    assert value(db, noted, [sealed, tea.memory_id]) == 2
+    head = memory.export_head(sealed)
+    assert memory.verify_integrity(sealed, head=head) == []
+    db.execute("update recall.memory_store set importance = 0.9 where user_id = %s", [sealed])
+    (found,) = memory.verify_integrity(sealed, head=head)
+    assert (found.finding, found.memory_id) == ("memory_changed", tea.memory_id)
+
+
 def test_other_users_are_as_they_were(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
