@@ -271,6 +271,7 @@ begin;
 \ir ../functions/memory/validate_memory.sql
 
 -- functions/working
+\ir ../functions/working/_check_primary.sql
 \ir ../functions/working/_check_working.sql
 \ir ../functions/working/clear_working.sql
 \ir ../functions/working/get_working.sql

@@ -6,16 +6,18 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
+import pytest
 from psycopg import conninfo, sql
 
 from pgrecall import schema
-from pgrecall.embedded import EmbeddedServer
+from pgrecall.embedded import EmbeddedServer, _Cluster
 
 DIMENSIONS = 384
 HASH_PARTITIONS = 8
@@ -111,6 +113,53 @@ class TestServer:
         there = ", ".join(f"{name} {found[name]}" for name in sorted(found))
         lacking = ", ".join(name for name in _OPTIONAL if name not in found) or "nothing"
         return f"{self.kind} PostgreSQL {version[0]} with {there}; without {lacking}"
+
+
+@dataclass
+class Standby:
+    """A server that follows another one by streaming, open for reading."""
+
+    _primary: TestServer
+    _cluster: _Cluster
+
+    def dsn(self, database: str, **changes: str) -> str:
+        """Return a superuser's DSN of a database."""
+        return conninfo.make_conninfo(self._cluster.dsn(database), **changes)
+
+    def catch_up(self) -> None:
+        """Wait until all that the primary has committed can be read here."""
+        with self._primary.admin() as primary, psycopg.connect(self.dsn("postgres")) as standby:
+            # a commit that waits for the disk takes those along that did not
+            primary.execute("set synchronous_commit = on")
+            (end,) = (
+                primary.execute("select pg_logical_emit_message(true, '', '')").fetchone() or ()
+            )
+            for _ in range(3000):
+                query = "select pg_last_wal_replay_lsn() >= %s"
+                if standby.execute(query, [end]).fetchone() == (True,):
+                    return
+                time.sleep(0.01)
+        raise AssertionError(f"the standby does not follow: {self._cluster.log.read_text()}")
+
+
+@contextmanager
+def streaming_standby(primary: TestServer) -> Iterator[Standby]:
+    """Yield a standby of the embedded server; skip the test on any other, which is not ours."""
+    if primary.kind != "embedded":
+        pytest.skip(f"a standby is made of the embedded server, and this run uses {primary.kind}")
+    home = Path(tempfile.mkdtemp(prefix="pgrecall-standby-"))
+    cluster = _Cluster(home)
+    try:
+        cluster.prepare_folder()
+        cluster._run(
+            "pg_basebackup", "-d", primary.admin_dsn, "-D", str(cluster.data),
+            "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+        )  # fmt: skip
+        cluster.start(_FAST)
+        yield Standby(primary, cluster)
+    finally:
+        cluster.stop()
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager

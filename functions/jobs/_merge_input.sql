@@ -17,7 +17,7 @@ begin
     return jsonb_build_object(
         'tag', p_payload -> 'tag',
         'memory_kind', p_payload -> 'kind',
-        'model', (recall._job_settings(p_user_id)).embedding_model,
+        'model', (recall._settings(p_user_id)).embedding_model,
         'memories', (
             select coalesce(jsonb_agg(jsonb_build_object(
                        'memory_id', m.memory_id, 'content', m.content,

@@ -12,7 +12,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_settings recall.settings       := recall._job_settings(p_user_id);
+    v_settings recall.settings       := recall._settings(p_user_id);
     v_episodes recall.memory_store[] := recall._active_episodes(
         p_user_id, recall._payload_memories(p_payload), v_settings);
     v_pattern  recall.memory_store   := recall._known_pattern(p_user_id, v_episodes, v_settings);

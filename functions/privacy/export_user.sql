@@ -1,8 +1,9 @@
 -- recall.export_user(user) -> document
 -- Everything of a user, portable: {format, version, exported_at, user_id, embedding_model,
 -- embedding_dimensions, system_prompts, tables: {name: [row, …]}}. Rows have the columns of their
--- tables; what a database makes again (search rows, receipts, leases, cursors) is left out. For
--- the user to have, and for recall.import_user. A document is bounded by jsonb: 256 MB.
+-- tables; what a database makes again (search rows, receipts, leases, cursors) is left out, and on
+-- a standby the tables that it does not have (working memory, accesses not yet counted). For the
+-- user to have, and for recall.import_user. A document is bounded by jsonb: 256 MB.
 -- Raises  RC001 a user nobody knows.
 create or replace function recall.export_user(
     p_user_id uuid
@@ -35,6 +36,7 @@ begin
           from recall._user_tables() as t
           join pg_catalog.pg_class as c on c.oid = t.name
          where t.is_exported
+           and not (t.is_unlogged and pg_is_in_recovery())
          order by t.place
     loop
         v_tables := v_tables || jsonb_build_object(

@@ -1,6 +1,6 @@
 -- recall.clear_working(user, session, task) -> how many values
 -- One task, or all of the session.
--- Raises  RC001.
+-- Raises  RC001, RC007 on a standby.
 create or replace function recall.clear_working(
     p_user_id    uuid,
     p_session_id uuid,
@@ -18,6 +18,7 @@ declare
     v_count integer;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_primary();
     perform recall._read_session(p_user_id, p_session_id);
     p_task_id := recall._masked(p_task_id, recall._settings(p_user_id));
 

@@ -1,7 +1,6 @@
 -- recall.get_working(user, session, task, key) -> {key: value, …}, or the value of one key
 -- What has expired is never returned; reading renews nothing. An empty task gives {}, an unknown
--- key NULL. Task and key are masked as put_working masks them. PostgreSQL refuses a statement that
--- names an UNLOGGED table during recovery when it is planned: here that is after the check.
+-- key NULL. Task and key are masked as put_working masks them.
 -- Raises  RC001, RC007 on a standby.
 create or replace function recall.get_working(
     p_user_id    uuid,
@@ -22,12 +21,7 @@ declare
     v_settings recall.settings;
 begin
     perform recall._check_user(p_user_id);
-    if pg_is_in_recovery() then
-        raise exception using
-            errcode = 'RC007',
-            message = 'a standby has no working memory',
-            hint    = 'Read it on the primary.';
-    end if;
+    perform recall._check_primary();
     perform recall._read_session(p_user_id, p_session_id);
     v_settings := recall._settings(p_user_id);
     p_task_id  := recall._masked(p_task_id, v_settings);

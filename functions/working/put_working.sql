@@ -2,7 +2,7 @@
 -- An intermediate result of a task: written again it renews its life (settings.working_ttl unless
 -- given). It lives in an UNLOGGED table: a crash empties it, a standby does not have it. No lock on
 -- a row, which would be written to the WAL: the INSERT itself looks whether the session is there.
--- Raises  RC001, RC002 closed or expired session, RC003.
+-- Raises  RC001, RC002 closed or expired session, RC003, RC007 on a standby.
 create or replace function recall.put_working(
     p_user_id     uuid,
     p_session_id  uuid,
@@ -27,6 +27,7 @@ declare
     v_ttl      interval;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_primary();
     perform recall._check_working(p_task_id, p_key, p_value, p_ttl, p_token_count);
     v_session := recall._read_session(p_user_id, p_session_id);
     if v_session.status in ('closed', 'expired') then
