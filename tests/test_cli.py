@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
 import os
 import shutil
@@ -610,6 +611,18 @@ def test_demo(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (numbers["users"], numbers["messages"], numbers["extraction"]) == (3, 75, "verbatim")
     assert numbers["jobs"]["total"] == 0
     assert not EmbeddedServer(home).is_running
+
+
+def test_demo_without_its_model_stores_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "onnxruntime" else find_spec(name)
+    )
+    users = cli("status", "--json").json["users"]
+    done = cli("demo")
+    assert done.code == 1
+    assert "pip install 'pgrecall[local]'" in done.err
+    assert cli("status", "--json").json["users"] == users
 
 
 def test_embedded_memory(home: Path) -> None:

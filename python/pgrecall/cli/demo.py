@@ -34,6 +34,7 @@ def demo_command(dsn: str | None) -> None:
     """
     started = time.monotonic()
     with opened(dsn) as memory:
+        memory.embed([_SEARCH])  # a missing model is said before anything is stored
         _heading(f"Importing conversations into {described(named_dsn(dsn))}")
         _import(memory)
         users = ("ada", "bruno", "mei")
