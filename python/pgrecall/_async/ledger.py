@@ -20,7 +20,7 @@ from pgrecall._tools import AskedCall
 from pgrecall.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pgrecall._async.client import AsyncAgentMemory, User
+    from pgrecall._async.base import AsyncClientBase, User
 
 __all__ = ["AsyncLedger"]
 
@@ -46,7 +46,7 @@ class AsyncLedger:
         lost: how many calls, of models or tools, could not be recorded.
     """
 
-    def __init__(self, memory: AsyncAgentMemory) -> None:
+    def __init__(self, memory: AsyncClientBase) -> None:
         self._memory = memory
         self._known: dict[UUID, _Known] = {}
         self._lock = threading.Lock()

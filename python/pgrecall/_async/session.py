@@ -36,7 +36,8 @@ if TYPE_CHECKING:
         ChatCompletionToolUnionParam,
     )
 
-    from pgrecall._async.client import AsyncAgentMemory, User
+    from pgrecall._async.base import User
+    from pgrecall._async.client import AsyncAgentMemory
     from pgrecall._async.database import AsyncDatabase
 
 __all__ = ["AsyncChatSession"]

@@ -21,7 +21,7 @@ from pgrecall._tools import AskedCall
 from pgrecall.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pgrecall._sync.client import AgentMemory, User
+    from pgrecall._sync.base import ClientBase, User
 
 __all__ = ["SyncLedger"]
 
@@ -47,7 +47,7 @@ class SyncLedger:
         lost: how many calls, of models or tools, could not be recorded.
     """
 
-    def __init__(self, memory: AgentMemory) -> None:
+    def __init__(self, memory: ClientBase) -> None:
         self._memory = memory
         self._known: dict[UUID, _Known] = {}
         self._lock = threading.Lock()

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
         ChatCompletionToolUnionParam,
     )
 
-    from pgrecall._sync.client import AgentMemory, User
+    from pgrecall._sync.base import User
+    from pgrecall._sync.client import AgentMemory
     from pgrecall._sync.database import SyncDatabase
 
 __all__ = ["ChatSession"]

@@ -1,0 +1,191 @@
+"""What the methods of the client stand on: databases, an embedder, and how a call is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+import psycopg
+
+from pgrecall._async.database import AsyncDatabase, Target
+from pgrecall._async.ledger import AsyncLedger
+from pgrecall._async.sealer import AsyncSealer
+from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
+from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
+from pgrecall._limits import Limits
+from pgrecall._runtime import AsyncBackground, AsyncRuntime
+from pgrecall._sealed import Sealing
+from pgrecall.embedding import Embedder, OpenAIEmbedder
+from pgrecall.errors import ConfigurationError
+from pgrecall.sealing import WrappingKeys
+
+__all__ = ["JSON", "LONG_TIMEOUT", "AsyncClientBase", "User"]
+
+User = str | UUID
+JSON = Mapping[str, Any]
+Row = TypeVar("Row")
+
+LONG_TIMEOUT = 3600.0  # seconds for what touches everything of a user
+
+_MAX_CACHED_USERS = 10_000
+
+
+class AsyncClientBase:
+    """The part of the client that every method needs."""
+
+    def __init__(
+        self,
+        write: Target,
+        *,
+        history: Target | None = None,
+        memory: Target | None = None,
+        worker: Target | None = None,
+        embedder: Embedder | Literal[False] | None = None,
+        limits: Limits | None = None,
+        wrapping_keys: WrappingKeys | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self._write = AsyncDatabase(write, self.limits)
+        self._history = self._write if history is None else AsyncDatabase(history, self.limits)
+        self._memory = self._write if memory is None else AsyncDatabase(memory, self.limits)
+        self._work = self._write if worker is None else AsyncDatabase(worker, self.limits)
+        self._sealer = AsyncSealer(self._write, wrapping_keys)
+        for database in (self._write, self._history, self._memory, self._work):
+            database.sealer = self._sealer
+        self._given_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._is_embedder_known = False
+        self._info: DatabaseInfo | None = None
+        self._users: dict[str, UUID] = {}
+        self._background = AsyncBackground()
+        self._ledger = AsyncLedger(self)
+
+    # What is known of the database, and of users
+
+    async def info(self) -> DatabaseInfo:
+        """Return version, embedding model and dimensions of the database; asked once."""
+        if self._info is None:
+            try:
+                rows = await self._write.query(DatabaseInfo.QUERY)
+            except psycopg.errors.InsufficientPrivilege as error:
+                raise ConfigurationError(
+                    "this role may not read the settings of the schema recall",
+                    hint="Pass embedder=…, or embedder=False to search by words.",
+                ) from error
+            self._info = DatabaseInfo(*rows[0])
+        return self._info
+
+    async def embedder(self) -> Embedder | None:
+        """Return what makes vectors, None when there is none; made once.
+
+        Raises:
+            ConfigurationError: the model needs a key, or is not the database's.
+            InvalidEmbeddingError: its vectors are of another length than the database's.
+        """
+        if self._is_embedder_known:
+            return self._embedder
+        given = self._given_embedder
+        if given is not False:
+            try:
+                info = await self.info()
+            except ConfigurationError:
+                if given is None:
+                    raise
+                # an application's role: the database itself refuses what does not fit
+                self._embedder = given
+            else:
+                self._embedder = await AsyncRuntime.in_thread(
+                    checked_embedder, given or default_embedder(info), info
+                )
+        self._is_embedder_known = True
+        return self._embedder
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]] | None:
+        """Return one vector per text, or None when there is no embedder."""
+        refuse_unstorable(list(texts), "texts")
+        embedder = await self.embedder()
+        if embedder is None:
+            return None
+        return await AsyncRuntime.in_thread(embedder.embed, list(texts))
+
+    async def user_id(self, user: User) -> UUID:
+        """Return the id of a user named by a UUID or any text, as `recall.user_id` makes it."""
+        if isinstance(user, UUID):
+            return user
+        if user not in self._users:
+            if len(self._users) >= _MAX_CACHED_USERS:
+                self._users.clear()
+            self._users[user] = await self._memory.value(
+                Call.of("user_id", external_id=user), repeatable=True
+            )
+        return self._users[user]
+
+    async def ensure_user(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
+        """Make a user known, with the text that names him, and return the id."""
+        found: UUID = await self._write.value(
+            Call.of("ensure_user", external_id=str(user), metadata=metadata), repeatable=True
+        )
+        return found
+
+    # How a method becomes a call
+
+    async def _read_history(
+        self, row: type[Row], user: User, function: str, **arguments: Any
+    ) -> list[Row]:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._history.rows(row, call, user_id=user_id, repeatable=True)
+
+    async def _read_memory(
+        self, row: type[Row], user: User, function: str, **arguments: Any
+    ) -> list[Row]:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._memory.rows(row, call, user_id=user_id, repeatable=True)
+
+    async def _change(
+        self, row: type[Row], user: User, function: str, **arguments: Any
+    ) -> list[Row]:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._write.rows(row, call, user_id=user_id)
+
+    async def _change_value(self, user: User, function: str, **arguments: Any) -> Any:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await self._write.value(call, user_id=user_id)
+
+    async def _long_call(
+        self, database: AsyncDatabase, user: User, function: str, **arguments: Any
+    ) -> Any:
+        user_id = await self.user_id(user)
+        call = Call.of(function, user_id=user_id, **arguments)
+        return await database.value(call, user_id=user_id, timeout=LONG_TIMEOUT)
+
+    async def _vector(self, user: User, text: str | None, embedding: Vector | Unset | None) -> Any:
+        """Return the vector to send: the one given, or the text's; none when none are stored."""
+        if embedding is not UNSET:
+            return UNSET if embedding is None else embedding
+        if not text or not await self._has_vectors(user):
+            return UNSET
+        refuse_unstorable(text, "text")
+        vectors = await self._embedded(user, [text])
+        return UNSET if vectors is None else vectors[0]
+
+    async def _embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
+        """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
+        if not isinstance(await self.embedder(), OpenAIEmbedder):
+            return await self.embed(texts)
+        with await self._ledger.of_own(await self.user_id(user)):
+            return await self.embed(texts)
+
+    async def _has_vectors(self, user: User) -> bool:
+        sealing = await self._sealing(user)
+        return sealing is None or sealing.has_vectors
+
+    async def _sealing(self, user: User) -> Sealing | None:
+        """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
+        if self._sealer.wrapping is None:
+            return None
+        return await self._sealer.sealing(await self.user_id(user))

@@ -1,0 +1,93 @@
+"""Operation: settings, models, jobs, health and metrics."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pgrecall._async.base import JSON, User
+from pgrecall._async.model_calls import AsyncModelCalls
+from pgrecall._calls import UNSET, Call, Unset
+from pgrecall.rows import HealthCheck, Metric
+
+__all__ = ["AsyncOperation"]
+
+
+class AsyncOperation(AsyncModelCalls):
+    """The methods for who runs it."""
+
+    async def configure(self, **changes: Any) -> None:
+        """Change settings for everybody, named as the columns of `recall.settings`.
+
+        Raises:
+            InvalidInputError: an unknown setting, or a value out of range.
+            ConfigurationError: a size that is fixed at installation.
+        """
+        await self._write.value(Call.of("configure", changes=changes))
+        self._info = None
+        self._ledger.forget()
+        if self._given_embedder is None:
+            self._is_embedder_known = False
+
+    async def configure_user(self, user: User, **changes: Any) -> None:
+        """Override settings for one user; None takes an override back."""
+        await self._change_value(user, "configure_user", changes=changes)
+        self._ledger.forget()
+
+    async def register_model(
+        self,
+        model: str,
+        *,
+        context_window_size: int,
+        tokenizer: str | Unset | None = UNSET,
+        input_price: int | Unset = UNSET,
+        cached_input_price: int | Unset = UNSET,
+        output_price: int | Unset = UNSET,
+    ) -> None:
+        """Make a chat model known: window in tokens, micro-cents per million tokens."""
+        await self._write.value(
+            Call.of(
+                "register_model",
+                model_id=model,
+                context_window_size=context_window_size,
+                tokenizer=tokenizer,
+                input_price=input_price,
+                cached_input_price=cached_input_price,
+                output_price=output_price,
+            )
+        )
+
+    async def health(self) -> list[HealthCheck]:
+        """Return what can go wrong, each with ok, warn or fail, and a remedy."""
+        return await self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+
+    async def metrics(self) -> list[Metric]:
+        """Return gauges of all users together; for a login with the rights of `recall_worker`."""
+        return await self._work.rows(Metric, Call.of("metrics"), repeatable=True)
+
+    async def version(self) -> str:
+        """Return the version of the installed schema."""
+        return str(await self._write.value(Call.of("version"), repeatable=True))
+
+    async def enqueue(
+        self,
+        user: User,
+        kind: str,
+        *,
+        session_id: UUID | Unset = UNSET,
+        dedupe_key: str | Unset = UNSET,
+        payload: JSON | Unset = UNSET,
+        run_at: datetime | Unset = UNSET,
+    ) -> UUID | None:
+        """Leave work for a worker; None when an equal job is ready already."""
+        found: UUID | None = await self._change_value(
+            user,
+            "enqueue_job",
+            kind=kind,
+            session_id=session_id,
+            dedupe_key=dedupe_key,
+            payload=payload,
+            run_at=run_at,
+        )
+        return found

@@ -1,0 +1,300 @@
+# Made from _async/memories.py by `make generate`; change that file, not this.
+"""Memories: written, read, corrected and confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pgrecall._calls import UNSET, Call, Unset, Vector, to_halfvec
+from pgrecall._sync.base import JSON, User
+from pgrecall._sync.conversations import Conversations
+from pgrecall.errors import InvalidInputError
+from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
+
+__all__ = ["Memories"]
+
+_IMPORT_BATCH = 500
+
+
+class Memories(Conversations):
+    """The methods on memories."""
+
+    def remember(
+        self,
+        user: User,
+        content: str,
+        *,
+        kind: str | Unset = UNSET,
+        slot: str | Unset | None = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        importance: float | Unset = UNSET,
+        provenance: str | Unset = UNSET,
+        embedding: Vector | Unset | None = UNSET,
+        session_id: UUID | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        observed_at: datetime | Unset = UNSET,
+        expires_at: datetime | Unset = UNSET,
+        token_count: int | Unset = UNSET,
+        metadata: JSON | Unset = UNSET,
+    ) -> Remembered:
+        """Remember a sentence about the user; what is known already is not stored twice.
+
+        Args:
+            user: whose memory it becomes.
+            content: one short, self-contained sentence.
+            kind: fact, preference, goal, … (`memory_kinds`).
+            slot: the attribute it fills, such as `employer`; it replaces what filled it.
+            tags: for filters.
+            importance: 0 to 1.
+            provenance: user_stated, correction, … (how it is known).
+            embedding: its vector; None stores none, left out it is made here.
+            session_id: the session it belongs to; left out it is the user's.
+            agent_id: the agent that remembers.
+            observed_at: when it was said.
+            expires_at: until when it is kept.
+            token_count: its tokens; left out they are estimated.
+            metadata: anything.
+
+        Raises:
+            InvalidInputError: an unknown kind, a value out of range.
+            InvalidEmbeddingError: a vector of another length, or zero.
+        """
+        rows = self._change(
+            Remembered,
+            user,
+            "remember",
+            content=content,
+            kind=kind,
+            slot=slot,
+            tags=tags,
+            importance=importance,
+            provenance=provenance,
+            embedding=self._vector(user, content, embedding),
+            session_id=session_id,
+            agent_id=agent_id,
+            observed_at=observed_at,
+            expires_at=expires_at,
+            token_count=token_count,
+            metadata=metadata,
+        )
+        return rows[0]
+
+    def ingest(
+        self,
+        user: User,
+        candidates: Sequence[JSON],
+        *,
+        session_id: UUID | None = None,
+        embeddings: Sequence[Vector | None] | Unset | None = UNSET,
+    ) -> list[Remembered]:
+        """Remember many sentences of one user in one transaction; the results are in their order.
+
+        Args:
+            user: whose.
+            candidates: each with content, and kind, slot, tags, importance, confidence,
+                provenance, source, observed_at, valid_from, valid_to, metadata, … as it has them.
+            session_id: the session they come from.
+            embeddings: one vector per candidate; None stores none, left out they are made here.
+
+        Raises:
+            InvalidInputError: the message names the candidate and the field; nothing is stored.
+        """
+        candidates = list(candidates)
+        if embeddings is UNSET and candidates and self._has_vectors(user):
+            texts = [candidate.get("content") for candidate in candidates]
+            if all(isinstance(text, str) for text in texts):  # else the database says which is not
+                embeddings = self._embedded(user, [str(text) for text in texts])
+        if embeddings is None or not candidates:
+            embeddings = UNSET
+        return self._change(
+            Remembered,
+            user,
+            "ingest_memories",
+            session_id=session_id,
+            candidates=candidates,
+            embeddings=embeddings,
+        )
+
+    def batch_import(self, memories: Iterable[JSON], *, user: User | None = None) -> dict[str, int]:
+        """Remember many sentences, of one or of many users; return how many had which outcome.
+
+        They are stored in batches, each in a transaction: an import that was interrupted is
+        simply run again, what is there counts as `duplicate`.
+
+        Args:
+            memories: candidates as `ingest` takes them, read as they come, each with its `user`
+                unless all are of one.
+            user: whose they all are.
+        """
+        outcomes: dict[str, int] = {}
+        waiting: dict[User, list[JSON]] = {}
+        for count, memory in enumerate(memories):
+            candidate = dict(memory)
+            owner = candidate.pop("user", None) if user is None else user
+            if not isinstance(owner, (str, UUID)) or not owner:
+                raise InvalidInputError(f"memories[{count}] names no user")
+            waiting.setdefault(owner, []).append(candidate)
+            if len(waiting[owner]) >= _IMPORT_BATCH:
+                self._import(owner, waiting.pop(owner), outcomes)
+            elif sum(map(len, waiting.values())) >= 10 * _IMPORT_BATCH:
+                largest = max(waiting, key=lambda key: len(waiting[key]))
+                self._import(largest, waiting.pop(largest), outcomes)
+        for owner, candidates in waiting.items():
+            self._import(owner, candidates, outcomes)
+        return outcomes
+
+    def _import(self, user: User, candidates: list[JSON], outcomes: dict[str, int]) -> None:
+        self.ensure_user(user)
+        for remembered in self.ingest(user, candidates):
+            outcomes[remembered.outcome] = outcomes.get(remembered.outcome, 0) + 1
+
+    def memories(
+        self,
+        user: User,
+        *,
+        filter: JSON | Unset = UNSET,  # noqa: A002
+        as_of: datetime | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        after_id: UUID | Unset = UNSET,
+    ) -> list[Memory]:
+        """Return the user's memories; a page goes on after `after_id`.
+
+        Args:
+            user: whose.
+            filter: as in `search`.
+            as_of: what was believed then.
+            limit: how many at most.
+            after_id: the last memory of the page before.
+        """
+        return self._read_memory(
+            Memory, user, "get_memories", filter=filter, as_of=as_of, limit=limit, after_id=after_id
+        )
+
+    def get_memory(self, user: User, memory_id: UUID) -> Memory | None:
+        """Return a memory, current or ended; None when the user has no such one."""
+        rows = self._read_memory(Memory, user, "get_memory", memory_id=memory_id)
+        return rows[0] if rows else None
+
+    def edit(
+        self,
+        user: User,
+        memory_id: UUID,
+        content: str,
+        *,
+        changes: JSON | Unset = UNSET,
+        embedding: Vector | Unset | None = UNSET,
+    ) -> UUID:
+        """Replace a memory's text: a new row supersedes it, whose id is returned.
+
+        Args:
+            user: whose.
+            memory_id: the memory; one that was superseded already is followed to its current form.
+            content: the new text.
+            changes: other fields to change, as in a candidate of `ingest`, expires_at, review_at.
+            embedding: the text's vector; None stores none, left out it is made here.
+
+        Raises:
+            NotFoundError: the user has no such memory.
+            InvalidInputError: it has ended, and nothing took its place.
+        """
+        fields = {} if changes is UNSET else dict(changes)
+        vector = self._vector(user, content, embedding)
+        if vector is not UNSET:
+            fields["embedding"] = to_halfvec(vector)
+        found: UUID = self._change_value(
+            user,
+            "supersede_memory",
+            memory_id=memory_id,
+            content=content,
+            changes=fields or UNSET,
+        )
+        return found
+
+    def retract(self, user: User, memory_id: UUID, *, reason: str | Unset | None = UNSET) -> bool:
+        """End a memory; it stays readable. Return False when it was not active."""
+        return bool(self._change_value(user, "retract_memory", memory_id=memory_id, reason=reason))
+
+    def restore(self, user: User, memory_id: UUID) -> UUID:
+        """Undo a merge, a retraction or an expiry: return the id of a new, active row."""
+        found: UUID = self._change_value(user, "restore_memory", memory_id=memory_id)
+        return found
+
+    def validate(self, user: User, memory_id: UUID) -> bool:
+        """Confirm a memory, as a person does. Return False when it was not active."""
+        return bool(self._change_value(user, "validate_memory", memory_id=memory_id))
+
+    def achieve(self, user: User, memory_id: UUID) -> bool:
+        """Mark a goal as achieved: it stays, with little importance. False: it was not active.
+
+        Raises:
+            InvalidInputError: it is no goal.
+        """
+        return bool(self._change_value(user, "achieve_goal", memory_id=memory_id))
+
+    def reinforce(self, user: User, memory_id: UUID, *, useful: bool) -> bool:
+        """Say whether a memory helped: importance and confidence move. False: it was not active."""
+        return bool(
+            self._change_value(user, "reinforce_memory", memory_id=memory_id, useful=useful)
+        )
+
+    def memories_to_review(self, user: User) -> list[Memory]:
+        """Return the memories that should be asked about again."""
+        return self._read_memory(Memory, user, "memories_to_review")
+
+    def disputes(self, user: User) -> list[Dispute]:
+        """Return what was inferred against the user's own word, and waits for a decision."""
+        return self._read_memory(Dispute, user, "list_disputes")
+
+    def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID:
+        """Accept what was disputed, or refuse it; return the id of the memory that stands."""
+        found: UUID = self._change_value(
+            user, "resolve_dispute", memory_id=memory_id, accept=accept
+        )
+        return found
+
+    def chain(self, user: User, memory_id: UUID) -> list[Memory]:
+        """Return every version of a memory, oldest first."""
+        return self._read_memory(Memory, user, "memory_chain", memory_id=memory_id)
+
+    def history(self, user: User, memory_id: UUID) -> list[MemoryEvent]:
+        """Return what happened to a memory, oldest first."""
+        return self._read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
+
+    def profile(self, user: User) -> dict[str, Any]:
+        """Return the structured half of what is known: slot → content, since, confidence."""
+        user_id = self.user_id(user)
+        return (
+            self._memory.value(
+                Call.of("get_profile", user_id=user_id), user_id=user_id, repeatable=True
+            )
+            or {}
+        )
+
+    def record_access(
+        self,
+        user: User,
+        memory_ids: Sequence[UUID],
+        relevance: Sequence[float],
+        *,
+        efficiency: float | Unset | None = UNSET,
+    ) -> int:
+        """Count that memories were used, each with its relevance (0 to 1); return how many.
+
+        Args:
+            user: whose they are.
+            memory_ids: what a context showed.
+            relevance: of each.
+            efficiency: how well the context used the budget of its memories, for `metrics`.
+        """
+        return int(
+            self._change_value(
+                user,
+                "record_access",
+                memory_ids=memory_ids,
+                relevance=relevance,
+                efficiency=efficiency,
+            )
+        )

@@ -1,0 +1,94 @@
+# Made from _async/operation.py by `make generate`; change that file, not this.
+"""Operation: settings, models, jobs, health and metrics."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pgrecall._calls import UNSET, Call, Unset
+from pgrecall._sync.base import JSON, User
+from pgrecall._sync.model_calls import ModelCalls
+from pgrecall.rows import HealthCheck, Metric
+
+__all__ = ["Operation"]
+
+
+class Operation(ModelCalls):
+    """The methods for who runs it."""
+
+    def configure(self, **changes: Any) -> None:
+        """Change settings for everybody, named as the columns of `recall.settings`.
+
+        Raises:
+            InvalidInputError: an unknown setting, or a value out of range.
+            ConfigurationError: a size that is fixed at installation.
+        """
+        self._write.value(Call.of("configure", changes=changes))
+        self._info = None
+        self._ledger.forget()
+        if self._given_embedder is None:
+            self._is_embedder_known = False
+
+    def configure_user(self, user: User, **changes: Any) -> None:
+        """Override settings for one user; None takes an override back."""
+        self._change_value(user, "configure_user", changes=changes)
+        self._ledger.forget()
+
+    def register_model(
+        self,
+        model: str,
+        *,
+        context_window_size: int,
+        tokenizer: str | Unset | None = UNSET,
+        input_price: int | Unset = UNSET,
+        cached_input_price: int | Unset = UNSET,
+        output_price: int | Unset = UNSET,
+    ) -> None:
+        """Make a chat model known: window in tokens, micro-cents per million tokens."""
+        self._write.value(
+            Call.of(
+                "register_model",
+                model_id=model,
+                context_window_size=context_window_size,
+                tokenizer=tokenizer,
+                input_price=input_price,
+                cached_input_price=cached_input_price,
+                output_price=output_price,
+            )
+        )
+
+    def health(self) -> list[HealthCheck]:
+        """Return what can go wrong, each with ok, warn or fail, and a remedy."""
+        return self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+
+    def metrics(self) -> list[Metric]:
+        """Return gauges of all users together; for a login with the rights of `recall_worker`."""
+        return self._work.rows(Metric, Call.of("metrics"), repeatable=True)
+
+    def version(self) -> str:
+        """Return the version of the installed schema."""
+        return str(self._write.value(Call.of("version"), repeatable=True))
+
+    def enqueue(
+        self,
+        user: User,
+        kind: str,
+        *,
+        session_id: UUID | Unset = UNSET,
+        dedupe_key: str | Unset = UNSET,
+        payload: JSON | Unset = UNSET,
+        run_at: datetime | Unset = UNSET,
+    ) -> UUID | None:
+        """Leave work for a worker; None when an equal job is ready already."""
+        found: UUID | None = self._change_value(
+            user,
+            "enqueue_job",
+            kind=kind,
+            session_id=session_id,
+            dedupe_key=dedupe_key,
+            payload=payload,
+            run_at=run_at,
+        )
+        return found

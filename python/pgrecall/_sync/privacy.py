@@ -1,0 +1,110 @@
+# Made from _async/privacy.py by `make generate`; change that file, not this.
+"""Privacy: a user's data is deleted, exported and imported, and its integrity verified."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pgrecall._calls import Call
+from pgrecall._sync.base import JSON, LONG_TIMEOUT, User
+from pgrecall._sync.sealed_users import SealedUsers
+from pgrecall.rows import IntegrityFinding
+
+__all__ = ["Privacy"]
+
+
+class Privacy(SealedUsers):
+    """The methods on everything of a user."""
+
+    def forget_user(self, user: User) -> dict[str, Any]:
+        """Delete everything of a user for good; return the receipt, to be kept elsewhere.
+
+        It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
+        """
+        receipt: dict[str, Any] = self._long_call(self._write, user, "forget_user")
+        self._sealer.forget(self.user_id(user))
+        return receipt
+
+    def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
+        """Delete one conversation for good, and the memories that came from it alone.
+
+        Returns:
+            The rows deleted, by table.
+        """
+        done = self._long_call(self._write, user, "forget_session", session_id=session_id)
+        counts: dict[str, int] = done["counts"]
+        return counts
+
+    def forget_memory(self, user: User, memory_id: UUID) -> dict[str, int]:
+        """Delete one memory for good: every version, and what was made of it.
+
+        `retract` ends it, and keeps it on record. The messages that it came from stay.
+
+        Returns:
+            The rows deleted, by table.
+        """
+        done = self._long_call(self._write, user, "forget_memory", memory_id=memory_id)
+        counts: dict[str, int] = done["counts"]
+        return counts
+
+    def export_user(self, user: User, *, sealed: bool = False) -> dict[str, Any]:
+        """Return everything of a user as one JSON document, as `import_user` takes it.
+
+        Args:
+            user: whose.
+            sealed: leave the texts of a sealed user as they are, with the wrapped keys: so it is
+                imported elsewhere, and no key is needed for it. Else they are readable, for the
+                user to have; that is not imported.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+        """
+        user_id = self.user_id(user)
+        call = Call.of("export_user", user_id=user_id)
+        _, rows = self._history.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+        document: dict[str, Any] = rows[0][0]
+        if sealed or not document["tables"].get("user_keys"):
+            return document
+        opened = self._sealer.opened(call, ["export_user"], rows, user_id)
+        document = {**opened[0][0], "is_opened": True}
+        del document["tables"]["user_keys"]
+        return document
+
+    def import_user(self, document: JSON) -> dict[str, int]:
+        """Take a document of `export_user`; return the rows inserted, by table.
+
+        The user it was made of must have nothing here yet, or nothing but this.
+
+        Raises:
+            InvalidInputError: it is no such document.
+            NotAllowedError: the user has other data, or is sealed where the document is not.
+        """
+        user_id = self.user_id(str(document.get("user_id", "")))
+        counts: dict[str, int] = self._long_call(
+            self._write, user_id, "import_user", document=document
+        )
+        self._sealer.forget(user_id)  # it may have come with the document
+        return counts
+
+    def verify_integrity(self, user: User, *, head: JSON | None = None) -> list[IntegrityFinding]:
+        """Return what was changed in a user's audit or memories behind the functions' back.
+
+        Args:
+            user: whose.
+            head: what `export_head` returned, kept outside of the database since. It shows what the
+                chain alone cannot: that it was made anew, or cut off at its end.
+
+        Raises:
+            NotFoundError: nobody knows this user.
+            InvalidInputError: `head` is none of this user.
+        """
+        return self._read_memory(IntegrityFinding, user, "verify_integrity", head=head)
+
+    def export_head(self, user: User) -> dict[str, Any]:
+        """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
+        user_id = self.user_id(user)
+        head: dict[str, Any] = self._memory.value(
+            Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
+        )
+        return head
