@@ -82,41 +82,73 @@ begin
 end $$
 """
 
-# A conversation of each user, in the current month, indexed.
+# Conversations of each user, in the current month, indexed; sessions of at most 250 messages. A
+# message is two phrases of six words; the n-th word is said 1 / n as often as the first, as in
+# texts, so that some are in every other message and most in very few.
 TALK = """
+create temp table phrase as
+select n, string_agg('word' || floor(exp(random() * ln(5000))), ' ') as content
+  from generate_series(0, 4999) as n cross join generate_series(1, 6)
+ group by n;
+alter table phrase add words tsvector;
+update phrase set words = to_tsvector('simple', content);
+
 create function pg_temp.talk(p_users uuid[], p_count integer) returns void
 language plpgsql as $$
 begin
     create temp table talk as
-    select u as user_id, recall.open_session(u, 'gpt-4o-mini') as session_id
-      from unnest(p_users) as u;
+    select u as user_id, recall.open_session(u, 'gpt-4o-mini') as session_id,
+           least(250, p_count - done) as messages
+      from unnest(p_users) as u cross join generate_series(0, p_count - 1, 250) as done;
     update recall.sessions as s
-       set turn_count = p_count, indexed_through_turn = p_count, last_message_at = s.created_at
+       set turn_count = t.messages, user_turn_count = (t.messages + 1) / 2,
+           active_tokens = 24 * t.messages, indexed_through_turn = t.messages,
+           last_message_at = s.created_at
       from talk as t
      where s.user_id = t.user_id and s.session_id = t.session_id;
 
     create temp table spoken as
-    select s.user_id, s.session_id, n as turn_index, s.created_at, gen_random_uuid() as message_id,
-           (array['user', 'assistant'])[1 + n % 2]::recall.message_role as role,
-           format('Message %s about topic%s and topic%s', n, n % 97, n % 89) as content
+    select s.user_id, s.session_id, i as turn_index, s.created_at, gen_random_uuid() as message_id,
+           (array['assistant', 'user'])[1 + i % 2]::recall.message_role as role,
+           floor(random() * 5000) as n, floor(random() * 5000) as more,
+           60 + floor(random() * 250) as near, 310 + floor(random() * 250) as nearer
       from talk as t
       join recall.sessions as s using (user_id, session_id)
-     cross join generate_series(1, p_count) as n;
+     cross join lateral generate_series(1, t.messages) as g (i);
     insert into recall.conversation_history (user_id, session_id, turn_index, created_at,
         message_id, role, content, content_hash, token_count)
-    select p.user_id, p.session_id, p.turn_index, p.created_at, p.message_id, p.role, p.content,
-           uuid_send(p.message_id), 8
-      from spoken as p;
+    select p.user_id, p.session_id, p.turn_index, p.created_at, p.message_id, p.role,
+           a.content || ' ' || b.content, uuid_send(p.message_id), 24
+      from spoken as p
+      join phrase as a on a.n = p.n
+      join phrase as b on b.n = p.more;
     insert into recall.message_search (user_id, session_id, turn_index, message_id, role,
         created_at, search_vector, embedding, embedding_model)
     select p.user_id, p.session_id, p.turn_index, p.message_id, p.role, p.created_at,
-           to_tsvector('simple', p.content), a.v + b.v,
-           recall.get_settings() ->> 'embedding_model'
+           a.words || b.words, u.v + v.v + w.v, recall.get_settings() ->> 'embedding_model'
       from spoken as p
-      join base as a on a.n = p.turn_index * 7 % 600
-      join base as b on b.n = get_byte(uuid_send(p.message_id), 0);
+      join phrase as a on a.n = p.n
+      join phrase as b on b.n = p.more
+      join base as u on u.n = p.n::integer % 60
+      join base as v on v.n = p.near
+      join base as w on w.n = p.nearer;
     drop table talk, spoken;
-end $$
+end $$;
+
+-- Near one of the user's messages, and some of the words of one.
+create function pg_temp.questions(
+    p_user uuid, p_count integer, out o_vector halfvec, out o_words text) returns setof record
+language sql as $$
+    select subvector(m.embedding + b.v, 1, vector_dims(b.v)),
+           array_to_string((array(
+               select w from unnest(tsvector_to_array(m.search_vector)) as w order by random()
+           ))[:5], ' ')
+      from (
+            select * from recall.message_search as s
+             where s.user_id = p_user order by random() limit p_count
+           ) as m
+      join base as b on b.n = 570 + m.turn_index % 30
+$$
 """
 
 

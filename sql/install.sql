@@ -303,12 +303,15 @@ begin;
 \ir ../functions/retrieval/_score_weights.sql
 \ir ../functions/retrieval/_search_memories.sql
 \ir ../functions/retrieval/_session_chain.sql
+\ir ../functions/retrieval/_session_headings.sql
 \ir ../functions/retrieval/_session_titles.sql
 \ir ../functions/retrieval/_session_topics.sql
 \ir ../functions/retrieval/_similar_words.sql
 \ir ../functions/retrieval/_similarities.sql
 \ir ../functions/retrieval/_term_query.sql
 \ir ../functions/retrieval/_turns_with_metadata.sql
+\ir ../functions/retrieval/_turns_with_words.sql
+\ir ../functions/retrieval/_word_shares.sql
 \ir ../functions/retrieval/search.sql
 \ir ../functions/retrieval/search_messages.sql
 \ir ../functions/retrieval/search_sessions.sql

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import secrets
 import shutil
 import subprocess
@@ -200,6 +201,31 @@ def login_role(
     finally:
         conn.execute(sql.SQL("drop owned by {} cascade").format(role))
         conn.execute(sql.SQL("drop role {}").format(role))
+
+
+NODE = re.compile(
+    r"^ *(?:->)? *(\w[\w ]+?)(?: using (\w+))?(?: on (\w+)[\w ]*)?  \(cost", re.MULTILINE
+)
+
+
+def plan_nodes(conn: Connection, work: Callable[[], object]) -> list[str]:
+    """The nodes of every plan behind some work on a connection, nested statements included.
+
+    Whether an index leads to its rows one by one or page by page (a bitmap) is the same here, and
+    so is the order in which what was found already is joined.
+    """
+    said: list[str] = []
+    conn.execute("load 'auto_explain'")
+    conn.execute("set auto_explain.log_min_duration = 0")
+    conn.execute("set auto_explain.log_nested_statements = on")
+    conn.execute("set auto_explain.log_level = 'notice'")
+    conn.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+    work()
+    return sorted(
+        re.sub(r"_p\d+", "_p", f"{kind.removeprefix('Bitmap ')} {index or table}")
+        for kind, index, table in NODE.findall("\n".join(said))
+        if kind != "Bitmap Heap Scan"
+    )
 
 
 def index_messages(db: Connection) -> None:

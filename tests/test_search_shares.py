@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +11,7 @@ import psycopg
 import pytest
 
 from servers import DIMENSIONS
-from support import call, rows, value
+from support import call, plan_nodes, rows, value
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -122,31 +121,12 @@ def search(conn: Connection, user: uuid.UUID, **more: Any) -> list[uuid.UUID]:
     return [row["memory_id"] for row in call(conn, "search", p_user_id=user, **more)]
 
 
-NODE = re.compile(
-    r"^ *(?:->)? *(\w[\w ]+?)(?: using (\w+))?(?: on (\w+)[\w ]*)?  \(cost", re.MULTILINE
-)
-
-
 def plans(connect: Connect, user: uuid.UUID, **asked: Any) -> list[str]:
-    """The nodes of every plan behind a search, on a connection that knows the functions well.
-
-    Whether an index leads to its rows one by one or page by page (a bitmap) is the same here, and
-    so is the order in which what was found already is joined.
-    """
-    reader, said = connect(), []
+    """The nodes of every plan behind a search, on a connection that knows the functions well."""
+    reader = connect()
     for _ in range(7):
         search(reader, user, **asked)
-    reader.execute("load 'auto_explain'")
-    reader.execute("set auto_explain.log_min_duration = 0")
-    reader.execute("set auto_explain.log_nested_statements = on")
-    reader.execute("set auto_explain.log_level = 'notice'")
-    reader.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
-    search(reader, user, **asked)
-    return sorted(
-        re.sub(r"_p\d+", "_p", f"{kind.removeprefix('Bitmap ')} {index or table}")
-        for kind, index, table in NODE.findall("\n".join(said))
-        if kind != "Bitmap Heap Scan"
-    )
+    return plan_nodes(reader, lambda: search(reader, user, **asked))
 
 
 @pytest.fixture(scope="module")

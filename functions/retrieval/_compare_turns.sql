@@ -30,6 +30,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set enable_seqscan = off
 as $function$
 declare
     v_near      constant double precision :=

@@ -13,6 +13,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
 as $function$

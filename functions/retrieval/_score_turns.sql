@@ -30,7 +30,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_said constant double precision :=
+    v_total constant bigint := recall._count_turns(p_user_id, p_filter.session_ids);
+    v_said  constant double precision :=
         case when p_embedding is not null then p_settings.hybrid_lexical_weight else 1 end;
 begin
     return query
@@ -69,15 +70,31 @@ begin
           from shared as s
           join first as t on t.search_vector @@ s.term
     ),
-    more_word as materialized (
-        select r.word, r.rarity, r.turns * r.rarity as worth
+    among_all as (
+        select w.word, w.share
           from (
-                select h.word, h.turns,
-                       ln(1 + (a.turns - count(*) + 0.5) / (count(*) + 0.5)) as rarity
+                select array_agg(s.word order by s.word) as words,
+                       array_agg(s.term order by s.word) as terms
+                  from shared as s
+               ) as l
+         cross join unnest(l.words, case when v_total > p_settings.exact_search_limit
+                                         then recall._word_shares(p_user_id, l.terms,
+                                                                  p_filter.session_ids, v_total) end
+                          ) as w (word, share)
+    ),
+    more_word as materialized (
+        select r.word, f.rarity, r.turns * f.rarity as worth
+          from (
+                select h.word, h.turns, count(*) as found
                   from more_hit as h
-                 cross join total as a
-                 group by h.word, h.turns, a.turns
+                 group by h.word, h.turns
                ) as r
+          join among_all as m using (word)
+         cross join total as a
+         cross join lateral (
+                select ln(1 + (a.turns - n.found + 0.5) / (n.found + 0.5)) as rarity
+                  from (select coalesce(m.share * a.turns, r.found) as found) as n
+               ) as f
          order by worth desc, r.word
          limit p_settings.feedback_words
     ),

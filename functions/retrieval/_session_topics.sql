@@ -1,7 +1,7 @@
 -- recall._session_topics(user, words, embedding, settings) -> what each session is about
 -- Its title and its newest live summary of turns of its own, compared by words (each weighted by
 -- its rarity among the sessions) and by vector. Every session of the user is compared exactly.
--- Plans for the one leaf: generic ones would lock every leaf of two more tables.
+-- Plans for the one leaf: a generic one would lock every leaf of one more table.
 create or replace function recall._session_topics(
     p_user_id   uuid,
     p_words     text[],
@@ -40,15 +40,13 @@ begin
          order by u.session_id, u.to_turn desc, u.kind
     ),
     topic as materialized (
-        select s.session_id, s.title, l.content, l.similarity,
-               coalesce(s.last_message_at, s.created_at) as active_at,
+        select s.session_id, s.title, l.content, l.similarity, s.active_at,
                case when v_terms <> '{}'
                     then to_tsvector(p_settings.language,
                                      left(concat_ws(' ', s.title, l.content), 20000))
                end as words
-          from recall.sessions as s
+          from recall._session_headings(p_user_id) as s
           left join live as l on l.session_id = s.session_id
-         where s.user_id = p_user_id
     ),
     hit as materialized (
         select t.session_id, w.ordinal

@@ -1,0 +1,50 @@
+-- recall._word_shares(user, terms, sessions, turns) -> in what share of the turns each word occurs
+-- Of five hundred of very many turns, taken evenly over the sessions: enough to tell common words
+-- from rare ones without reading every turn. Half an occurrence is added, so that none is 0.
+create or replace function recall._word_shares(
+    p_user_id     uuid,
+    p_terms       tsquery[],
+    p_session_ids uuid[],
+    p_turns       bigint
+)
+returns double precision[]
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set enable_seqscan = off
+as $function$
+declare
+    v_step         constant bigint := greatest(1, p_turns / 500);
+    v_session_ids  uuid[];
+    v_turn_indexes integer[];
+begin
+    select array_agg(s.session_id), array_agg(t.turn_index)
+      into v_session_ids, v_turn_indexes
+      from (
+            select n.session_id, n.turn_count,
+                   sum(n.turn_count) over (order by n.session_id) - n.turn_count as earlier
+              from recall.sessions as n
+             where n.user_id = p_user_id
+               and (p_session_ids is null or n.session_id = any (p_session_ids))
+           ) as s
+     cross join lateral generate_series(
+               v_step - s.earlier % v_step, s.turn_count, v_step) as t (turn_index);
+
+    return array(
+        with sample as materialized (
+            select m.search_vector
+              from unnest(v_session_ids, v_turn_indexes) as t (session_id, turn_index)
+              join recall.message_search as m using (session_id, turn_index)
+             where m.user_id = p_user_id
+        )
+        select (count(a.search_vector) + 0.5) / ((select count(*) from sample) + 1)
+          from unnest(p_terms) with ordinality as w (term, ordinal)
+          left join sample as a on a.search_vector @@ w.term
+         group by w.ordinal
+         order by w.ordinal);
+end;
+$function$;
+
+comment on function recall._word_shares(uuid, tsquery[], uuid[], bigint) is
+    'About how many of a user''s very many turns have each of some words.';
