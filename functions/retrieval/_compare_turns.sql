@@ -31,6 +31,7 @@ stable
 parallel safe
 set search_path from current
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_near      constant double precision :=

@@ -22,6 +22,7 @@ parallel safe
 set search_path from current
 set enable_seqscan = off
 set work_mem = '32MB'
+set jit = off
 as $function$
 declare
     v_total constant bigint := recall._count_turns(p_user_id, p_filter.session_ids);

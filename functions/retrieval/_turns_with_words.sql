@@ -17,6 +17,7 @@ parallel safe
 set search_path from current
 set enable_seqscan = off
 set work_mem = '32MB'
+set jit = off
 as $function$
 declare
     v_shares double precision[];

@@ -13,6 +13,7 @@ stable
 parallel safe
 set search_path from current
 set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_step         constant bigint := greatest(1, p_turns / 500);
