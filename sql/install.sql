@@ -427,6 +427,7 @@ begin;
 \ir ../functions/jobs/_enqueue_due_summary.sql
 \ir ../functions/jobs/_extract_input.sql
 \ir ../functions/jobs/_extracted_candidates.sql
+\ir ../functions/jobs/_failure_text.sql
 \ir ../functions/jobs/_finish_compact.sql
 \ir ../functions/jobs/_finish_embed.sql
 \ir ../functions/jobs/_finish_extract.sql

@@ -33,7 +33,7 @@ begin
     update public.due set xid = pg_current_xact_id()
      where n in (select n from public.due where xid is null order by n limit p_limit);
     get diagnostics done = row_count;
-    if v_manner = 'fail' then raise exception 'the disk is full'; end if;
+    if v_manner = 'fail' then raise disk_full using message = 'the disk is full'; end if;
     if v_manner = 'slow' then perform pg_sleep(0.02); end if;
     more := exists (select from public.due where xid is null);
     if v_manner = 'look' then done := 0; end if;
@@ -154,7 +154,7 @@ def test_a_failure_is_noted_and_undone(db: Connection, sweep: str) -> None:
     leave(db, 12, "fail")
     for failures in (1, 2):
         result = run(db, sweep)
-        assert (result["error"], result["sqlstate"]) == ("the disk is full", "P0001")
+        assert (result["error"], result["sqlstate"]) == ("the disk is full", "53100")
         assert (result["done"], result["more"]) == (0, False)
         assert noted(db, sweep)["failures"] == failures
     assert left(db) == 12

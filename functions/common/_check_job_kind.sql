@@ -16,7 +16,8 @@ begin
     if p_kind is null or p_kind <> all (v_kinds) then
         raise exception using
             errcode = 'RC003',
-            message = format('unknown job kind %s', coalesce(quote_literal(p_kind), 'null')),
+            message = format('unknown job kind %s',
+                             coalesce(quote_literal(left(p_kind, 80)), 'null')),
             hint    = 'Known kinds: ' || array_to_string(v_kinds, ', ');
     end if;
 end;

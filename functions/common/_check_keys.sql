@@ -29,7 +29,7 @@ begin
           from jsonb_object_keys(p_object - p_allowed) as k (key);
         raise exception using
             errcode = 'RC003',
-            message = format('unknown key in %s: %s', p_what, v_unknown),
+            message = format('unknown key in %s: %s', p_what, left(v_unknown, 200)),
             hint    = 'Known keys: ' || array_to_string(p_allowed, ', ');
     end if;
 end;

@@ -24,7 +24,7 @@ begin
     exception when others then
         raise exception using
             errcode = 'RC004',
-            message = format('%s is not a vector: %s', p_what, sqlerrm),
+            message = format('%s is not a vector: %s', p_what, split_part(sqlerrm, ': "', 1)),
             hint    = 'Pass an array of finite numbers, each within ±65504.';
     end;
     perform recall._check_embedding(v_embedding, p_what);

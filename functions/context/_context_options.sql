@@ -48,7 +48,8 @@ begin
     loop
         raise exception using
             errcode = 'RC003',
-            message = format('option %s is %s', v_choice.key, v_options ->> v_choice.key),
+            message = format('option %s is %s', v_choice.key,
+                             left(v_options ->> v_choice.key, 80)),
             hint    = 'One of ' || array_to_string(v_choice.known, ', ');
     end loop;
 
@@ -57,7 +58,7 @@ begin
         if recall._integer(v_options, v_key) < 0 then
             raise exception using
                 errcode = 'RC003',
-                message = format('option %s is %s', v_key, v_options ->> v_key),
+                message = format('option %s is %s', v_key, left(v_options ->> v_key, 80)),
                 hint    = 'Zero or more.';
         end if;
     end loop;

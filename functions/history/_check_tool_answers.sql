@@ -42,7 +42,7 @@ begin
                 errcode = 'RC003',
                 message = format('messages[%s].tool_call_id %s answers no earlier call',
                                  v_answer.turn_index - 1,
-                                 quote_literal(v_answer.tool_call_id)),
+                                 quote_literal(left(v_answer.tool_call_id, 80))),
                 hint    = 'Append the assistant message with that tool call first.';
         end if;
     end loop;

@@ -24,7 +24,8 @@ begin atomic
                     then case when jsonb_typeof(e.part -> 'refusal') is distinct from 'string'
                               then '.refusal is missing' end
                 when p_role <> 'user'
-                    then format('.type is %s in a message of role %s', e.part ->> 'type', p_role)
+                    then format('.type is %s in a message of role %s', left(e.part ->> 'type', 80),
+                                p_role)
                 when e.part ->> 'type' = 'image_url'
                     then case when jsonb_typeof(e.part #> '{image_url,url}')
                                    is distinct from 'string'

@@ -27,7 +27,7 @@ begin
                 when jsonb_typeof(e.call) <> 'object' then ' is not an object'
                 when jsonb_typeof(e.call -> 'id') is distinct from 'string' or e.call ->> 'id' = ''
                     then '.id is missing'
-                when e.nth > 1 then format('.id %s stands twice', e.call ->> 'id')
+                when e.nth > 1 then format('.id %s stands twice', left(e.call ->> 'id', 80))
                 when e.call ->> 'type' = 'custom'
                     then case when jsonb_typeof(e.call #> '{custom,name}')
                                    is distinct from 'string'
@@ -35,7 +35,7 @@ begin
                                    is distinct from 'string'
                               then '.custom needs name and input' end
                 when e.call ->> 'type' is distinct from 'function'
-                    then format('.type is %s', coalesce(e.call ->> 'type', 'missing'))
+                    then format('.type is %s', coalesce(left(e.call ->> 'type', 80), 'missing'))
                 when jsonb_typeof(e.call #> '{function,name}') is distinct from 'string'
                     then '.function.name is missing'
                 when jsonb_typeof(e.call #> '{function,arguments}') is distinct from 'string'

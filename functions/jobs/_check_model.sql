@@ -16,7 +16,8 @@ begin
         raise exception using
             errcode = 'RC004',
             message = format('vectors of model %s, this database searches those of %s',
-                             p_result ->> 'embedding_model', p_settings.embedding_model),
+                             left(p_result ->> 'embedding_model', 80),
+                             p_settings.embedding_model),
             hint    = 'Start the worker with that model, or change settings.embedding_model.';
     end if;
 end;

@@ -17,7 +17,7 @@ begin
         raise exception using
             errcode = 'RC003',
             message = format('unknown maintenance task %s',
-                             coalesce(quote_literal(p_task), 'null')),
+                             coalesce(quote_literal(left(p_task, 80)), 'null')),
             hint    = 'Known: ' || (select string_agg(t.task, ', ' order by t.task)
                                       from recall.maintenance_tasks as t);
     end if;

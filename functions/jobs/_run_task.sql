@@ -2,6 +2,7 @@
 -- a batch failed, or {"skipped": …}
 -- Batches of one task until nothing is due or the time has come; it never runs beside itself. A
 -- failure undoes its own batch, and is noted and returned, not raised: raising would undo the note.
+-- The note, which health() shows, quotes no user.
 -- So is a statement_timeout, which `others` leaves out: a task that hangs would otherwise be the
 -- first one due again, for ever.
 -- `more` says that another call would find work: a batch that only looked, and changed nothing, may
@@ -19,11 +20,12 @@ set search_path from current
 set lock_timeout = '2s'
 as $function$
 declare
-    v_start  timestamptz := clock_timestamp();
-    v_batch  integer;
-    v_more   boolean;
-    v_done   integer     := 0;
-    v_result jsonb       := '{}'::jsonb;
+    v_start   timestamptz := clock_timestamp();
+    v_batch   integer;
+    v_more    boolean;
+    v_done    integer     := 0;
+    v_context text;
+    v_result  jsonb       := '{}'::jsonb;
 begin
     if not pg_try_advisory_xact_lock(hashtextextended('pgrecall.' || p_task.task, 0)) then
         return jsonb_build_object('skipped', 'it runs elsewhere');
@@ -36,8 +38,11 @@ begin
               using p_task.batch_size;
             v_done := v_done + v_batch;
         exception when query_canceled or others then
+            get stacked diagnostics v_context = pg_exception_context;
             v_more   := false;
-            v_result := jsonb_build_object('error', sqlerrm, 'sqlstate', sqlstate);
+            v_result := jsonb_build_object(
+                'error', recall._failure_text(sqlstate, sqlerrm, v_context),
+                'sqlstate', sqlstate);
         end;
         exit when not v_more or clock_timestamp() >= p_until;
     end loop;

@@ -3,7 +3,7 @@
 -- another claim holds are passed by. An extraction whose conversation still goes on is put off to
 -- its idle pause here, which spares every append an update of the job. So are jobs that need a
 -- model when a daily limit is reached: at most some hundred a call, then the rest is passed by,
--- each by the limit of its user.
+-- each by the limit of its user. In a transaction of one user (recall.user_id) only that user's.
 -- Raises  RC003.
 create or replace function recall.claim_jobs(
     p_worker text,
@@ -35,6 +35,7 @@ declare
     v_claimed integer     := 0;
     v_put_off integer     := 0;
     v_models  boolean     := true;
+    v_user    text        := nullif(current_setting('recall.user_id', true), '');
     v_waiting uuid[]      := '{}'::uuid[];
     v_kind    text;
     v_whose   text;
@@ -45,6 +46,7 @@ declare
           from recall.jobs as j
          where j.state = 'ready'
            and j.run_at <= v_now
+           and (v_user is null or j.user_id::text = v_user)
            and (p_kinds is null or j.kind = any (p_kinds)
                 or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
            and (v_put_off = 0 or not recall._needs_model(j.kind, j.payload)
@@ -59,7 +61,7 @@ begin
        or p_lease > interval '1000 years' then
         raise exception using
             errcode = 'RC003',
-            message = format('worker %L, lease %s', p_worker, p_lease),
+            message = format('worker %L, lease %s', left(p_worker, 80), p_lease),
             hint    = 'A worker has a name, a lease some length.';
     end if;
     foreach v_kind in array coalesce(p_kinds, '{}') loop
@@ -110,4 +112,5 @@ $function$;
 
 comment on function recall.claim_jobs(text, text[], integer, interval) is
     'Lease due jobs to a worker: at most p_limit, never two running ones of one session and kind. '
-    'Past a daily cost limit, jobs that need a language model are put off (RC005 in last_error).';
+    'Past a daily cost limit, jobs that need a language model are put off (RC005 in last_error). '
+    'Where recall.user_id is set: that user''s only.';

@@ -34,7 +34,8 @@ exception
         get stacked diagnostics v_name = constraint_name;
         raise exception using
             errcode = 'RC003',
-            message = concat_ws(': ', 'a value is out of range', nullif(v_name, ''), sqlerrm),
+            message = concat_ws(': ', 'a value is out of range', nullif(v_name, ''),
+                                left(sqlerrm, 200)),
             hint    = 'schedule: a cron expression; period and budget: intervals above 0, budget '
                       'at most a day; batch_size: above 0; enabled: true or false.';
 end;

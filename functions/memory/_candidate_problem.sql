@@ -17,7 +17,7 @@ declare
     v_problem text := recall._judge_candidate(p_candidate, p_keys, p_kinds, p_max_characters);
 begin
     if v_problem = ' has an unknown key' then
-        select format('.%s is no key', min(k.key))
+        select format('.%s is no key', left(min(k.key), 80))
           into v_problem
           from jsonb_object_keys(p_candidate - p_keys) as k (key);
     end if;

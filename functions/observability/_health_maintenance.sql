@@ -45,7 +45,8 @@ begin
                filter (where u.is_failing or u.is_late),
                format('%s tasks run in time', count(*))),
            case when bool_or(u.is_failing)
-                then 'Mend what it says, then try: select recall.run_maintenance(''…'');'
+                then 'Mend what it says, then try: select recall.run_maintenance(''…''); all of an '
+                     'error is told by the task itself: select * from recall.…();'
                 when bool_or(u.is_late)
                 then 'Start a worker: pgrecall worker. Or let pg_cron do it: '
                      'select * from recall.schedule_maintenance();' end

@@ -1,6 +1,7 @@
 -- recall._health_statements() -> slow_statements, where pg_stat_statements is
 -- By EXECUTE: most installations lack it. The owner sees texts of others only as a member of
--- pg_read_all_stats; maintenance and imports may take their time.
+-- pg_read_all_stats; maintenance and imports may take their time. Of a text the first name of ours
+-- is shown: the rest may hold values (COPY, DO, comments), and whoever may call health() sees it.
 create or replace function recall._health_statements()
 returns table (
     name   text,
@@ -30,7 +31,8 @@ begin
     begin
         execute format($sql$
             select string_agg(format('%%s ms (%%s calls): %%s', round(s.mean_exec_time), s.calls,
-                                     left(s.query, 60)), '; ' order by s.mean_exec_time desc)
+                                     substring(s.query from '\yrecall\.\w+')),
+                              '; ' order by s.mean_exec_time desc)
                        filter (where s.query ~ '\yrecall\.' and s.place <= 3),
                    count(*) filter (where s.query = '<insufficient privilege>')
               from (
@@ -58,7 +60,8 @@ begin
                      case when v_hidden > 0
                           then format('%s slow statements of others are not shown', v_hidden) end),
            case when v_slow is not null
-                then 'explain (analyze, buffers) one of them; vacuum (analyze) its tables.'
+                then 'See pg_stat_statements; explain (analyze, buffers) one of them; vacuum '
+                     '(analyze) its tables.'
                 when v_hidden > 0
                 then format('grant pg_read_all_stats to %I;', current_user) end;
 end;

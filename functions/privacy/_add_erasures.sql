@@ -26,7 +26,7 @@ begin
 exception when data_exception or not_null_violation or check_violation then
     raise exception using
         errcode = 'RC003',
-        message = format('p_erasures: %s', sqlerrm),
+        message = format('p_erasures: %s', left(sqlerrm, 200)),
         hint    = 'Each element has erasure_id, salt, digest and erased_at, as in a receipt.';
 end;
 $function$;

@@ -26,19 +26,19 @@ begin
         raise exception using
             errcode = 'RC003',
             message = format('p_document is no export of version 1: format %s, version %s',
-                             coalesce(p_document -> 'format', 'null'),
-                             coalesce(p_document -> 'version', 'null')),
+                             left(coalesce(p_document -> 'format', 'null')::text, 80),
+                             left(coalesce(p_document -> 'version', 'null')::text, 80)),
             hint    = 'Pass what recall.export_user returns.';
     end if;
     if p_document ->> 'user_id' is distinct from p_user_id::text then
         raise exception using
             errcode = 'RC006',
-            message = format('the document is of user %s, not of %s', p_document ->> 'user_id',
-                             p_user_id),
+            message = format('the document is of user %s, not of %s',
+                             left(p_document ->> 'user_id', 80), p_user_id),
             hint    = 'An export is imported for the user it was made of.';
     end if;
 
-    select format('tables.%s', e.key)
+    select format('tables.%s', left(e.key, 80))
       into v_wrong
       from jsonb_each(p_document -> 'tables') as e
      where e.key <> all (v_tables)

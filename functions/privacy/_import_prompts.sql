@@ -1,10 +1,10 @@
--- recall._import_prompts(user, prompts, settings)
+-- recall._import_prompts(user, document, settings)
 -- Stores the system prompts of a document; where one is masked, the sessions that had it get the
--- masked one.
+-- masked one. A session comes with its prompt: by a hash alone it would get that of another user.
 -- Raises  RC003.
 create or replace function recall._import_prompts(
     p_user_id  uuid,
-    p_prompts  jsonb,
+    p_document jsonb,
     p_settings recall.settings
 )
 returns void
@@ -17,8 +17,14 @@ declare
     v_prompt  jsonb;
     v_content text;
     v_stored  record;
+    v_hash    bytea;
+    v_hashes  bytea[] := '{}'::bytea[];
+    v_session text;
 begin
-    for v_prompt in select p.item from jsonb_array_elements(p_prompts) as p (item) loop
+    for v_prompt in select p.item from jsonb_array_elements(p_document -> 'system_prompts')
+                                       as p (item) loop
+        v_hash    := sha256(convert_to(v_prompt ->> 'content', 'UTF8'));
+        v_hashes  := v_hashes || v_hash;
         v_content := recall._guard_text(v_prompt ->> 'content', p_settings,
                                         'p_document: a system prompt');
         v_stored  := recall._store_system_prompt(p_user_id, v_content,
@@ -27,8 +33,20 @@ begin
         update recall.sessions as s
            set system_prompt_hash = v_stored.o_hash
          where s.user_id            = p_user_id
-           and s.system_prompt_hash = sha256(convert_to(v_prompt ->> 'content', 'UTF8'));
+           and s.system_prompt_hash = v_hash;
     end loop;
+
+    select r.item ->> 'session_id'
+      into v_session
+      from jsonb_array_elements(p_document #> '{tables,sessions}') as r (item)
+     where (r.item ->> 'system_prompt_hash')::bytea <> all (v_hashes)
+     limit 1;
+    if found then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: the system prompt of session %s is missing', v_session),
+            hint    = 'Pass what recall.export_user returned, as it was.';
+    end if;
 end;
 $function$;
 

@@ -26,7 +26,8 @@ begin
     if p_head ->> 'user_id' is distinct from p_user_id::text then
         raise exception using
             errcode = 'RC006',
-            message = format('the head is of user %s, not of %s', p_head ->> 'user_id', p_user_id),
+            message = format('the head is of user %s, not of %s', left(p_head ->> 'user_id', 80),
+                             p_user_id),
             hint    = 'A head is of one user''s events.';
     end if;
 end;

@@ -43,12 +43,17 @@ begin
             v_table.relname,
             recall._export_rows(p_user_id, v_table.name, recall._left_out(v_table.name)));
     end loop;
-    select coalesce(jsonb_agg(to_jsonb(p) - '{prompt_hash,created_at,released_at}'::text[]
+    -- the user's own count of a prompt that others may have too
+    select coalesce(jsonb_agg(jsonb_build_object('content', p.content, 'token_count', s.tokens)
                               order by p.prompt_hash), '[]')
       into v_prompts
-      from recall.system_prompts as p
-     where p.prompt_hash in (
-            select s.system_prompt_hash from recall.sessions as s where s.user_id = p_user_id);
+      from (
+            select s.system_prompt_hash, max(s.system_prompt_tokens) as tokens
+              from recall.sessions as s
+             where s.user_id = p_user_id
+             group by s.system_prompt_hash
+           ) as s
+      join recall.system_prompts as p on p.prompt_hash = s.system_prompt_hash;
     select s.* into v_settings from recall.settings as s;
 
     return jsonb_build_object(

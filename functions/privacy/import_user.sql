@@ -43,11 +43,11 @@ begin
         v_user     := v_user || jsonb_build_object('metadata', recall._guard_secrets(
             coalesce(v_user -> 'metadata', '{}'), v_settings, 'p_document: metadata of the user'));
         v_counts   := recall._import_tables(p_user_id, p_document);
-        perform recall._import_prompts(p_user_id, p_document -> 'system_prompts', v_settings);
+        perform recall._import_prompts(p_user_id, p_document, v_settings);
     exception when data_exception or integrity_constraint_violation then
         raise exception using
             errcode = 'RC003',
-            message = format('p_document: %s', sqlerrm),
+            message = format('p_document: %s', left(sqlerrm, 200)),
             hint    = 'Pass what recall.export_user returned, as it was.';
     end;
     perform recall._check_imported(p_user_id);

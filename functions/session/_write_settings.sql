@@ -28,7 +28,8 @@ exception
         get stacked diagnostics v_name = constraint_name;
         raise exception using
             errcode = 'RC003',
-            message = concat_ws(': ', 'a setting is out of range', nullif(v_name, ''), sqlerrm),
+            message = concat_ws(': ', 'a setting is out of range', nullif(v_name, ''),
+                                left(sqlerrm, 200)),
             hint    = 'The comment of the column in recall.settings says unit and range.';
 end;
 $function$;

@@ -51,7 +51,7 @@ begin
     then
         raise exception using
             errcode = 'RC003',
-            message = format('p_status is %L', p_status),
+            message = format('p_status is %L', left(p_status, 80)),
             hint    = 'One of active, paused, closed, expired; NULL for all.';
     end if;
 

@@ -20,8 +20,9 @@ begin
        or p_review_after <= interval '0' then
         raise exception using
             errcode = 'RC003',
-            message = format('kind %L, description %L, lifetime %s, review after %s', p_kind,
-                             p_description, p_lifetime, p_review_after),
+            message = format('kind %L, description %L, lifetime %s, review after %s',
+                             left(p_kind, 80), left(p_description, 80), p_lifetime,
+                             p_review_after),
             hint    = 'A name in lower case (letters, digits, underscores), a description, a '
                       'positive lifetime or NULL, a positive time to the review or NULL.';
     end if;

@@ -22,9 +22,9 @@ begin
        or p_input_price is null or p_output_price is null then
         raise exception using
             errcode = 'RC003',
-            message = format('model %L with window %s and prices %s, %s, %s', p_model_id,
-                             p_context_window_size, p_input_price, p_cached_input_price,
-                             p_output_price),
+            message = format('model %L with window %s and prices %s, %s, %s',
+                             left(p_model_id, 80), p_context_window_size, p_input_price,
+                             p_cached_input_price, p_output_price),
             hint    = 'A name, a window above zero (tokens), prices of zero or more '
                       '(micro-cents per million tokens).';
     end if;

@@ -37,7 +37,7 @@ begin
     exception when data_exception then
         raise exception using
             errcode = 'RC003',
-            message = format('p_changes: %s', sqlerrm),
+            message = format('p_changes: %s', left(sqlerrm, 200)),
             hint    = 'Numbers as numbers, texts as texts.';
     end;
     if p_changes ? 'model_id' and not p_changes ? 'context_window_size' then
