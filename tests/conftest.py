@@ -15,7 +15,7 @@ import pytest
 from invariants import check_invariants
 from servers import TestServer, running_server
 
-pytest_plugins = ("scripted_model",)
+pytest_plugins = ("scripted_model", "two_users")
 
 # On a busy machine a statement may take any time; and an example may use the module's database.
 hypothesis.settings.register_profile(

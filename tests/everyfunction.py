@@ -6,6 +6,7 @@ gets a line in CALLS; `test_every_function_is_called` sees to it.
 
 from __future__ import annotations
 
+import json
 import random
 import uuid
 from dataclasses import dataclass
@@ -231,7 +232,18 @@ def furnish(conn: Connection, mark: str) -> World:
         conn, user, p_system_prompt=f"You know {mark}.", p_title=mark, p_metadata={"mark": mark},
         p_context_window_size=2000, p_max_response_tokens=500,
     )  # fmt: skip
-    closed = open_session(conn, user, p_title=f"{mark} closed")
+    closed = open_session(conn, user, p_title=f"{mark} closed", p_agent_id=mark, p_model_id=mark)
+    tool_call = {
+        "id": mark,
+        "type": "function",
+        "function": {"name": mark, "arguments": json.dumps({"mark": mark})},
+    }
+    append(conn, user, closed, [
+        {"role": "user", "name": mark, "content": [{"type": "text", "text": mark}],
+         "metadata": {"mark": mark}},
+        {"role": "assistant", "tool_calls": [tool_call], "model_id": mark, "finish_reason": mark},
+        {"role": "tool", "tool_call_id": mark, "content": mark},
+    ])  # fmt: skip
     call(conn, "close_session", p_user_id=user, p_session_id=closed)
 
     last_month = datetime.now(UTC).replace(day=1) - timedelta(days=3)
@@ -265,7 +277,8 @@ def furnish(conn: Connection, mark: str) -> World:
     (disputed,) = call(conn, "ingest_memories", p_user_id=user, p_session_id=session,
                        p_candidates=[{"content": f"{mark} works at the mill", "slot": "job",
                                       "provenance": "system_inferred"}])  # fmt: skip
-    goal = remember("wants to run a marathon", p_kind="goal")
+    goal = remember("wants to run a marathon", p_kind="goal", p_slot=mark, p_agent_id=mark,
+                    p_metadata={"mark": mark})  # fmt: skip
     episodes = [
         str(
             remember(
@@ -277,8 +290,9 @@ def furnish(conn: Connection, mark: str) -> World:
         )
         for n in range(3)
     ]
-    call(conn, "put_working", p_user_id=user, p_session_id=session, p_task_id="task", p_key="key",
-         p_value={"mark": mark})  # fmt: skip
+    for task, key in (("task", "key"), (mark, mark)):
+        call(conn, "put_working", p_user_id=user, p_session_id=session, p_task_id=task, p_key=key,
+             p_value={"mark": mark})  # fmt: skip
 
     # a summary, two jobs under a lease, a dead one and a ready one
     conn.execute(
@@ -298,6 +312,7 @@ def furnish(conn: Connection, mark: str) -> World:
     append(conn, user, other, repeated)
     conn.execute("delete from recall.jobs where user_id = %s", [user])
     for name_, kind, payload, where in (
+        ("index", "embed", {}, other),
         ("embed", "embed", {}, session),
         ("extract", "extract", {"mode": "verbatim"}, session),
         ("llm", "extract", {"mode": "llm"}, other),
@@ -328,9 +343,14 @@ def furnish(conn: Connection, mark: str) -> World:
     call(conn, "fail_job", p_user_id=user, p_job_id=keys["merge_job"],
          p_lease_token=keys["merge_token"], p_error=f"{mark} failed", p_retry=False,
          p_phases=[{"phase": "merge", "duration_ms": 5, "prompt_tokens": 100,
-                    "completion_tokens": 10, "model_id": "gpt-4o-mini"}])  # fmt: skip
+                    "completion_tokens": 10, "model_id": "gpt-4o-mini",
+                    "error": mark}])  # fmt: skip
     call(conn, "enqueue_job", p_user_id=user, p_kind="pattern", p_session_id=session,
          p_dedupe_key=mark, p_payload={"mark": mark})  # fmt: skip
+    call(conn, "finish_job", p_user_id=user, p_job_id=keys.pop("index_job"),
+         p_lease_token=keys.pop("index_token"),
+         p_result={"through_turn": 30,
+                   "messages": [{"turn_index": 1, "embedding": vector(1)}]})  # fmt: skip
     (window,) = call(conn, "job_input", p_user_id=user, p_job_id=keys["compact_job"],
                      p_lease_token=keys["compact_token"])  # fmt: skip
     compacted = {
@@ -339,15 +359,21 @@ def furnish(conn: Connection, mark: str) -> World:
     call(conn, "record_access", p_user_id=user, p_memory_ids=memories[:5],
          p_relevance="{0.1,0.2,0.3,0.4,0.5}", p_efficiency=0.9)  # fmt: skip
 
-    (recorded,) = call(conn, "record_model_call", p_user_id=user, p_model=mark,
-                       p_request={"mark": mark}, p_error=f"{mark} failed",
-                       p_session_id=session)  # fmt: skip
+    body = json.dumps({"mark": mark})
+    headers = {"x-request-id": mark}
+    (recorded,) = call(conn, "record_model_call", p_user_id=user, p_model=mark, p_provider=mark,
+                       p_endpoint=mark, p_request_body=body.encode(),
+                       p_response_body=body.encode(), p_request_headers=headers,
+                       p_response_headers=headers, p_error=f"{mark} failed", p_request_id=mark,
+                       p_session_id=session, p_metadata={"mark": mark})  # fmt: skip
     call(conn, "record_stream_events", p_user_id=user, p_call_id=recorded["record_model_call"],
-         p_events=[{"text_delta": mark, "payload": {"mark": mark}}])  # fmt: skip
-    call(conn, "record_protocol_event", p_user_id=user, p_event_type=mark,
-         p_payload={"mark": mark})  # fmt: skip
+         p_events=[{"type": mark, "text_delta": mark, "payload": {"mark": mark},
+                    "mime_type": mark}])  # fmt: skip
+    call(conn, "record_protocol_event", p_user_id=user, p_event_type=mark, p_method=mark,
+         p_rpc_id=mark, p_tool_name=mark, p_tool_call_id=mark, p_session_id=session,
+         p_payload_body=body.encode(), p_metadata={"mark": mark})  # fmt: skip
 
-    tool_call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    answered = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     return keys | {
         "user": user,
         "later": datetime.now(UTC) + timedelta(days=400),
@@ -360,6 +386,8 @@ def furnish(conn: Connection, mark: str) -> World:
         "call": recorded["record_model_call"],
         "events": Jsonb([{"index": 7, "text_delta": f"{mark} says", "payload": {"n": 1}}]),
         "memory": memories[7],
+        "used": memories[:2],
+        "relevance": [0.5, 0.5],
         "protected": protected,
         "retracted": retracted,
         "disputed": disputed["memory_id"],
@@ -373,7 +401,7 @@ def furnish(conn: Connection, mark: str) -> World:
         "repeated": Jsonb(repeated),
         "tools": Jsonb(
             [
-                {"role": "assistant", "tool_calls": [tool_call]},
+                {"role": "assistant", "tool_calls": [answered]},
                 {"role": "tool", "tool_call_id": "c1", "content": mark},
             ]
         ),

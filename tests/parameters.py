@@ -78,6 +78,7 @@ BASES: dict[str, list[dict[str, str]]] = {
     "achieve_goal": [{"p_memory_id": "goal"}],
     "resolve_dispute": [{"p_memory_id": "disputed"}],
     "resume_session": [{"p_session_id": "closed"}],
+    "record_access": [{"p_memory_ids": "used", "p_relevance": "relevance"}],
     "import_user": [{"p_user_id": "newcomer", "p_document": "document"}],
     "seal_user": [{"p_user_id": "newcomer"}],
 }  # fmt: skip

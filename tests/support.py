@@ -38,6 +38,18 @@ def refused(sqlstate: str, words: str = "") -> Iterator[None]:
     assert error.diag.message_hint or not sqlstate.startswith("RC"), "an error without a hint"
 
 
+def everything(error: psycopg.Error) -> str:
+    """Return an error with all that the client, or the server's log, has of it."""
+    diag = error.diag
+    return " | ".join(
+        str(field)
+        for field in (
+            diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint,
+            diag.context, diag.internal_query, diag.table_name, diag.constraint_name,
+        )
+    )  # fmt: skip
+
+
 def value(conn: Connection, query: str, parameters: Sequence[Any] = ()) -> Any:
     """Return the one value of a query."""
     row = conn.execute(query.encode(), parameters or None).fetchone()

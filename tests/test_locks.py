@@ -39,12 +39,14 @@ OVER = {
     "finish_job llm": 10,
     "finish_job embed": 3,
     "resolve_dispute accepted": 3,
+    "search_sessions hybrid": 6,
     "health": 6,
     "purge_expired": 12,
 }
 """An extraction with decisions: the trigger of a memory that changes reads the user's settings, and
 the one that asks whether the user is sealed his row; the head of his chain of events is read, and
-hashes of memories that changed. An operator's look at the catalog, at disputes and at pg_cron; a
+hashes of memories that changed. A search of sessions reads the turns that it found, beside titles
+and summaries. An operator's look at the catalog, at disputes and at pg_cron; a
 sweep over seven kinds of rows."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}

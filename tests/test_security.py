@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -15,109 +15,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psycopg import conninfo
 
-from everyfunction import CALLS, Call, World, furnish, public_functions
+from everyfunction import CALLS, Call, World, public_functions
 from pgrecall.errors import ConfigurationError
 from support import append, call, login_role, open_session, refused, rows, said, value
+from two_users import (
+    BRAVO,
+    FOR_ALL_USERS,
+    MATRIX,
+    Login,
+    answer,
+    as_role,
+    belongings,
+    least_role,
+    tables_of_users,
+)
 
 Connection = psycopg.Connection[Any]
-Connect = Callable[..., Connection]
-Login = dict[str, str]
-
-READER = {
-    "user_id", "uuidv7", "version", "health", "get_settings", "list_models", "message_hash",
-    "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
-    "search_sessions",
-    "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
-    "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
-    "explain_context", "export_user", "list_model_calls", "list_stream_events",
-    "list_protocol_events", "get_ledger_rules", "get_user_keys",
-    "export_head", "verify_integrity",
-}  # fmt: skip
-WRITER = {
-    "ensure_user", "open_session", "update_session", "pause_session", "resume_session",
-    "close_session", "append_messages", "retract_turns", "annotate_message", "remember",
-    "ingest_memories", "supersede_memory", "retract_memory", "restore_memory", "validate_memory",
-    "achieve_goal", "reinforce_memory", "resolve_dispute", "record_access", "put_working",
-    "clear_working", "forget_memory", "forget_session",
-    "record_model_call", "record_stream_events", "record_protocol_event", "revoke_source",
-    "seal_user",
-}  # fmt: skip
-WORKER = {
-    "enqueue_job", "claim_jobs", "job_input", "consolidation_input", "finish_job", "extend_lease",
-    "fail_job",
-    "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log", "enqueue_merges",
-    "enqueue_patterns",
-    "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",
-    "maintain", "list_maintenance", "metrics",
-    "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
-    "enqueue_compactions", "enqueue_missing_embeddings", "purge_expired",
-    "drop_expired_partitions",
-}  # fmt: skip
-ADMIN = {
-    "configure",
-    "configure_user",
-    "register_model",
-    "register_kind",
-    "retry_dead_jobs",
-    "configure_maintenance",
-    "maintenance_commands",
-    "schedule_maintenance",
-    "unschedule_maintenance",
-    "forget_user",
-    "list_erasures",
-    "replay_erasures",
-    "import_user",
-    "rewrap_user_key",
-    "add_user_key",
-    "list_sealed_rows",
-    "reseal_rows",
-}
-
-MATRIX = {
-    "recall_reader": READER,
-    "recall_writer": READER | WRITER,
-    "recall_worker": READER | WRITER | WORKER,
-    "recall_admin": READER | WRITER | WORKER | ADMIN,
-}
-"""Which role may call what: each what the one before it may, and more."""
-
-FOR_ALL_USERS = {"claim_jobs"}
-"""A worker's: what it returns is of whoever has work."""
-
-ALPHA, BRAVO = "alphacanary", "bravocanary"
-
-
-@pytest.fixture(scope="module")
-def worlds(dsn: str) -> tuple[World, World]:
-    """Two users, each with a word of his own in everything he has."""
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        return furnish(conn, ALPHA), furnish(conn, BRAVO)
-
-
-@pytest.fixture(scope="module")
-def logins(dsn: str) -> Iterator[dict[str, Login]]:
-    """A login role for each of our roles, member of that one only; and one of none."""
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        made = {role: login_role(conn, member_of=[role]) for role in MATRIX}
-        made["nobody"] = login_role(conn)
-        entered = {role: manager.__enter__() for role, manager in made.items()}
-        yield entered
-        for manager in made.values():
-            manager.__exit__(None, None, None)
-
-
-def as_role(dsn: str, login: Login) -> Connection:
-    return psycopg.connect(conninfo.make_conninfo(dsn, **login), autocommit=True)
-
-
-def least_role(function: str) -> str:
-    return next(role for role, functions in MATRIX.items() if function in functions)
-
-
-def answer(conn: Connection, asked: Call, world: World) -> str:
-    """Return what a call gives, as text."""
-    return json.dumps(conn.execute(asked.query.encode(), world).fetchall(), default=str)
-
 
 # --- rights
 
@@ -244,34 +157,6 @@ def test_an_identity_that_is_no_user(
 # --- two users
 
 
-def tables_of_users(conn: Connection) -> list[str]:
-    found = rows(
-        conn,
-        "select c.oid::regclass::text as name from pg_class as c"
-        " join pg_attribute as a on a.attrelid = c.oid and a.attname = 'user_id'"
-        " where c.relnamespace = 'recall'::regnamespace and c.relkind in ('r', 'p')"
-        " and not c.relispartition order by 1",
-    )
-    return [row["name"] for row in found]
-
-
-def belongings(conn: Connection, user: uuid.UUID) -> str:
-    """Return a checksum of everything a user has."""
-    sums = " union all ".join(
-        f"select '{table}' || coalesce(string_agg(md5(t::text), ',' order by md5(t::text)), '')"
-        f" from {table} as t where t.user_id = '{user}'"
-        for table in tables_of_users(conn)
-    )
-    return value(conn, f"select md5(string_agg(s.sum, '|')) from ({sums}) as s (sum)")
-
-
-IDS = (
-    "session", "closed", "memory", "retracted", "disputed", "goal", "embed_job", "embed_token",
-    "extract_job", "extract_token", "summarize_job", "summarize_token", "compact_job",
-    "compact_token", "llm_job", "llm_token", "request",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize("asked", [c for c in CALLS if c.of_user], ids=str)
 def test_a_call_sees_and_changes_one_user(
     db: Connection, worlds: tuple[World, World], asked: Call
@@ -281,38 +166,6 @@ def test_a_call_sees_and_changes_one_user(
     with db.transaction(force_rollback=True):
         assert BRAVO not in answer(db, asked, mine)
         assert belongings(db, theirs["user"]) == before
-
-
-@pytest.mark.parametrize("asked", [c for c in CALLS if c.of_user], ids=str)
-def test_another_users_ids_are_unknown_ids(
-    db: Connection, worlds: tuple[World, World], asked: Call
-) -> None:
-    """The same answer, or the same error but for the id, as for ids that nobody has."""
-    mine, theirs = worlds
-    outcomes = []
-    before = belongings(db, theirs["user"])
-    for ids in (theirs, {key: uuid.uuid4() for key in IDS}):
-        world = mine | {key: ids[key] for key in IDS}
-        decisions = [
-            entry | ({"target_id": str(ids["memory"])} if "target_id" in entry else {})
-            for entry in mine["decisions"].obj
-        ]
-        world["decisions"] = type(mine["decisions"])(decisions)
-        try:
-            with db.transaction(force_rollback=True):
-                said_back = answer(db, asked, world)
-                assert belongings(db, theirs["user"]) == before
-            outcome = f"{len(said_back) > 2}"
-        except psycopg.Error as error:
-            said_back = f"{error.sqlstate} {error} {error.diag.message_hint}"
-            outcome = said_back
-        assert outcome in ("True", "False") or outcome.startswith("RC")
-        for key in IDS:
-            outcome = outcome.replace(str(ids[key]), key)
-        assert BRAVO not in said_back
-        assert str(theirs["user"]) not in said_back
-        outcomes.append(outcome)
-    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize(
