@@ -56,6 +56,7 @@ begin;
 \ir ../functions/common/_find_session.sql
 \ir ../functions/common/_guard_secrets.sql
 \ir ../functions/common/_guard_text.sql
+\ir ../functions/common/_has_session.sql
 \ir ../functions/common/_read_user.sql
 \ir ../functions/common/_has_vectors.sql
 \ir ../functions/common/_hash_leaf.sql
@@ -66,6 +67,7 @@ begin;
 \ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql
 \ir ../functions/common/_json_of_bytes.sql
+\ir ../functions/common/_keep_session.sql
 \ir ../functions/common/_keep_user.sql
 \ir ../functions/common/_ledger_classes.sql
 \ir ../functions/common/_lock_session.sql
@@ -515,6 +517,7 @@ begin;
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_judge_head.sql
 \ir ../functions/privacy/_left_out.sql
+\ir ../functions/privacy/_refused_claims.sql
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_replace_user_key.sql
 \ir ../functions/privacy/_reseal_row.sql
@@ -562,6 +565,7 @@ begin;
 \ir ../functions/observability/_health_spending.sql
 \ir ../functions/observability/_health_statements.sql
 \ir ../functions/observability/_job_counts.sql
+\ir ../functions/observability/_keep_call.sql
 \ir ../functions/observability/_ledger_body.sql
 \ir ../functions/observability/_ledger_id.sql
 \ir ../functions/observability/_metrics_maintenance.sql

@@ -1,18 +1,25 @@
-"""A user is forgotten while everything else happens: each call that can write, before and after."""
+"""A user, a conversation or a memory is forgotten while everything else happens.
+
+Each call that can write begins before the erasure, which waits for it, and after, and waits itself.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
-from everyfunction import CALLS, Call, World
-from support import rows, value
-from test_forget import counts, forget, furnished, wait_for_lock
+from everyfunction import CALLS, Call, World, furnish
+from pgrecall.errors import NotFoundError
+from support import call, raise_errors, rows, said, together, value
+from test_forget import counts, furnished, wait_for_all, wait_for_lock
+from test_forget_parts import traces
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -24,6 +31,14 @@ OF_NOBODY = {
 """What writes nothing of a user, or forgets itself."""
 
 GROUPS = 4
+
+
+def asking(function: str, arguments: str, label: str = "") -> Call:
+    return Call(function, f"select * from recall.{function}(%(user)s, {arguments})", True, label)
+
+
+FORGET_USER = Call("forget_user", "select recall.forget_user(%(user)s)")
+FORGET_SESSION = asking("forget_session", "%(session)s")
 
 
 def writing_calls(db: Connection) -> list[Call]:
@@ -46,6 +61,60 @@ def attempt(conn: Connection, asked: Call, world: World) -> Any:
         return error
 
 
+def come_second(
+    db: Connection, connect: Connect, erase: Call, calls: Iterable[Call], world: World
+) -> tuple[dict[str, Any], set[str]]:
+    """Begin the calls during an erasure; return what each came to, and which of them waited."""
+    eraser = connect(autocommit=False)
+    eraser.execute(erase.query.encode(), world)
+    outcomes: dict[str, Any] = {}
+    asked_of = {str(asked): asked for asked in calls}
+    conns = {name: connect() for name in asked_of}
+
+    def work(name: str) -> None:
+        outcomes[name] = attempt(conns[name], asked_of[name], world)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in conns]
+    for thread in threads:
+        thread.start()
+    waited = wait_for_all(db, conns, outcomes)  # who only begins after it may make a new user
+    eraser.commit()
+    for thread in threads:
+        thread.join(60)
+    assert outcomes.keys() == conns.keys()
+    for conn in conns.values():
+        conn.close()
+    return outcomes, waited
+
+
+def come_first(
+    db: Connection, connect: Connect, erase: Call, groups: Sequence[Iterable[Call]], world: World
+) -> dict[str, Any]:
+    """Let an erasure wait for calls, those of a group in one transaction; return what they did."""
+    outcomes: dict[str, Any] = {}
+    writers = [connect(autocommit=False) for _ in groups]
+    for writer, calls in zip(writers, groups, strict=True):
+        for asked in calls:
+            writer.execute("savepoint before")
+            outcomes[str(asked)] = outcome = attempt(writer, asked, world)
+            if isinstance(outcome, psycopg.Error):
+                assert (outcome.sqlstate or "").startswith("RC"), (asked, outcome)
+                writer.execute("rollback to before")
+    eraser, erased = connect(), []
+    thread = threading.Thread(target=lambda: erased.append(attempt(eraser, erase, world)))
+    thread.start()
+    for writer in writers:
+        wait_for_lock(db, eraser.info.backend_pid)
+        writer.commit()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert not isinstance(erased[0], psycopg.Error), erased
+    return outcomes
+
+
+# --- a user
+
+
 @pytest.fixture
 def world(db: Connection) -> World:
     return furnished(db)
@@ -59,29 +128,7 @@ def test_a_call_that_waits_brings_nobody_back(
     """It finds nothing, or says that there is nothing; and no row of the user is there again."""
     calls = writing_calls(db)[group::GROUPS]
     assert len(calls) > 10
-    eraser = connect(autocommit=False)
-    forget(eraser, world["user"])
-    outcomes: dict[str, Any] = {}
-    conns = {str(asked): connect() for asked in calls}
-
-    def work(asked: Call) -> None:
-        outcomes[str(asked)] = attempt(conns[str(asked)], asked, world)
-
-    threads = [threading.Thread(target=work, args=(asked,)) for asked in calls]
-    for thread in threads:
-        thread.start()
-    # who only begins after the erasure may make a new user: each has come through, or waits
-    while waiting := [name for name in conns if name not in outcomes]:
-        pids = [conns[name].info.backend_pid for name in waiting]
-        if value(db, "select count(distinct pid) from pg_locks where not granted"
-                     " and pid = any (%s)", [pids]) == len(pids):  # fmt: skip
-            break
-        threading.Event().wait(0.01)
-    waited = set(waiting)
-    eraser.commit()
-    for thread in threads:
-        thread.join(60)
-    assert outcomes.keys() == conns.keys()
+    outcomes, waited = come_second(db, connect, FORGET_USER, calls, world)
     assert len(waited) > 5
     for name, outcome in outcomes.items():
         if isinstance(outcome, psycopg.Error):
@@ -94,22 +141,8 @@ def test_what_a_call_has_just_written_goes_too(
     db: Connection, connect: Connect, world: World
 ) -> None:
     """All of them in one transaction, which the erasure waits for."""
-    writer, eraser = connect(autocommit=False), connect()
-    worked = 0
-    for asked in writing_calls(db):
-        writer.execute("savepoint before")
-        outcome = attempt(writer, asked, world)
-        if isinstance(outcome, psycopg.Error):
-            assert (outcome.sqlstate or "").startswith("RC"), (asked, outcome)
-            writer.execute("rollback to before")
-        worked += not isinstance(outcome, psycopg.Error)
-    assert worked > 50
-    thread = threading.Thread(target=forget, args=(eraser, world["user"]))
-    thread.start()
-    wait_for_lock(db, eraser.info.backend_pid)
-    writer.commit()
-    thread.join(60)
-    assert not thread.is_alive()
+    outcomes = come_first(db, connect, FORGET_USER, [writing_calls(db)], world)
+    assert sum(not isinstance(outcome, psycopg.Error) for outcome in outcomes.values()) > 50
     assert not any(counts(db, world["user"]).values())
     left = rows(db, "select c.relname from pg_class as c where"
                     " c.relnamespace = 'recall'::regnamespace and c.relkind = 'r'"
@@ -120,3 +153,346 @@ def test_what_a_call_has_just_written_goes_too(
         )
         (found,) = db.execute(query, [str(world["user"])]).fetchone() or (0,)
         assert found == 0, table
+
+
+# --- a conversation
+
+HERE = [
+    asking("remember", "%(here)s, p_session_id => %(session)s", "here"),
+    asking("remember", "%(here)s, p_slot => 'home', p_session_id => %(session)s", "slot, here"),
+    asking("remember", "%(text)s, p_session_id => %(session)s", "duplicate, here"),
+    asking("enqueue_job", "'summarize', %(session)s, %(word)s, %(said)s", "here"),
+    asking("record_model_call", "'m', p_request => %(said)s, p_session_id => %(session)s", "here"),
+    asking("record_model_call", "'m', p_request => %(said)s, p_job_id => %(extract_job)s", "job"),
+    asking("record_protocol_event", "'mcp', p_payload => %(said)s, p_session_id => %(session)s",
+           "here"),
+    asking("record_protocol_event", "'mcp', p_payload => %(said)s, p_call_id => %(call)s", "call"),
+]  # fmt: skip
+"""Calls about the conversation that CALLS makes without one."""
+
+NOT_HERE = {"record_model_call", "record_protocol_event", "import_user"}
+"""Calls of CALLS that name none, and say what those above say; and an older document, which brings
+back what it has, as it is asked to."""
+
+LAST = {
+    "pause_session", "close_session", "retract_turns", "revoke_source", "clear_working",
+    "release_expired_leases", "expire_sessions", "expire_working", "fail_job",
+}  # fmt: skip
+"""What ends something that the others write to."""
+
+BY_ITSELF = {
+    "append_messages", "open_session", "enqueue_job here", "record_model_call here",
+    "record_model_call job", "record_stream_events", "record_protocol_event call", "put_working",
+    "record_access", "extend_lease", "claim_jobs",
+}  # fmt: skip
+"""Calls that take neither the user's row nor the session's, so that they hold up nobody but who
+forgets; what they write depends on no other lock."""
+
+
+def talking(db: Connection) -> World:
+    """Return a world with a conversation in which a word is said that stands nowhere else."""
+    world = furnish(db, f"mark{uuid.uuid4().hex}")
+    word = f"quagga{uuid.uuid4().hex}"
+    db.execute("update recall.session_summaries set content = %s where session_id = %s",
+               [word, world["session"]])  # fmt: skip
+    tool = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return world | {
+        "word": word,
+        "here": f"has a {word}",
+        "said": Jsonb({"text": word}),
+        "messages": Jsonb(said(f"a {word}", f"the {word}")),
+        "tools": Jsonb([{"role": "assistant", "tool_calls": [tool]},
+                        {"role": "tool", "tool_call_id": "c1", "content": word}]),
+        "candidates": Jsonb([{"content": f"{word} number {n}"} for n in range(3)]),
+        "decisions": Jsonb([
+            {"decision": "ADD", "content": f"{word} decided"},
+            {"decision": "UPDATE", "target_id": str(world["memory"]), "content": f"{word} now"},
+            {"decision": "DELETE", "target_id": str(world["goal"])}]),
+        "compacted": Jsonb(world["compacted"].obj | {"content": f"{word} counted"}),
+        "summarized": Jsonb({"through_turn": 60, "content": f"{word} counted"}),
+    }  # fmt: skip
+
+
+def calls_here(db: Connection) -> list[Call]:
+    calls = [asked for asked in writing_calls(db) if asked.function not in NOT_HERE]
+    return sorted([*calls, *HERE], key=lambda asked: asked.function in LAST)
+
+
+def left_of(db: Connection, world: World) -> dict[str, list[str]]:
+    """Return where the conversation, its call or its word still stands."""
+    words = [str(world["session"]), str(world["call"]), world["word"]]
+    return {word: left for word in words if (left := traces(db, world["user"], word))}
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_a_call_that_waits_brings_no_conversation_back(
+    db: Connection, connect: Connect, group: int
+) -> None:
+    """Who writes to it is told that there is none."""
+    world, calls = talking(db), calls_here(db)[group::GROUPS]
+    outcomes, waited = come_second(db, connect, FORGET_SESSION, calls, world)
+    assert len(waited) > 10
+    for asked in calls:
+        outcome = outcomes[str(asked)]
+        if isinstance(outcome, psycopg.Error):
+            assert outcome.sqlstate == "RC001", (asked, outcome)
+        elif asked in HERE:
+            pytest.fail(f"{asked} answered {outcome}")
+        elif asked.function == "finish_job" and asked.label not in ("llm", "merge", "pattern"):
+            assert outcome == [(False,)], asked
+    assert left_of(db, world) == {}, (waited, outcomes)
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("by_itself", [True, False], ids=["each by itself", "one after another"])
+def test_what_was_just_written_to_a_conversation_goes_too(
+    db: Connection, connect: Connect, by_itself: bool
+) -> None:
+    world = talking(db)
+    db.execute("update recall.jobs set state = 'ready', lease_until = null, lease_token = null,"
+               " worker = null where user_id = %s and job_id = %s and %s",
+               [world["user"], world["summarize_job"], by_itself])  # fmt: skip
+    calls = [a for a in calls_here(db) if (str(a) in BY_ITSELF) or not by_itself]
+    groups = [[asked] for asked in calls] if by_itself else [calls]
+    outcomes = come_first(db, connect, FORGET_SESSION, groups, world)
+    worked = {name for name, done in outcomes.items() if not isinstance(done, psycopg.Error)}
+    assert {str(asked) for asked in HERE if str(asked) in outcomes} <= worked
+    if by_itself:
+        assert worked == BY_ITSELF
+        assert outcomes["claim_jobs"]
+    else:
+        assert len(worked) > 60
+        finished = {name: done for name, done in outcomes.items() if name.startswith("finish")}
+        assert set(map(str, finished.values())) == {"[(True,)]"}, finished
+    assert left_of(db, world) == {}, outcomes
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("comes_first", ["eraser", "writer"])
+def test_what_is_just_learnt_of_a_conversation(
+    db: Connection, connect: Connect, comes_first: str
+) -> None:
+    """By the job of a language model: facts, an episode, and a change of an older memory."""
+    world = talking(db)
+    user, job = world["user"], world["llm_job"]
+    world["session"] = value(db, "select session_id from recall.jobs where user_id = %s"
+                                 " and job_id = %s", [user, job])  # fmt: skip
+    finish = asking("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s")
+    if comes_first == "writer":
+        outcomes = come_first(db, connect, FORGET_SESSION, [[finish]], world)
+    else:
+        outcomes, _ = come_second(db, connect, FORGET_SESSION, [finish], world)
+    assert outcomes["finish_job"] == [(comes_first == "writer",)]
+    for word in (str(world["session"]), "learnt", "counted to thirty"):
+        assert traces(db, user, word) == [], word
+
+
+# --- a memory
+
+ABOUT = {
+    "supersede": asking("supersede_memory", "%(memory)s, %(new_text)s"),
+    "reinforce": asking("reinforce_memory", "%(memory)s, true"),
+    "validate": asking("validate_memory", "%(memory)s"),
+    "retract": asking("retract_memory", "%(memory)s, %(text)s"),
+    "embed": asking("add_embedding", "%(memory)s, %(vector)s, 'other-model'"),
+    "update": asking("apply_decisions", "%(session)s, %(update)s", "update"),
+    "delete": asking("apply_decisions", "%(session)s, %(delete)s", "delete"),
+    "none": asking("apply_decisions", "%(session)s, %(none)s", "none"),
+    "extract": asking("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s", "extract"),
+    "embed job": asking("finish_job", "%(embed_job)s, %(embed_token)s, %(embedded)s", "embed"),
+    "repeat": asking("enqueue_job", "'merge', null, 'again', %(merge)s", "merge"),
+    "access": asking("record_access", "array[%(memory)s::uuid], '{0.5}'"),
+    "language": asking("configure_user", '\'{"language": "german"}\''),
+    "flush": Call("flush_access_log", "select recall.flush_access_log()"),
+    "promote": Call("promote_memories", "select recall.promote_memories()"),
+    "expire": Call("expire_memories", "select recall.expire_memories()"),
+    "decay": Call("decay_memories", "select recall.decay_memories(p_as_of => %(later)s)"),
+    "claim": Call("claim_jobs", "select recall.claim_jobs('racer', p_limit => 100)"),
+}
+"""Who has something to do with a memory at this moment, and how it would bring it back."""
+
+MERGE = asking("finish_job", "%(merging_job)s, %(merging_token)s, %(merged)s", "merge")
+RETURN = asking("fail_job", "%(merging_job)s, %(merging_token)s, 'boom'")
+ACHIEVE = asking("achieve_goal", "%(memory)s")
+RESTORE = asking("restore_memory", "%(memory)s")
+ACCEPT = asking("resolve_dispute", "%(disputed)s, true", "accepted")
+REFUSE = asking("resolve_dispute", "%(disputed)s, false", "refused")
+NOTICE = asking("finish_job", "%(noticing_job)s, %(noticing_token)s, %(noticed)s", "pattern")
+
+SECOND: list[tuple[str | int, list[Call], str]] = [
+    ("part", [MERGE, RETURN], "thing number 21"),
+    ("goal", [ACHIEVE, ABOUT["embed job"]], "marathon"),
+    ("retracted", [RESTORE], "was wrong"),
+    ("disputed", [ACCEPT, REFUSE], "works at the mill"),
+    ("protected", [ACCEPT, REFUSE], "works at the"),
+    ("episode", [NOTICE], "keeps asking"),
+    (7, [ABOUT[name] for name in ABOUT if name != "repeat"], "thing number 7"),
+]
+"""Which memory is forgotten, what waits for it, and what stands nowhere after. Left out is who
+gives a job its id: the job will not find it."""
+
+FIRST: list[tuple[str | int, list[Call], str]] = [
+    *(
+        (number, [ABOUT[name] for name in names], f"thing number {number}")
+        for number, names in (
+            (11, ["supersede"]), (12, ["extract", "repeat"]), (13, ["embed job", "embed"]),
+            (14, ["update", "flush"]), (15, ["none", "language", "claim", "reinforce"]))
+    ),
+    ("part", [MERGE], "thing number 21"),
+    ("retracted", [RESTORE], "was wrong"),
+    ("disputed", [ACCEPT], "works at the mill"),
+    ("episode", [NOTICE], "keeps asking"),
+]  # fmt: skip
+"""The same, of what writes something new of it."""
+
+ENDING: list[tuple[str | int, list[Call], str]] = [
+    ("goal", [ACHIEVE, ABOUT["embed job"]], "marathon"),
+    ("protected", [REFUSE], "works at the"),
+    (11, [ABOUT["delete"], ABOUT["expire"]], "thing number 11"),
+]
+"""More of these, which would be in the way of those."""
+
+
+def about(db: Connection, world: World, forgotten: str | int) -> World:
+    """Return the world with calls about one of its memories."""
+    word = f"thing number {forgotten}"
+    if isinstance(forgotten, int):
+        target = str(value(db, "select memory_id from recall.memory_store where user_id = %s"
+                               " and content = %s and ended_at is null",
+                           [world["user"], f"{world['mark']} likes {word}"]))  # fmt: skip
+    elif forgotten == "episode":
+        target = world["noticed"].obj["solutions"][0]["memory_id"]
+    elif forgotten == "part":
+        target = world["merged"].obj["merges"][0]["memory_ids"][0]
+    else:
+        target = str(world[forgotten])
+    return world | {
+        "memory": uuid.UUID(target),
+        "new_text": f"really likes {word}", "text": f"no longer likes {word}",
+        "update": Jsonb([{"decision": "UPDATE", "target_id": target,
+                          "content": f"likes {word} and more"}]),
+        "delete": Jsonb([{"decision": "DELETE", "target_id": target}]),
+        "none": Jsonb([{"decision": "NONE", "target_id": target, "content": f"likes {word} so"}]),
+        "merge": Jsonb({"tag": "x", "kind": "fact", "memory_ids": [target]}),
+        "decided": Jsonb(world["decided"].obj | {"decisions": [
+            {"ordinal": 1, "decision": "UPDATE", "target_id": target}],
+            "candidates": [{"content": f"likes {word} even more", "turns": [1]}]}),
+        "embedded": Jsonb(world["embedded"].obj | {"memories": [
+            {"memory_id": target, "embedding": world["vector"]}]}),
+    }  # fmt: skip
+
+
+FORGET_MEMORY = asking("forget_memory", "%(memory)s")
+
+
+def left_of_memory(
+    db: Connection, world: World, forgotten: str | int, word: str
+) -> dict[str, list[str]]:
+    """Return where a memory still stands (the audit of what a claim contradicted names it)."""
+    db.execute("select recall.flush_access_log()")
+    words = [word] if forgotten == "disputed" else [word, str(world["memory"])]
+    return {word: left for word in words if (left := traces(db, world["user"], word))}
+
+
+@pytest.mark.concurrent
+def test_a_call_that_waits_brings_no_memory_back(db: Connection, connect: Connect) -> None:
+    """No row, vector, event or copy of it."""
+    furnished_world = furnish(db, f"mark{uuid.uuid4().hex}")
+    for forgotten, calls, word in SECOND:
+        world = about(db, furnished_world, forgotten)
+        outcomes, waited = come_second(db, connect, FORGET_MEMORY, calls, world)
+        assert waited, forgotten
+        for name, outcome in outcomes.items():
+            if isinstance(outcome, psycopg.Error):
+                assert outcome.sqlstate == "RC001", (name, outcome)
+        assert left_of_memory(db, world, forgotten, word) == {}, (forgotten, outcomes)
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("cases", [FIRST, ENDING], ids=["first", "ending"])
+def test_what_was_just_made_of_a_memory_goes_too(
+    db: Connection, connect: Connect, cases: list[tuple[str | int, list[Call], str]]
+) -> None:
+    furnished_world = furnish(db, f"mark{uuid.uuid4().hex}")
+    db.execute("update recall.memory_store set expires_at = now() - interval '1 hour'"
+               " where user_id = %s and content like '%%number 11'",
+               [furnished_world["user"]])  # fmt: skip
+    for forgotten, calls, word in cases:
+        world = about(db, furnished_world, forgotten)
+        outcomes = come_first(db, connect, FORGET_MEMORY, [calls], world)
+        for name, outcome in outcomes.items():
+            assert not isinstance(outcome, psycopg.Error), (name, outcome)
+            assert outcome not in ([], [(False,)]), name
+        assert left_of_memory(db, world, forgotten, word) == {}, (forgotten, outcomes)
+
+
+# --- everything at once
+
+
+@pytest.mark.concurrent
+def test_parts_go_among_writers_and_sweeps(db: Connection, connect: Connect) -> None:
+    """Nobody waits for ever, nobody fails but for want of what is gone."""
+    world = talking(db)
+    user, session = world["user"], world["session"]
+    memories = [row["memory_id"] for row in call(db, "get_memories", p_user_id=user)][:8]
+    db.execute("delete from recall.jobs where user_id = %s and state = 'ready'", [user])
+    conns = [connect() for _ in range(8)]
+
+    def tried(conn: Connection, function: str, **arguments: Any) -> list[dict[str, Any]]:
+        try:
+            return call(conn, function, **arguments)
+        except NotFoundError:
+            return []
+
+    def talks(conn: Connection) -> None:
+        here = {"p_user_id": user, "p_session_id": session}
+        for number in range(12):
+            tried(conn, "append_messages", **here, p_messages=said(f"{world['word']} {number}"))
+            tried(conn, "put_working", **here, p_task_id="t", p_key=str(number), p_value={})
+            tried(conn, "remember", **here, p_content=f"{world['word']} {number}")
+            tried(conn, "record_model_call", **here, p_model="m", p_request={"x": world["word"]})
+
+    def works(conn: Connection) -> None:
+        for _ in range(6):
+            for row in call(conn, "claim_jobs", p_worker="w", p_limit=3):
+                lease = {f"p_{key}": row[key] for key in ("user_id", "job_id", "lease_token")}
+                given = tried(conn, "job_input", **lease)
+                through = given[0]["job_input"].get("through_turn") if given else None
+                tried(conn, "finish_job", **lease, p_result={"through_turn": through or 0,
+                                                             "content": world["word"]})  # fmt: skip
+
+    def uses(conn: Connection) -> None:
+        for memory in memories * 2:
+            tried(conn, "supersede_memory", p_user_id=user, p_memory_id=memory,
+                  p_content=f"once {memory}")  # fmt: skip
+            tried(conn, "record_access", p_user_id=user, p_memory_ids=[memory], p_relevance="{1}")
+
+    def sweeps(conn: Connection) -> None:
+        for task in ("flush_access_log", "expire_memories", "promote_memories", "expire_sessions",
+                     "enqueue_missing_embeddings", "enqueue_merges", "purge_expired"):  # fmt: skip
+            call(conn, task)
+
+    def forgets(conn: Connection, ids: list[uuid.UUID]) -> None:
+        for memory in ids:
+            tried(conn, "forget_memory", p_user_id=user, p_memory_id=memory)
+        tried(conn, "forget_session", p_user_id=user, p_session_id=session)
+
+    raise_errors(
+        together(
+            [
+                lambda: talks(conns[0]),
+                lambda: talks(conns[1]),
+                lambda: works(conns[2]),
+                lambda: works(conns[3]),
+                lambda: uses(conns[4]),
+                lambda: sweeps(conns[5]),
+                lambda: forgets(conns[6], memories),
+                lambda: forgets(conns[7], memories[::-1]),
+            ]
+        )
+    )
+    db.execute("select recall.flush_access_log()")
+    assert left_of(db, world) == {}
+    for memory in memories:
+        assert traces(db, user, str(memory)) == []

@@ -298,6 +298,22 @@ def wait_for_lock(db: Connection, pid: int) -> None:
     raise AssertionError("nobody waits")
 
 
+def wait_for_all(
+    db: Connection, conns: dict[str, Connection], outcomes: dict[str, Any]
+) -> set[str]:
+    """Wait until each call has come through or waits for a lock; return those that wait.
+
+    So none of them begins after what they wait for.
+    """
+    while waiting := {name for name in conns if name not in outcomes}:
+        pids = [conns[name].info.backend_pid for name in waiting]
+        if value(db, "select count(distinct pid) from pg_locks where not granted"
+                     " and pid = any (%s)", [pids]) == len(pids):  # fmt: skip
+            return waiting
+        threading.Event().wait(0.01)
+    return set()
+
+
 WRITES: dict[str, str] = {
     "append": "select recall.append_messages(%(user)s, %(session)s, %(messages)s)",
     "append with receipt": "select recall.append_messages(%(user)s, %(session)s, %(messages)s,"
@@ -345,13 +361,7 @@ def test_writers_that_come_second(db: Connection, connect: Connect, world: World
         thread.start()
     for name in ("append", "remember", "open", "ensure", "access", "working", "enqueue"):
         wait_for_lock(db, conns[name].info.backend_pid)
-    # who only begins later may make a new user: each has come through, or waits
-    while waiting := [name for name in WRITES if name not in outcomes]:
-        pids = [conns[name].info.backend_pid for name in waiting]
-        if value(db, "select count(distinct pid) from pg_locks where not granted"
-                     " and pid = any (%s)", [pids]) == len(pids):  # fmt: skip
-            break
-        threading.Event().wait(0.01)
+    wait_for_all(db, conns, outcomes)  # who only begins later may make a new user
     eraser.commit()
     for thread in threads:
         thread.join(30)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg.types.json import Jsonb
 
-from everyfunction import World, furnish
+from everyfunction import furnish
 from invariants import check_invariants
 from pgrecall import AgentMemory
 from support import append, call, open_session, refused, rows, said, value
-from test_forget import sums, tables_with_users, wait_for_lock
+from test_forget import sums, tables_with_users
 
 Connection = psycopg.Connection[Any]
 
@@ -219,111 +217,23 @@ def test_a_dispute_goes_with_what_it_contradicts_but_not_with_its_source(
     assert traces(db, user, "Lives in") == []
 
 
-# --- races
-
-ABOUT = {
-    "supersede": "select recall.supersede_memory(%(user)s, %(memory)s, %(new_text)s)",
-    "reinforce": "select recall.reinforce_memory(%(user)s, %(memory)s, true)",
-    "validate": "select recall.validate_memory(%(user)s, %(memory)s)",
-    "retract": "select recall.retract_memory(%(user)s, %(memory)s, %(text)s)",
-    "embed": "select recall.add_embedding(%(user)s, %(memory)s, %(vector)s, 'other-model')",
-    "update": "select recall.apply_decisions(%(user)s, %(session)s, %(update)s)",
-    "delete": "select recall.apply_decisions(%(user)s, %(session)s, %(delete)s)",
-    "extract": "select recall.finish_job(%(user)s, %(llm_job)s, %(llm_token)s, %(decided)s)",
-    "embed job": "select recall.finish_job(%(user)s, %(embed_job)s, %(embed_token)s,"
-                 " %(embedded)s)",
-    "merge": "select recall.finish_job(%(user)s, %(merging_job)s, %(merging_token)s, %(merged)s)",
-    "access": "select recall.record_access(%(user)s, array[%(memory)s::uuid], '{0.5}')",
-    "flush": "select recall.flush_access_log()",
-    "promote": "select recall.promote_memories()",
-    "expire": "select recall.expire_memories()",
-}  # fmt: skip
-"""Who has something to do with a memory at this moment, and how it would bring it back."""
-
-FIRST = [["supersede"], ["extract"], ["merge"], ["embed job", "embed"], ["access", "update"]]
-"""Those that write something new of it."""
-
-
-def about(world: World) -> World:
-    """Return the world with calls about a memory that is in a running merge, update and embed."""
-    target, word = str(world["memory"]), "thing number 7"
-    return world | {
-        "new_text": f"really likes {word}", "text": f"no longer likes {word}",
-        "update": Jsonb([{"decision": "UPDATE", "target_id": target,
-                          "content": f"likes {word} and more"}]),
-        "delete": Jsonb([{"decision": "DELETE", "target_id": target}]),
-        "decided": Jsonb(world["decided"].obj | {"decisions": [
-            {"ordinal": 1, "decision": "UPDATE", "target_id": target}],
-            "candidates": [{"content": f"likes {word} even more", "turns": [1]}]}),
-        "embedded": Jsonb(world["embedded"].obj | {"memories": [
-            {"memory_id": target, "embedding": world["vector"]}]}),
-    }  # fmt: skip
-
-
-@pytest.mark.concurrent
-@pytest.mark.parametrize("comes_first", ["eraser", "writer"])
-def test_nobody_brings_a_memory_back(db: Connection, connect: Any, comes_first: str) -> None:
-    """Neither who waits for the erasure nor who is waited for: no row, vector, event or copy."""
-    for names in ([*ABOUT],) if comes_first == "eraser" else FIRST:
-        world = about(furnish(db, f"mark{uuid.uuid4().hex}"))
-        user, memory = world["user"], world["memory"]
-        db.execute("update recall.memory_store set expires_at = now() - interval '1 hour',"
-                   " access_count = 0 where user_id = %s and memory_id = %s and %s",
-                   [user, memory, names == ["expire"]])  # fmt: skip
-        outcomes: dict[str, Any] = {}
-        eraser, threads = connect(autocommit=False), []
-        if comes_first == "writer":
-            writer = connect(autocommit=False)
-            for name in names:
-                writer.execute(ABOUT[name].encode(), world).fetchall()
-            threads = [threading.Thread(
-                target=call, args=(eraser, "forget_memory"),
-                kwargs={"p_user_id": user, "p_memory_id": memory})]  # fmt: skip
-            threads[0].start()
-            wait_for_lock(db, eraser.info.backend_pid)
-            writer.commit()
-        else:
-            call(eraser, "forget_memory", p_user_id=user, p_memory_id=memory)
-
-            def work(name: str, world: World = world, outcomes: dict[str, Any] = outcomes) -> None:
-                try:
-                    with psycopg.connect(db.info.dsn, autocommit=True) as conn:
-                        outcomes[name] = conn.execute(ABOUT[name].encode(), world).fetchall()
-                except psycopg.Error as error:
-                    outcomes[name] = error
-
-            threads = [threading.Thread(target=work, args=(name,)) for name in names]
-            for thread in threads:
-                thread.start()
-            threading.Event().wait(0.3)
-            eraser.commit()
-        for thread in threads:
-            thread.join(30)
-        eraser.commit()
-        for name, outcome in outcomes.items():
-            if isinstance(outcome, psycopg.Error):
-                assert outcome.sqlstate == "RC001", (name, outcome)
-        db.execute("select recall.flush_access_log()")
-        assert traces(db, user, str(memory)) == [], (names, outcomes)
-        left = traces(db, user, "thing number 7")
-        assert left == [], (names, outcomes)
-
-
-@pytest.mark.concurrent
-def test_an_append_that_comes_first(db: Connection, connect: Any, user: uuid.UUID) -> None:
+def test_a_claim_that_was_refused_goes_too(db: Connection, user: uuid.UUID) -> None:
+    """It says still what it contradicted; a claim against something else stays."""
     session = open_session(db, user)
-    append(db, user, session, said("first"))
-    writer, eraser = connect(autocommit=False), connect()
-    append(writer, user, session, said("second"))
-    thread = threading.Thread(
-        target=call, args=(eraser, "forget_session"),
-        kwargs={"p_user_id": user, "p_session_id": session},
-    )  # fmt: skip
-    thread.start()
-    wait_for_lock(db, eraser.info.backend_pid)
-    writer.commit()
-    thread.join(20)
-    assert traces(db, user, str(session)) == []
+    for slot, city in (("home", "Oslo"), ("birthplace", "Bonn")):
+        stated, claim = (
+            call(db, "ingest_memories", p_user_id=user, p_session_id=session, p_candidates=[
+                {"content": text, "slot": slot} | more])[0]
+            for text, more in (
+                (f"Lives in {city}", {"provenance": "user_stated", "source": "conversation"}),
+                (f"Lives not in {city}", {"source": "tool"}),
+            )
+        )  # fmt: skip
+        assert claim["outcome"] == "disputed"
+        call(db, "resolve_dispute", p_user_id=user, p_memory_id=claim["memory_id"], p_accept=False)
+    call(db, "forget_memory", p_user_id=user, p_memory_id=stated["memory_id"])
+    assert traces(db, user, "Bonn") == []
+    assert len(rows(db, "select from recall.memory_store where user_id = %s", [user])) == 2
 
 
 def test_by_the_driver(dsn: str, user: uuid.UUID) -> None:

@@ -1,7 +1,10 @@
 -- recall.enqueue_job(user, kind, session, dedupe_key, payload, run_at) -> job id, or NULL
 -- Of a user, kind and dedupe key at most one job is ready: an equal one only pulls run_at forward.
--- Locks   the user, shared.
--- Raises  RC003 unknown kind or a payload that is no object.
+-- A session that nobody has opened (yet) is but a name; one that is forgotten while this waits gets
+-- no job.
+-- Locks   the user and the session, shared.
+-- Raises  RC001 a session that is being forgotten, RC003 unknown kind or a payload that is no
+--         object.
 create or replace function recall.enqueue_job(
     p_user_id    uuid,
     p_kind       text,
@@ -18,7 +21,8 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_settings recall.settings;
+    v_settings    recall.settings;
+    v_has_session boolean;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_job_kind(p_kind);
@@ -29,10 +33,14 @@ begin
             hint    = 'Pass an object such as ''{}''.';
     end if;
 
-    v_settings   := recall._settings(p_user_id);
-    p_payload    := recall._guard_secrets(p_payload, v_settings, 'p_payload');
-    p_dedupe_key := recall._guard_text(p_dedupe_key, v_settings, 'p_dedupe_key');
+    v_settings    := recall._settings(p_user_id);
+    p_payload     := recall._guard_secrets(p_payload, v_settings, 'p_payload');
+    p_dedupe_key  := recall._guard_text(p_dedupe_key, v_settings, 'p_dedupe_key');
+    v_has_session := p_session_id is not null and recall._has_session(p_user_id, p_session_id);
     perform recall._keep_user(p_user_id);
+    if v_has_session then
+        perform recall._keep_session(p_user_id, p_session_id);
+    end if;
     -- Keys of our own are no texts; what a caller chooses may be one.
     if not (recall._is_sealed(p_dedupe_key) or pg_input_is_valid(p_dedupe_key, 'uuid'))
        and recall._is_sealed_user(p_user_id) then

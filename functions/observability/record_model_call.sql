@@ -3,9 +3,10 @@
 -- p_response_body), which are kept byte for byte, with a JSON beside them for queries; else as
 -- JSON. Credentials are masked always, headers kept by a list of harmless ones. A body longer than
 -- settings.ledger_max_body is cut, and metadata.truncated says how long it was. A cost that is not
--- given is that of `models`. Given the id of an earlier call it changes nothing.
--- Locks   the user (shared).
--- Raises  RC001 unknown user, RC003.
+-- given is that of `models`, and the session that of the job. Given the id of an earlier call it
+-- changes nothing.
+-- Locks   the user and the session (shared).
+-- Raises  RC001 unknown user or session, RC003.
 create or replace function recall.record_model_call(
     p_user_id          uuid,
     p_model            text,
@@ -47,6 +48,7 @@ declare
     v_tokens   integer[];
     v_started  timestamptz;
     v_cut      jsonb;
+    v_session  uuid := p_session_id;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_call(p_model, p_started_at, p_completed_at, p_status_code,
@@ -65,7 +67,12 @@ begin
                                      'cache_read_input_tokens,cached_tokens}'),
         recall._usage_count(v_usage, '{completion_tokens_details.reasoning_tokens,'
                                      'output_tokens_details.reasoning_tokens,reasoning_tokens}')];
+    if v_session is null and p_job_id is not null then
+        select j.session_id into v_session
+          from recall.jobs as j where j.user_id = p_user_id and j.job_id = p_job_id;
+    end if;
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
+    perform recall._keep_session(p_user_id, v_session);
     v_started  := coalesce(p_started_at, least(v_place.o_at, p_completed_at));
     v_cut      := jsonb_strip_nulls(jsonb_build_object(
         'request_body', v_request.o_size, 'response_body', v_response.o_size));
@@ -79,7 +86,7 @@ begin
         prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost_microcents,
         is_stream, request_body, response_body, request_headers, response_headers, metadata)
     values (
-        p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_job_id,
+        p_user_id, v_place.o_id, v_place.o_at, v_session, p_job_id,
         recall._redact(p_provider, v_classes), recall._redact(p_endpoint, v_classes),
         recall._redact(p_model, v_classes), v_request.o_json, v_response.o_json, v_usage,
         recall._redact(p_error, v_classes), recall._redact(p_request_id, v_classes), p_status_code,

@@ -1,8 +1,9 @@
 -- recall.record_protocol_event(user, type, …) -> id of the event
 -- Traffic with tools for the ledger: a tool's call or result, MCP, JSON-RPC. The message best comes
--- as bytes (p_payload_body), kept byte for byte, else as JSON. Credentials are masked.
--- Locks   the user (shared).
--- Raises  RC001 unknown user, RC003.
+-- as bytes (p_payload_body), kept byte for byte, else as JSON. Credentials are masked. Where the
+-- session is named the call may be recorded later.
+-- Locks   the user, and the session or the call (shared).
+-- Raises  RC001 unknown user, session or call, RC003.
 create or replace function recall.record_protocol_event(
     p_user_id      uuid,
     p_event_type   text,
@@ -43,6 +44,10 @@ begin
     v_classes  := recall._ledger_classes(v_settings);
     v_payload  := recall._ledger_body(p_payload_body, p_payload, v_settings);
     v_place    := recall._ledger_id(p_user_id, p_event_id, v_settings);
+    perform recall._keep_session(p_user_id, p_session_id);
+    if p_session_id is null and p_call_id is not null then
+        perform recall._keep_call(p_user_id, p_call_id);
+    end if;
     perform recall._ensure_month('recall.protocol_events', v_place.o_at);
 
     insert into recall.protocol_events (user_id, event_id, created_at, session_id, call_id,

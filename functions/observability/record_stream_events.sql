@@ -3,8 +3,8 @@
 -- out), type, text_delta, payload, binary_payload (base64), mime_type, occurred_at. Best all of a
 -- stream in one call: secrets that come in pieces are found within one list. An index that is
 -- there already stays as it is.
--- Locks   the user (shared).
--- Raises  RC001 unknown user, RC003.
+-- Locks   the user and the call (shared).
+-- Raises  RC001 unknown user or call, RC003.
 create or replace function recall.record_stream_events(
     p_user_id uuid,
     p_call_id uuid,
@@ -39,6 +39,7 @@ begin
     v_given    := recall._events_with_payload(p_events);
     v_events   := recall._mask_stream(v_given, v_classes);
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
+    perform recall._keep_call(p_user_id, v_place.o_id);
     perform recall._ensure_month('recall.stream_events', v_place.o_at);
 
     insert into recall.stream_events (user_id, call_id, event_index, created_at, occurred_at,

@@ -2,6 +2,7 @@
 -- Makes an unknown user too. Opening an existing id of the same user returns it unchanged. The
 -- window comes from `models`, else from settings, and then metadata says it was assumed. With a
 -- parent the session starts from the parent's summary.
+-- Locks   the user and the parent, shared.
 -- Raises  RC001 unknown parent, RC003 bad value.
 create or replace function recall.open_session(
     p_user_id               uuid,
@@ -52,14 +53,9 @@ begin
     ) then
         return p_session_id;
     end if;
-    if p_parent_session_id is not null and not exists (
-        select from recall.sessions as s
-         where s.user_id = p_user_id and s.session_id = p_parent_session_id
-    ) then
-        perform recall._unknown_session(p_parent_session_id);
-    end if;
 
     perform recall._keep_user(p_user_id);
+    perform recall._keep_session(p_user_id, p_parent_session_id);
     v_settings := recall._settings(p_user_id);
     v_metadata := recall._guard_secrets(v_metadata, v_settings, 'p_metadata');
 

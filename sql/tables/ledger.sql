@@ -45,7 +45,8 @@ comment on column recall.model_calls.user_id is 'For whom it was.';
 comment on column recall.model_calls.call_id is
     'UUIDv7; conversation_history.model_call_id of the messages that came of it.';
 comment on column recall.model_calls.created_at is 'The time in call_id.';
-comment on column recall.model_calls.session_id is 'The session, if it was in one.';
+comment on column recall.model_calls.session_id is
+    'The session, if it was in one, or that of the job.';
 comment on column recall.model_calls.job_id is 'The job, if a worker asked.';
 comment on column recall.model_calls.provider is 'Such as openai.';
 comment on column recall.model_calls.endpoint is 'URL or path; credentials in it are masked.';

@@ -1,0 +1,35 @@
+-- recall._keep_call(user, call)
+-- For who adds to a call of the ledger: it stays until the transaction ends, and who waited while
+-- its session was forgotten finds none. The caller holds the user.
+-- Locks   the call, shared.
+-- Raises  RC001.
+create or replace function recall._keep_call(
+    p_user_id uuid,
+    p_call_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_at timestamptz := recall._uuid_time(p_call_id);
+begin
+    perform from recall.model_calls as c
+      where c.user_id    = p_user_id
+        and c.call_id    = p_call_id
+        and c.created_at = v_at
+        for key share;
+    if not found then
+        raise exception using
+            errcode = 'RC001',
+            message = format('this user has no call %s', p_call_id),
+            hint    = 'recall.record_model_call makes one, recall.list_model_calls lists them.';
+    end if;
+end;
+$function$;
+
+comment on function recall._keep_call(uuid, uuid) is
+    'Keep a call of the ledger until the transaction ends (RC001 when there is none).';
