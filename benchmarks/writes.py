@@ -84,7 +84,7 @@ def ingest(bench: Bench, vectors: list[HalfVector] | None = None) -> None:
     texts = [f"Statement {n} on {uuid.uuid4().hex}" for n in range(BATCH)]
     bench.one(
         "select count(*) from recall.ingest_memories(p_user_id => %s, p_session_id => null, "
-        "p_candidates => %s, p_embeddings => %s)",
+        "p_candidates => %s, p_embeddings => %b)",
         uuid.uuid4(),
         Jsonb([{"content": t, "source": "import", "token_count": 12} for t in texts]),
         vectors,

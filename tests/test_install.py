@@ -240,6 +240,14 @@ def test_sizes_at_their_ends(server: TestServer) -> None:
             (made,) = call(conn, "remember", p_user_id=user, p_content="Ada likes tea.",
                            p_embedding=str(vector))  # fmt: skip
             assert made["outcome"] == "added"
+            call(conn, "retract_memory", p_user_id=user, p_memory_id=made["memory_id"])
+            moved_out = value(
+                conn,
+                "select sum(pg_relation_size(reltoastrelid)) from pg_class"
+                " where relname in ('memory_embedding_p0', 'memory_embedding_ended_p0')",
+            )
+            # neither the vector nor, beside it, the name of its model
+            assert (moved_out == 0) == (storage == "p")
         server.drop_database(name)
 
 

@@ -2,7 +2,7 @@
 -- Every writer of a user's memories calls this first, in a statement of its own, before it reads
 -- anything: two writers with the same text leave one active row, and opposite supersessions
 -- cannot retire both. Makes the user's row when there is none. Planned for the one leaf (20 µs
--- more): a cached plan would lock all of them.
+-- more): a cached plan would lock all of them. No CHECK rules out a leaf: not looking saves 8 µs.
 -- Locks   the user.
 create or replace function recall._lock_user(
     p_user_id uuid
@@ -13,6 +13,7 @@ volatile
 parallel unsafe
 set search_path from current
 set plan_cache_mode = force_custom_plan
+set constraint_exclusion = off
 as $function$
 declare
     v_since    pg_snapshot := pg_current_snapshot();

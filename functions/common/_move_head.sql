@@ -19,26 +19,23 @@ volatile
 parallel unsafe
 set search_path from current
 set plan_cache_mode = force_custom_plan
+set constraint_exclusion = off
 as $function$
 begin
-    with head as materialized (
-        select h.event_count, h.embedding_due,
-               recall._chain_events(h.event_hash, p_events) as hashes
-          from recall.users as h
-         where h.user_id = p_user_id
-    )
+    select u.event_count, recall._chain_events(u.event_hash, p_events), u.embedding_due
+      into o_before, o_hashes, o_was_due
+      from recall.users as u
+     where u.user_id = p_user_id;
+
     update recall.users as u
        set active_memory_count = u.active_memory_count + p_change,
            merge_due           = u.merge_due or p_merge_due,
            pattern_due         = u.pattern_due or p_pattern_due and u.has_vectors,
            embedding_due       = u.embedding_due or p_embedding_due,
            event_count         = u.event_count + cardinality(p_events),
-           event_hash          = h.hashes[cardinality(p_events)]
-      from head as h
+           event_hash          = o_hashes[cardinality(p_events)]
      where u.user_id     = p_user_id
-       and u.event_count = h.event_count
-    returning h.event_count, h.hashes, h.embedding_due
-      into o_before, o_hashes, o_was_due;
+       and u.event_count = o_before;
 
     if not found then
         raise exception using

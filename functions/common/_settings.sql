@@ -14,7 +14,7 @@ declare
     v_settings  recall.settings;
     v_overrides jsonb;
 begin
-    select s.* into v_settings from recall.settings as s;
+    v_settings := (select s from recall.settings as s);
     if not v_settings.has_overrides then
         return v_settings;
     end if;

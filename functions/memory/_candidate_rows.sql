@@ -15,6 +15,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_session_id  uuid        := p_session.session_id;
@@ -27,7 +28,9 @@ begin
     return array(
         select row(
                    p_user_id,
-                   coalesce(recall._sealed_row(p_user_id, c.content), p_ids[c.ordinal]),
+                   coalesce(case when p_settings.has_sealed_users
+                                 then recall._sealed_row(p_user_id, c.content) end,
+                            p_ids[c.ordinal]),
                    case when t.is_local then v_session_id end, c.agent_id, t.tier,
                    case when t.is_local then 'local' else 'global' end, s.kind, c.slot, c.content,
                    recall._content_hash(c.content),

@@ -13,6 +13,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_keys    constant text[] :=

@@ -10,6 +10,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_count integer := (

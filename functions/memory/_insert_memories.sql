@@ -19,18 +19,21 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_user_id    uuid := p_memories[1].user_id;
+    v_user_id    uuid    := p_memories[1].user_id;
+    v_memory     recall.memory_store;
+    v_ids        uuid[]  := '{}'::uuid[];
+    v_hashes     bytea[] := '{}'::bytea[];
+    v_tagged     boolean := false;
+    v_episode    boolean := false;
     v_unembedded boolean;
     v_was_noted  boolean;
-    v_ids        uuid[];
-    v_hashes     bytea[];
-    v_tagged     boolean;
-    v_episode    boolean;
 begin
-    select array_agg(m.memory_id), array_agg(recall._memory_hash(m)), bool_or(m.tags <> '{}'),
-           bool_or(m.kind = 'episode' and p_embeddings is not null)
-      into v_ids, v_hashes, v_tagged, v_episode
-      from unnest(p_memories) as m;
+    foreach v_memory in array p_memories loop
+        v_ids     := v_ids || v_memory.memory_id;
+        v_hashes  := v_hashes || recall._memory_hash(v_memory);
+        v_tagged  := v_tagged or v_memory.tags <> '{}';
+        v_episode := v_episode or v_memory.kind = 'episode' and p_embeddings is not null;
+    end loop;
 
     -- The first memory without a vector since enqueue_missing_embeddings looked is marked, and
     -- found by its index; the others add nothing.

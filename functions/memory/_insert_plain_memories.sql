@@ -17,6 +17,8 @@ parallel unsafe
 set search_path from current
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
+set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_user_id uuid      := p_memories[1].user_id;

@@ -1,6 +1,7 @@
 -- recall._judge_candidate(candidate, keys, kinds, max_characters) -> what is wrong, or NULL
 -- One expression, which is planned into the statement that asks (a call of its own costs 40 µs a
--- candidate): so a field that is wrong is but named, and recall._check_candidates adds its value.
+-- candidate), but for the fields that few have. So a field that is wrong is but named, and
+-- recall._check_candidates adds its value.
 create or replace function recall._judge_candidate(
     p_candidate      jsonb,
     p_keys           text[],
@@ -23,10 +24,9 @@ return case
     when p_candidate - p_keys <> '{}' then ' has an unknown key'
     else coalesce(
         '.' || recall._wrong_candidate_text(p_candidate, p_kinds, p_max_characters),
-        '.' || recall._wrong_candidate_value(p_candidate),
-        case when (p_candidate ->> 'valid_to')::timestamptz
-                  < (p_candidate ->> 'valid_from')::timestamptz
-             then '.valid_to is before valid_from' end)
+        case when p_candidate ?| '{confidence,expires_at,observed_at,review_at,source_turn_ids,'
+                                  'target_id,valid_from,valid_to}'
+             then '.' || recall._wrong_candidate_value(p_candidate) end)
 end;
 
 comment on function recall._judge_candidate(jsonb, text[], text[], integer) is

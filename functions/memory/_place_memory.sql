@@ -19,6 +19,8 @@ volatile
 parallel unsafe
 set search_path from current
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $function$
 declare
     v_memory  recall.memory_store   := p_memory;

@@ -22,8 +22,10 @@ declare
     v_memory     recall.memory_store := p_memory;
     v_changed_at timestamptz         := coalesce(p_memory.valid_from, p_memory.observed_at);
     v_end        recall.memory_store;
+    v_replaced   uuid[]              := '{}'::uuid[];
 begin
     foreach v_end in array p_ends loop
+        v_replaced := v_replaced || v_end.memory_id;
         perform recall._end_memory(
             v_end, p_outcome, p_memory.created_at, coalesce(p_same.memory_id, p_memory.memory_id),
             case when p_outcome = 'superseded' then v_changed_at end, '{}', p_job_id);
@@ -39,8 +41,7 @@ begin
         perform recall._insert_memories(
             array[v_memory], case when p_embedding is not null then array[p_embedding] end,
             array[p_model], 'added',
-            jsonb_build_object('replaces',
-                               (select jsonb_agg(e.memory_id) from unnest(p_ends) as e)),
+            case when v_replaced <> '{}' then jsonb_build_object('replaces', v_replaced) end,
             p_job_id, p_settings);
         return;
     end if;

@@ -1,7 +1,7 @@
 -- recall._wrong_candidate_text(candidate, kinds, max_characters) -> the first wrong field, or NULL
--- The fields that hold words, and those that may hold any number of them. A value that is null
--- counts as not given. A text without a letter or digit may still have something to it after
--- normalizing; with one it needs no look (12 µs).
+-- The fields that hold words, those that may hold any number of them, and what else most candidates
+-- have. A value that is null counts as not given. A text without a letter or digit may still have
+-- something to it after normalizing; with one it needs no look (12 µs).
 create or replace function recall._wrong_candidate_text(
     p_candidate      jsonb,
     p_kinds          text[],
@@ -27,6 +27,11 @@ return case
         and (jsonb_typeof(p_candidate -> 'embedding_model') <> 'string'
              or length(p_candidate ->> 'embedding_model') not between 1 and 200)
         then 'embedding_model'
+    when case jsonb_typeof(p_candidate -> 'importance')
+             when 'null' then false
+             when 'number' then (p_candidate ->> 'importance')::numeric not between 0 and 1
+             else p_candidate ? 'importance'
+         end then 'importance'
     when jsonb_typeof(p_candidate -> 'kind') <> 'null'
         and (jsonb_typeof(p_candidate -> 'kind') <> 'string'
              or not array[p_candidate ->> 'kind'] <@ p_kinds) then 'kind'
@@ -45,8 +50,10 @@ return case
              or jsonb_path_exists(p_candidate -> 'tags', 'strict $ ? (@.size() > 100)')
              or length(p_candidate ->> 'tags') > 16 * p_max_characters)
         then 'tags'
-    when length(p_candidate ->> 'metadata') > 16 * p_max_characters then 'metadata'
+    when jsonb_typeof(p_candidate -> 'metadata') not in ('object', 'null')
+        or length(p_candidate ->> 'metadata') > 16 * p_max_characters then 'metadata'
+    when p_candidate ->> 'token_count' !~ '^[0-9]{1,9}$' then 'token_count'
 end;
 
 comment on function recall._wrong_candidate_text(jsonb, text[], integer) is
-    'The first wrong one of the fields of a candidate that hold words; NULL when all are well.';
+    'The first wrong one of the fields of a candidate that most have; NULL when all are well.';

@@ -37,6 +37,7 @@ declare
     v_session   recall.sessions;
     v_candidate jsonb;
     v_memory    recall.memory_store;
+    v_placed    record;
 begin
     perform recall._check_user(p_user_id);
     v_settings  := recall._settings(p_user_id);
@@ -58,11 +59,14 @@ begin
     end if;
     v_memory := (recall._candidate_rows(p_user_id, v_session, v_candidate,
                                         array[recall.uuidv7()], clock_timestamp(), v_settings))[1];
-    perform recall._check_source(array[v_memory], v_settings);
-    return query
-    select p.memory_id, p.outcome
-      from recall._place_memory(v_memory, p_embedding, v_settings.embedding_model,
-                                v_settings) as p;
+    if v_memory.provenance >= 'tool_output' then
+        perform recall._check_source(array[v_memory], v_settings);
+    end if;
+    v_placed  := recall._place_memory(v_memory, p_embedding, v_settings.embedding_model,
+                                      v_settings);
+    memory_id := v_placed.memory_id;
+    outcome   := v_placed.outcome;
+    return next;
 end;
 $function$;
 

@@ -136,10 +136,12 @@ comment on column recall.memory_store.check_at is
     'make that too early, never too late. Once it has ended, when purge_expired may delete its '
     'vectors. Kept by a trigger; NULL: never.';
 
+-- Main: a row as wide as a vector would have the name of its model moved out of it, for every
+-- reader to fetch.
 create table if not exists recall.memory_embedding (
     user_id         uuid    not null,
     memory_id       uuid    not null,
-    embedding_model text    not null,
+    embedding_model text    storage main not null,
     embedding       halfvec not null,
     constraint memory_embedding_pkey primary key (user_id, memory_id, embedding_model)
 ) partition by hash (user_id);
@@ -154,7 +156,7 @@ comment on column recall.memory_embedding.embedding is 'The vector.';
 create table if not exists recall.memory_embedding_ended (
     user_id         uuid        not null,
     memory_id       uuid        not null,
-    embedding_model text        not null,
+    embedding_model text        storage main not null,
     embedding       halfvec     not null,
     ended_at        timestamptz not null,
     constraint memory_embedding_ended_pkey primary key (user_id, memory_id, embedding_model)
