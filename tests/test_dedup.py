@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 from invariants import check_invariants
 from memories import remember, stored, vector, vectors
 from near_duplicates import Pair, count, guarded, is_false_merge, is_false_split, read_pairs
-from servers import DIMENSIONS
+from servers import DIMENSIONS, TestServer
 from support import call, open_session, raise_errors, refused, rows, together, value
 
 Connection = psycopg.Connection[Any]
@@ -371,6 +371,29 @@ def test_nan_is_no_vector(db: Connection, user: uuid.UUID) -> None:
 
 
 WORDS = ["tea", "green tea", "tea with milk", "no tea", "coffee", "black coffee"]
+
+
+def test_look_ups_keep_to_their_index_where_tables_were_analyzed_empty(server: TestServer) -> None:
+    """By such statistics a scan costs nothing, and a plan made then would stay."""
+    name = server.cloned_database("empty")
+    with psycopg.connect(server.dsn(name), autocommit=True) as conn:
+        conn.execute("vacuum analyze recall.memory_store")
+        user = uuid.uuid4()
+        for number in range(3):
+            call(conn, "ingest_memories", p_user_id=user, p_session_id=None,
+                 p_candidates=[{"content": f"Owns a cat named {number}"},
+                               {"content": f"Lives in town {number}", "slot": "home"}])  # fmt: skip
+            remember(conn, user, f"Owns a cat named {number}")
+            remember(conn, user, f"Lives in village {number}", p_slot="home")
+        conn.execute("select pg_stat_force_next_flush()")
+        (used,) = rows(
+            conn,
+            "select sum(seq_scan)::int as scans, sum(idx_scan)::int as look_ups"
+            "  from pg_stat_user_tables where relname ~ '^memory_store_p'",
+        )
+    server.drop_database(name)
+    assert used["scans"] == 0
+    assert used["look_ups"] > 0
 
 
 def random_candidates(chance: random.Random, count: int) -> tuple[list[dict[str, Any]], str]:
