@@ -538,6 +538,7 @@ begin;
 \ir ../functions/privacy/import_user.sql
 \ir ../functions/privacy/list_erasures.sql
 \ir ../functions/privacy/list_sealed_rows.sql
+\ir ../functions/privacy/list_sealed_users.sql
 \ir ../functions/privacy/replay_erasures.sql
 \ir ../functions/privacy/reseal_rows.sql
 \ir ../functions/privacy/revoke_source.sql

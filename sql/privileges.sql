@@ -40,7 +40,7 @@ declare
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance',
         'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key',
-        'add_user_key', 'list_sealed_rows', 'reseal_rows'];
+        'add_user_key', 'list_sealed_rows', 'list_sealed_users', 'reseal_rows'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

@@ -138,7 +138,7 @@ select p.oid::regprocedure::text
         'ensure_partitions', 'drop_expired_partitions', 'purge_expired',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
         'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
-        'configure_maintenance', 'list_erasures', 'replay_erasures',
+        'configure_maintenance', 'list_erasures', 'list_sealed_users', 'replay_erasures',
         'health', 'metrics', 'get_settings', 'list_models');
 
 -- rule: constraints are named <table>_<columns>_<kind>

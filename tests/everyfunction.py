@@ -201,6 +201,7 @@ CALLS: list[Call] = [
     _call("import_user", "recall.export_user(%(user)s)"),
     _call("forget_user"),
     _global("list_erasures"),
+    _global("list_sealed_users"),
     _global("replay_erasures"),
 ]
 

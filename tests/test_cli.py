@@ -846,6 +846,34 @@ def test_wrong_keys(
     ).fetchall() == []  # fmt: skip
 
 
+def test_the_wrapping_key_of_everybody(
+    cli: Cli, with_keys: Callable[..., None], who: str, db: psycopg.Connection
+) -> None:
+    """Who has another key than ours keeps it, and is named; the others are through."""
+    db.execute("delete from recall.user_keys")  # of other tests
+    arguments = ("rotate-key", "--all", "--wrapping-only")
+    for name, keys in (("a", {"first": 1}), ("b", {"first": 1}), ("c", {"lost": 3})):
+        with_keys(**keys)
+        cli("seal", "--user", f"{name} {who}")
+    with_keys(first=1)
+    cli("memories", "add", "I like tea", "--user", f"a {who}", "--no-embedding")
+    left = "select recall.list_sealed_users('second')::text = recall.user_id(%s)::text"
+    with_keys(second=2, first=1)
+    failed = cli(*arguments)
+    assert (failed.code, "keys of 1 users stay" in failed.err) == (1, True), failed
+    assert "there is no wrapping key 'lost' here" in failed.err
+    assert db.execute(left, [f"c {who}"]).fetchall() == [(True,)]
+    with_keys(second=2, lost=3)
+    assert cli(*arguments, "--json").json == {"rows": 0, "rewrapped_keys": 1}
+    assert cli(*arguments, "--json").json == {"rows": 0, "rewrapped_keys": 0}
+    assert db.execute(left, [f"c {who}"]).fetchall() == []
+    with_keys(second=2)
+    (found,) = cli("memories", "list", "--user", f"a {who}", "--json").json
+    assert found["content"] == "I like tea"
+    for wrong in (["--all"], ["--wrapping-only"], ["--user", who, "--all", "--wrapping-only"]):
+        assert cli("rotate-key", *wrong).code == 2
+
+
 def test_who_cannot_be_sealed(
     cli: Cli, with_keys: Callable[..., None], who: str, db: psycopg.Connection
 ) -> None:

@@ -68,6 +68,7 @@ ADMIN = {
     "rewrap_user_key",
     "add_user_key",
     "list_sealed_rows",
+    "list_sealed_users",
     "reseal_rows",
 }
 

@@ -66,9 +66,10 @@ _TYPES = {
     ),
     **dict.fromkeys(
         ("agent_id", "content", "dedupe_key", "description", "direction", "endpoint", "error",
-         "event_type", "external_id", "key", "kind", "method", "model", "model_id", "provider",
-         "query", "reason", "rpc_id", "slot", "status", "system_prompt", "task", "task_id",
-         "title", "tokenizer", "tool_call_id", "tool_name", "worker", "wrapping_key"), "text",
+         "event_type", "external_id", "key", "kind", "method", "model", "model_id", "other_than",
+         "provider", "query", "reason", "rpc_id", "slot", "status", "system_prompt", "task",
+         "task_id", "title", "tokenizer", "tool_call_id", "tool_name", "worker", "wrapping_key"),
+        "text",
     ),
     **dict.fromkeys(
         ("cursor", "payload_body", "previous", "request_body", "response_body", "wrapped_key"),

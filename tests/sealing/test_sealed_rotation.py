@@ -209,6 +209,30 @@ def test_the_wrapping_key_is_exchanged_with_two_data_keys(
     assert memory.rewrap_user(sealed) == 0
 
 
+def test_sealed_users_are_listed(memory: AgentMemory, db: Connection) -> None:
+    """In pages, by the wrapping keys of their data keys; under an identity only that user."""
+    users = sorted(uuid.uuid4() for _ in range(3))
+    for one in users:
+        memory.seal_user(one)
+    listed, after = [], None
+    while page := call(db, "list_sealed_users", p_after_id=after, p_limit=2):
+        listed += [row["user_id"] for row in page]
+        after = listed[-1]
+    assert listed == sorted({*listed})
+    assert {*users} <= {*listed}
+    assert call(db, "list_sealed_users", p_other_than="first") == []
+    memory.rotate_user(users[1])
+    db.execute("update recall.user_keys set wrapping_key = 'else' where user_id = %s"
+               " and key_no = 2", [users[1]])  # fmt: skip
+    assert call(db, "list_sealed_users", p_other_than="first") == [{"user_id": users[1]}]
+    with db.transaction():
+        db.execute("select set_config('recall.user_id', %s, true)", [str(users[0])])
+        assert call(db, "list_sealed_users") == [{"user_id": users[0]}]
+        assert call(db, "list_sealed_users", p_other_than="first") == []
+    with refused("RC003"):
+        call(db, "list_sealed_users", p_limit=-1)
+
+
 def test_a_rotation_that_is_refused(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:

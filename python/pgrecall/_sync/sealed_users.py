@@ -69,7 +69,8 @@ class SealedUsers(Retrieval):
     def rewrap_user(self, user: User) -> int:
         """Wrap a sealed user's data keys by the current wrapping key; return how many were not.
 
-        To rotate: put the new key first, do this for every sealed user, then drop the old key.
+        To rotate: put the new key first, do this for every sealed user (`rewrap_users`), then drop
+        the old key.
         For a login with the rights of `recall_admin`.
 
         Raises:
@@ -92,6 +93,46 @@ class SealedUsers(Retrieval):
                 previous=wrapped,
                 wrapped_key=anew,
                 wrapping_key=wrapping.current,
+            )
+        return count
+
+    def rewrap_users(self, *, progress: Callable[[int], object] | None = None) -> int:
+        """Wrap all data keys of all users by the current wrapping key; return how many were not.
+
+        Afterwards the other wrapping keys may be dropped. Interrupted, call it again: it goes on
+        with those that are left. For a login with the rights of `recall_admin`.
+
+        Args:
+            progress: called with the number of keys so far.
+
+        Raises:
+            ConfigurationError: some keys do not open here; all others are wrapped anew.
+        """
+        if self._sealer.wrapping is None:
+            raise ConfigurationError("there is no wrapping key to wrap by", hint=NO_KEYS_HINT)
+        count, current = 0, self._sealer.wrapping.current
+        failed: dict[UUID, ConfigurationError] = {}
+        after: UUID | Unset = UNSET
+        while True:
+            call = Call.of("list_sealed_users", other_than=current, after_id=after)
+            _, rows = self._write.send(call, None, repeatable=True)
+            if not rows:
+                break
+            for (user_id,) in rows:
+                after = user_id
+                try:
+                    count += self.rewrap_user(user_id)
+                except ConfigurationError as error:
+                    failed[user_id] = error
+                except InvalidInputError:  # forgotten meanwhile
+                    continue
+                if progress is not None:
+                    progress(count)
+        for user_id, error in failed.items():
+            raise ConfigurationError(
+                f"the data keys of {len(failed)} users stay as they are, such as of {user_id}: "
+                f"{error.message}",
+                hint=error.hint,
             )
         return count
 

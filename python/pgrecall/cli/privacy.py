@@ -143,7 +143,8 @@ def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> No
 
 
 @click.command("rotate-key")
-@user_option
+@click.option("--user", metavar="USER", help="Whose: a UUID, or any name.")
+@click.option("--all", "everybody", is_flag=True, help="All users, with --wrapping-only.")
 @click.option(
     "--wrapping-only",
     is_flag=True,
@@ -151,20 +152,32 @@ def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> No
 )
 @target_option
 @json_option
-def rotate_key_command(user: str, wrapping_only: bool, dsn: str | None, as_json: bool) -> None:
+def rotate_key_command(
+    user: str | None, everybody: bool, wrapping_only: bool, dsn: str | None, as_json: bool
+) -> None:
     """Give a sealed user a new data key, and seal everything of the user by it.
 
     The wrapping keys come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS, the current
-    one first. Readers and writers go on meanwhile; after an interruption call it again.
+    one first; after --all --wrapping-only the others may be dropped. Readers and writers go on
+    meanwhile; after an interruption call it again.
     """
-    with opened(dsn, no_embedding=True) as memory:
+    if (user is not None) == everybody or (everybody and not wrapping_only):
+        raise click.UsageError("name one --user, or --all with --wrapping-only")
+    with (
+        opened(dsn, no_embedding=True) as memory,
+        progress_console().status("sealing anew") as status,
+    ):
         rows = 0
-        if not wrapping_only:
-            with progress_console().status("sealing anew") as status:
+        if user is None:
+            keys = memory.rewrap_users(
+                progress=lambda count: status.update(f"{count} keys wrapped anew")
+            )
+        else:
+            if not wrapping_only:
                 rows = memory.rotate_user(
                     user, progress=lambda count: status.update(f"{count} rows sealed anew")
                 )
-        keys = memory.rewrap_user(user)
+            keys = memory.rewrap_user(user)
     if as_json:
         print_json({"rows": rows, "rewrapped_keys": keys})
     else:
