@@ -127,11 +127,12 @@ class AsyncSealedUsers(AsyncRetrieval):
                     continue
                 if progress is not None:
                     progress(count)
-        for user_id, error in failed.items():
+        if failed:
+            user_id, first = next(iter(failed.items()))
             raise ConfigurationError(
                 f"the data keys of {len(failed)} users stay as they are, such as of {user_id}: "
-                f"{error.message}",
-                hint=error.hint,
+                f"{first.message}",
+                hint=first.hint,
             )
         return count
 
