@@ -137,8 +137,8 @@ FILL = (
     """,
     """
     insert into recall.append_receipts (
-        user_id, request_id, session_id, payload_hash, message_ids, created_at)
-    select md5('u' || n %% %(users)s)::uuid, md5('r' || n)::uuid, md5('s' || n)::uuid, '', '{}',
+        user_id, request_id, session_id, payload_hash, from_turn, to_turn, created_at)
+    select md5('u' || n %% %(users)s)::uuid, md5('r' || n)::uuid, md5('s' || n)::uuid, 0, 1, 1,
            now() - case when n <= %(due)s then interval '2 days' else '0' end
       from generate_series(1, %(memories)s / 10) as n
     """,

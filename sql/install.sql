@@ -27,6 +27,7 @@ begin;
 -- functions/common
 \ir ../functions/common/_add_bits.sql
 \ir ../functions/common/_append_events.sql
+\ir ../functions/common/_call_cost.sql
 \ir ../functions/common/_chain_events.sql
 \ir ../functions/common/_check_as_of.sql
 \ir ../functions/common/_check_embedding.sql
@@ -54,6 +55,7 @@ begin;
 \ir ../functions/common/_event_hash.sql
 \ir ../functions/common/_extraction_mode.sql
 \ir ../functions/common/_find_session.sql
+\ir ../functions/common/_following_uuid.sql
 \ir ../functions/common/_guard_secrets.sql
 \ir ../functions/common/_guard_text.sql
 \ir ../functions/common/_has_session.sql
@@ -144,6 +146,7 @@ begin;
 \ir ../functions/session/user_id.sql
 
 -- functions/history
+\ir ../functions/history/_add_turns.sql
 \ir ../functions/history/_annotated.sql
 \ir ../functions/history/_check_messages.sql
 \ir ../functions/history/_check_tool_answers.sql
@@ -151,6 +154,8 @@ begin;
 \ir ../functions/history/_ensure_history_months.sql
 \ir ../functions/history/_has_annotations.sql
 \ir ../functions/history/_insert_messages.sql
+\ir ../functions/history/_is_plain_list.sql
+\ir ../functions/history/_is_repeated.sql
 \ir ../functions/history/_judge_parts.sql
 \ir ../functions/history/_judge_tool_calls.sql
 \ir ../functions/history/_wrong_message_field.sql
@@ -158,11 +163,13 @@ begin;
 \ir ../functions/history/_message_extra.sql
 \ir ../functions/history/_message_hash.sql
 \ir ../functions/history/_parse_messages.sql
+\ir ../functions/history/_payload_hash.sql
+\ir ../functions/history/_plain_messages.sql
 \ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
+\ir ../functions/history/_read_usage.sql
+\ir ../functions/history/_refuse_append.sql
 \ir ../functions/history/_sealed_message_ids.sql
-\ir ../functions/history/_with_usage.sql
-\ir ../functions/history/_write_receipt.sql
 \ir ../functions/history/annotate_message.sql
 \ir ../functions/history/append_messages.sql
 \ir ../functions/history/get_messages.sql
@@ -547,7 +554,6 @@ begin;
 \ir ../functions/privacy/verify_integrity.sql
 
 -- functions/observability
-\ir ../functions/observability/_call_cost.sql
 \ir ../functions/observability/_check_call.sql
 \ir ../functions/observability/_check_stream_events.sql
 \ir ../functions/observability/_estimated_rows.sql

@@ -236,6 +236,14 @@ begin
             importance_part double precision,
             decay           double precision);
     end if;
+    if to_regtype('recall.call_usage') is null then
+        create type recall.call_usage as (
+            prompt_tokens     integer,
+            completion_tokens integer,
+            cached_tokens     integer,
+            latency_ms        integer,
+            cost_microcents   bigint);
+    end if;
 end;
 $types$;
 
@@ -243,3 +251,5 @@ comment on type recall.memory_candidate is
     'A memory that a search compared: cosine, share of words, and what the score makes of the two.';
 comment on type recall.score_weights is 'What each part of a score counts.';
 comment on type recall.found_memory is 'A row of recall.search; its columns are explained there.';
+comment on type recall.call_usage is
+    'What a model call used, as given: nothing is known of NULLs; the cost may have to be priced.';

@@ -1,4 +1,4 @@
--- recall._enqueue_turn_work(session, settings, now, last message, waiting turns, active tokens)
+-- recall._enqueue_turn_work(session, settings, now, last message)
 -- What an append leaves behind: one extraction and one embedding job of the session, however many
 -- turns wait. The extraction is due when enough user turns wait, else after an idle pause;
 -- claim_jobs postpones it while the conversation goes on, which spares the append an update.
@@ -6,12 +6,10 @@
 -- for a model before the mode was changed waits no more. A session past its share of the history
 -- budget leaves a compaction, too, which wants a model.
 create or replace function recall._enqueue_turn_work(
-    p_session       recall.sessions,
-    p_settings      recall.settings,
-    p_now           timestamptz,
-    p_last_at       timestamptz,
-    p_waiting       integer,
-    p_active_tokens bigint
+    p_session  recall.sessions,
+    p_settings recall.settings,
+    p_now      timestamptz,
+    p_last_at  timestamptz
 )
 returns void
 language plpgsql
@@ -21,33 +19,32 @@ set search_path from current
 as $function$
 declare
     v_ids     uuid[];
+    v_ready   integer;
+    v_is_late boolean;
     v_key     text    := p_session.session_id::text;
     v_mode    text    := recall._extraction_mode(p_session, p_settings);
+    v_waiting integer := p_session.user_turn_count - p_session.extracted_user_turns;
     v_is_due  boolean := v_mode = 'verbatim'
-                         or v_mode = 'llm' and p_waiting >= p_settings.extract_after_turns;
-    v_ready   text[];
-    v_is_late boolean;
-    v_wanted  text[];
+                         or v_mode = 'llm' and v_waiting >= p_settings.extract_after_turns;
+    v_wanted  text[]  := array_remove(array[
+        case when v_mode <> 'none' and v_waiting > 0 then 'extract' end,
+        case when p_settings.embed_messages then 'embed' end,
+        case when v_mode = 'llm'
+                  and p_session.active_tokens > p_settings.compaction_threshold
+                                                * recall._history_budget(p_session, p_settings)
+             then 'compact' end], null);
 begin
     -- Mostly all of it is there. A look costs 10 µs, an insert that meets a conflict 50.
-    select array_agg(j.kind),
+    select count(*),
            bool_or(j.kind = 'extract' and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode))
       into v_ready, v_is_late
       from recall.jobs as j
      where j.user_id    = p_session.user_id
-       and j.kind       in ('extract', 'embed', 'compact')
+       and j.kind       = any (v_wanted)
        and j.dedupe_key = v_key
        and j.state      = 'ready';
 
-    v_wanted := array_remove(array[
-        case when v_mode <> 'none' and p_waiting > 0 then 'extract' end,
-        case when p_settings.embed_messages then 'embed' end,
-        case when v_mode = 'llm'
-                  and p_active_tokens > p_settings.compaction_threshold
-                                        * recall._history_budget(p_session, p_settings)
-             then 'compact' end], null);
-
-    if not v_wanted <@ coalesce(v_ready, '{}') then
+    if v_ready < cardinality(v_wanted) then
         v_ids := recall._uuids(3);
         insert into recall.jobs (user_id, job_id, kind, session_id, dedupe_key, payload, run_at,
                                  max_attempts, created_at)
@@ -68,11 +65,12 @@ begin
          where j.user_id    = p_session.user_id
            and j.kind       = 'extract'
            and j.dedupe_key = v_key
-           and j.state      = 'ready';
+           and j.state      = 'ready'
+           and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode);
     end if;
 end;
 $function$;
 
 comment on function recall._enqueue_turn_work(recall.sessions, recall.settings, timestamptz,
-    timestamptz, integer, bigint) is
+    timestamptz) is
     'Leave the extraction, the embedding and the compaction of new turns to a worker.';

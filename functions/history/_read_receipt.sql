@@ -16,7 +16,7 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_session recall.sessions;
-    v_ids     uuid[];
+    v_receipt recall.append_receipts;
 begin
     select s.*
       into v_session
@@ -24,8 +24,8 @@ begin
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
 
-    select r.message_ids
-      into v_ids
+    select r.*
+      into v_receipt
       from recall.append_receipts as r
      where r.user_id    = p_user_id
        and r.request_id = p_request_id;
@@ -36,7 +36,7 @@ begin
      where h.user_id    = p_user_id
        and h.session_id = p_session_id
        and h.created_at between v_session.created_at and v_session.last_message_at
-       and h.message_id = any (v_ids)
+       and h.turn_index between v_receipt.from_turn and v_receipt.to_turn
      order by h.turn_index;
 end;
 $function$;

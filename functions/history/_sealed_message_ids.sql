@@ -1,9 +1,8 @@
--- recall._sealed_message_ids(user, messages, ids) -> an id for each message
--- Those given; of a sealed user's messages those that their ciphertexts are bound to.
+-- recall._sealed_message_ids(user, messages) -> the id that each message must have
+-- Of a sealed user's messages it is that which their ciphertexts are bound to; NULL for others.
 create or replace function recall._sealed_message_ids(
     p_user_id  uuid,
-    p_messages jsonb,
-    p_ids      uuid[]
+    p_messages jsonb
 )
 returns uuid[]
 language plpgsql
@@ -13,14 +12,14 @@ set search_path from current
 as $function$
 begin
     if not recall._is_sealed_user(p_user_id) then
-        return p_ids;
+        return null;
     end if;
     return array(
-        select coalesce(recall._sealed_row(p_user_id, e.message::text), p_ids[e.ordinal])
+        select recall._sealed_row(p_user_id, e.message::text)
           from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
          order by e.ordinal);
 end;
 $function$;
 
-comment on function recall._sealed_message_ids(uuid, jsonb, uuid[]) is
-    'Ids of messages to append: those given, of a sealed user those that the texts are bound to.';
+comment on function recall._sealed_message_ids(uuid, jsonb) is
+    'Ids of messages to append that the texts of a sealed user are bound to.';

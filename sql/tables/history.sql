@@ -75,8 +75,9 @@ create table if not exists recall.append_receipts (
     user_id      uuid        not null,
     request_id   uuid        not null,
     session_id   uuid        not null,
-    payload_hash bytea       not null,
-    message_ids  uuid[]      not null,
+    payload_hash bigint      not null,
+    from_turn    integer     not null,
+    to_turn      integer     not null,
     created_at   timestamptz not null,
     constraint append_receipts_pkey primary key (user_id, request_id)
 ) partition by hash (user_id);
@@ -86,8 +87,10 @@ comment on table recall.append_receipts is
 comment on column recall.append_receipts.user_id is 'Owner.';
 comment on column recall.append_receipts.request_id is 'The caller''s.';
 comment on column recall.append_receipts.session_id is 'The session.';
-comment on column recall.append_receipts.payload_hash is 'SHA-256 of messages and usage.';
-comment on column recall.append_receipts.message_ids is 'The messages of that append, in order.';
+comment on column recall.append_receipts.payload_hash is
+    'Hash of messages and usage: another payload under the same id is refused.';
+comment on column recall.append_receipts.from_turn is 'First turn of that append.';
+comment on column recall.append_receipts.to_turn is 'Last turn of that append.';
 comment on column recall.append_receipts.created_at is 'Kept for settings.receipt_ttl.';
 
 create table if not exists recall.message_search (

@@ -1,0 +1,36 @@
+-- recall._is_repeated(user, session, request, messages, usage) -> did this append come before?
+-- Raises  RC008 the same request id with a different payload.
+create or replace function recall._is_repeated(
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_request_id uuid,
+    p_messages   jsonb,
+    p_usage      jsonb
+)
+returns boolean
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_is_same boolean;
+begin
+    select r.session_id = p_session_id
+           and r.payload_hash = recall._payload_hash(p_messages, p_usage)
+      into v_is_same
+      from recall.append_receipts as r
+     where r.user_id    = p_user_id
+       and r.request_id = p_request_id;
+    if not v_is_same then
+        raise exception using
+            errcode = 'RC008',
+            message = format('request %s came before with a different payload', p_request_id),
+            hint    = 'A new append takes a new request id.';
+    end if;
+    return v_is_same is not null;
+end;
+$function$;
+
+comment on function recall._is_repeated(uuid, uuid, uuid, jsonb, jsonb) is
+    'Whether an append was made before; its request id with another payload is refused (RC008).';

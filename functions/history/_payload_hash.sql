@@ -1,0 +1,15 @@
+-- recall._payload_hash(messages, usage) -> 64 bits
+-- Tells whether a request id comes with what it came with before.
+create or replace function recall._payload_hash(
+    p_messages jsonb,
+    p_usage    jsonb
+)
+returns bigint
+language sql
+immutable
+parallel safe
+return jsonb_hash_extended(
+    p_messages, coalesce(jsonb_hash_extended(p_usage, 1), 0));
+
+comment on function recall._payload_hash(jsonb, jsonb) is
+    'Hash of messages and usage, by which a repeated append is recognized.';

@@ -1,0 +1,27 @@
+-- recall._refuse_append(user, session)
+-- Why a session could not take messages. It returns when it can meanwhile.
+-- Raises  RC001, RC002 closed or paused.
+create or replace function recall._refuse_append(
+    p_user_id    uuid,
+    p_session_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_session recall.sessions := recall._lock_session(p_user_id, p_session_id);
+begin
+    if v_session.status <> 'active' then
+        raise exception using
+            errcode = 'RC002',
+            message = format('session %s is %s', p_session_id, v_session.status),
+            hint    = 'recall.resume_session takes it back.';
+    end if;
+end;
+$function$;
+
+comment on function recall._refuse_append(uuid, uuid) is
+    'Say that a session does not exist (RC001) or is not active (RC002).';
