@@ -12,11 +12,11 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_cached integer := least(coalesce(p_cached_tokens, 0), p_prompt_tokens);
-    v_cost   bigint;
+    v_cost bigint;
 begin
-    select round((m.input_price::numeric * (p_prompt_tokens - v_cached)
-                  + m.cached_input_price::numeric * v_cached
+    select round((m.input_price::numeric * p_prompt_tokens
+                  - (m.input_price - m.cached_input_price)::numeric
+                    * least(coalesce(p_cached_tokens, 0), p_prompt_tokens)
                   + m.output_price::numeric * coalesce(p_completion_tokens, 0)) / 1000000)
       into v_cost
       from recall.models as m

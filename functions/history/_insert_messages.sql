@@ -1,4 +1,4 @@
--- recall._insert_messages(session, rows, usage place, usage, now)
+-- recall._insert_messages(session, rows, usage place, usage, now) -> the turn before them
 -- Numbers and dates the rows of recall._read_messages, gives the usage to the one that it is of,
 -- and inserts them. The session has counted them already. A call of a model without prices costs
 -- nothing, and the message says so (unpriced_model).
@@ -9,7 +9,7 @@ create or replace function recall._insert_messages(
     p_usage       recall.call_usage,
     p_now         timestamptz
 )
-returns void
+returns integer
 language plpgsql
 volatile
 parallel unsafe
@@ -46,6 +46,7 @@ begin
            coalesce(r.latency_ms, case when r.turn_index = v_place then p_usage.latency_ms end),
            r.model_call_id, r.metadata
       from unnest(p_rows) as r;
+    return v_before;
 end;
 $function$;
 

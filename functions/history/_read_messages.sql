@@ -72,9 +72,9 @@ begin
                        coalesce(v_ids[m.ordinal],
                                 recall._following_uuid(v_first_id, m.ordinal - 1)),
                        m.role, m.content, m.content_parts, m.name, m.tool_calls,
-                       m.tool_call_id, m.content_hash, m.token_count, m.tokens_estimated, m.model_id,
-                       m.finish_reason, null, null, null, m.latency_ms, m.model_call_id,
-                       m.metadata)::recall.conversation_history end as message
+                       m.tool_call_id, m.content_hash, m.token_count, m.tokens_estimated,
+                       m.model_id, m.finish_reason, null, null, null, m.latency_ms,
+                       m.model_call_id, m.metadata)::recall.conversation_history end as message
               from recall._parse_messages(p_messages, p_settings.tokens_per_image) as m
             offset 0
            ) as r;

@@ -37,6 +37,7 @@ declare
     v_batch       record;
     v_usage       recall.call_usage;
     v_now         timestamptz := clock_timestamp();
+    v_before      integer;
     v_is_repeated boolean     := false;
     v_is_healed   boolean     := false;
     v_constraint  text;
@@ -82,8 +83,8 @@ begin
                 and v_now < v_settings.history_until) is not true then
                 perform recall._ensure_history_months(p_user_id, v_batch.messages, v_now);
             end if;
-            perform recall._insert_messages(v_session, v_batch.messages, v_batch.usage_place,
-                                            v_usage, v_now);
+            v_before := recall._insert_messages(v_session, v_batch.messages, v_batch.usage_place,
+                                                v_usage, v_now);
             exit;
         exception
             when unique_violation then
@@ -112,7 +113,7 @@ begin
     perform recall._enqueue_turn_work(v_session, v_settings, v_now, v_batch.last_at);
     for v_number in 1 .. v_batch.turns loop
         message_id := v_batch.messages[v_number].message_id;
-        turn_index := v_session.turn_count - v_batch.turns + v_number;
+        turn_index := v_before + v_number;
         inserted   := true;
         return next;
     end loop;

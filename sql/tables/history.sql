@@ -26,14 +26,12 @@ create table if not exists recall.conversation_history (
     metadata          jsonb               not null default '{}',
     constraint conversation_history_pkey
         primary key (user_id, session_id, turn_index, created_at),
-    constraint conversation_history_turn_index_check check (turn_index > 0),
+    constraint conversation_history_numbers_check check (least(turn_index - 1, token_count) >= 0),
     constraint conversation_history_content_check
         check (content is null or content_parts is null),
-    constraint conversation_history_tool_calls_check
-        check (tool_calls is null or role = 'assistant'),
-    constraint conversation_history_tool_call_id_check
-        check ((role = 'tool') = (tool_call_id is not null)),
-    constraint conversation_history_token_count_check check (token_count >= 0),
+    constraint conversation_history_tools_check check (
+        (tool_calls is null or role = 'assistant')
+        and (role = 'tool') = (tool_call_id is not null)),
     constraint conversation_history_metadata_check check (jsonb_typeof(metadata) = 'object')
 ) partition by hash (user_id);
 

@@ -37,20 +37,19 @@ create table if not exists recall.sessions (
     expires_in              interval,
     search_purge_at         timestamptz,
     constraint sessions_pkey primary key (user_id, session_id),
-    constraint sessions_context_window_size_check check (context_window_size > 0),
-    constraint sessions_system_prompt_tokens_check check (system_prompt_tokens >= 0),
-    constraint sessions_max_response_tokens_check check (max_response_tokens >= 0),
-    constraint sessions_temperature_check check (temperature between 0 and 2),
-    constraint sessions_top_p_check check (top_p > 0 and top_p <= 1),
-    constraint sessions_counters_check check (
-        turn_count >= 0 and user_turn_count between 0 and turn_count and active_tokens >= 0
-        and compacted_through_turn between 0 and turn_count
-        and extracted_through_turn between 0 and turn_count
-        and indexed_through_turn between 0 and turn_count
-        and first_retained_turn between 1 and turn_count + 1),
+    -- An update judges all of them again, and reads them from the catalog to do so: few and short.
+    constraint sessions_limits_check check (
+        least(context_window_size - 1, system_prompt_tokens, max_response_tokens) >= 0
+        and temperature between 0 and 2 and top_p > 0 and top_p <= 1
+        and cost_limit_microcents >= 0),
+    constraint sessions_turns_check check (
+        least(user_turn_count, compacted_through_turn, extracted_through_turn,
+              indexed_through_turn, first_retained_turn - 1) >= 0
+        and greatest(user_turn_count, compacted_through_turn, extracted_through_turn,
+                     indexed_through_turn, first_retained_turn - 1) <= turn_count),
     constraint sessions_totals_check check (
-        total_prompt_tokens >= 0 and total_completion_tokens >= 0 and total_cost_microcents >= 0),
-    constraint sessions_cost_limit_microcents_check check (cost_limit_microcents >= 0),
+        least(active_tokens, total_prompt_tokens, total_completion_tokens,
+              total_cost_microcents) >= 0),
     constraint sessions_parent_session_id_check check (parent_session_id <> session_id),
     constraint sessions_last_message_at_check
         check ((last_message_at is null) = (turn_count = 0) and created_at <= last_message_at),
