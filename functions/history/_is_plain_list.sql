@@ -1,6 +1,7 @@
 -- recall._is_plain_list(messages) -> are they texts of the common roles?
 -- One look, where recall._judge_message takes the time of sixty expressions. What it does not like
--- need not be wrong. (The second pattern finds numbers that are not whole.)
+-- need not be wrong. The pattern finds numbers that are not whole. A list in the list it looks
+-- into; recall._plain_messages makes no row of that.
 create or replace function recall._is_plain_list(
     p_messages jsonb
 )

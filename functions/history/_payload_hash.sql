@@ -9,7 +9,7 @@ language sql
 immutable
 parallel safe
 return jsonb_hash_extended(
-    p_messages, coalesce(jsonb_hash_extended(p_usage, 1), 0));
+    p_messages, coalesce(jsonb_hash_extended(nullif(p_usage, 'null'), 1), 0));
 
 comment on function recall._payload_hash(jsonb, jsonb) is
     'Hash of messages and usage, by which a repeated append is recognized.';

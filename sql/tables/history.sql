@@ -89,7 +89,9 @@ comment on column recall.append_receipts.payload_hash is
     'Hash of messages and usage: another payload under the same id is refused.';
 comment on column recall.append_receipts.from_turn is 'First turn of that append.';
 comment on column recall.append_receipts.to_turn is 'Last turn of that append.';
-comment on column recall.append_receipts.created_at is 'Kept for settings.receipt_ttl.';
+comment on column recall.append_receipts.created_at is
+    'The end of that minute: the index by which they go is written once for all of it. Kept for '
+    'settings.receipt_ttl.';
 
 create table if not exists recall.message_search (
     user_id         uuid                not null,
