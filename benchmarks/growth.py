@@ -1,27 +1,36 @@
-"""Latency as the database grows, and as a user's memories do.
+"""Latency as the database grows, and as a user's memories and messages do.
 
 First one user with 200 memories and 200 messages while those of others grow, 50 memories and 250
-messages a user; then users of 50 to 20,000 memories in the largest of these databases. The floor is
-an exact scan of the same vectors in a table of their own, and is measured beside every point: on a
-shared machine only the ratio to it says something. Where the server's processes are to be seen
-(Linux, the same machine) times are those of its processor, without waiting. What a call holds and
-plans is measured as well: the relation locks of a transaction, and the first call of a connection,
-when all is planned. Rows of others are inserted directly, as import would leave them. `--full` is a
-million memories and five million messages: half an hour and 10 GB.
+messages a user; then users of 50 to 20,000 memories, and of 500 to 50,000 messages, in the largest
+of these databases. The floor is an exact scan of the same vectors in a table of their own, and is
+measured beside the points of the first two: on a shared machine only the ratio to it says
+something. Where the server's processes are to be seen (Linux, the same machine) times are those of
+its processor, without waiting. What a call holds and plans is measured as well: the relation locks
+of a transaction, and the first call of a connection, when all is planned. Rows of others are
+inserted directly, as import would leave them. `--full` is a million memories and five million
+messages: half an hour and 10 GB.
 
     python benchmarks/growth.py [--dsn DSN] [--full] [--dimensions 128] [--json]
+    … --only messages …          users by their messages alone
+    … --write                    publish: growth.json, and a plot of each sweep that was measured
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
+import platform
 import random
 import statistics
 import sys
 import time
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -29,6 +38,7 @@ from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb
 
+import pgrecall
 from target import database, processor_ms
 
 EACH = 50  # memories of another user
@@ -37,7 +47,14 @@ CHUNK = 1_000  # users that are filled in one transaction
 SIZES = (1_000, 10_000, 100_000)
 FULL = (*SIZES, 1_000_000)
 USER_SIZES = (50, 200, 1_000, 5_000, 20_000)
+MESSAGE_SIZES = (500, 5_000, 50_000)
+SWEEPS = ("database", "user", "messages")
 ROUNDS, WARM_UP = 150, 20
+MESSAGE_ROUNDS = 60
+SETTINGS = [
+    "shared_buffers", "work_mem", "fsync", "synchronous_commit", "jit", "autovacuum",
+]  # fmt: skip
+HERE = Path(__file__).resolve().parent
 
 # Sums of three random vectors out of 600: no two alike, and made in a moment.
 FILL = """
@@ -238,6 +255,7 @@ class Growth:
     ) -> dict[str, Callable[[psycopg.Connection[Any], HalfVector], None]]:
         """What is measured, by name."""
         words = "which statement on topic7 and topic11"
+        said = "word2 word30 word300"
         statements = {
             "floor": "select memory_id from floor where user_id = %(user)s"
             " order by embedding <=> %(vector)s limit 10",
@@ -246,11 +264,11 @@ class Growth:
             "hybrid": "select memory_id from recall.search(p_user_id => %(user)s,"
             " p_query => %(words)s, p_query_embedding => %(vector)s, p_limit => 10)",
             "messages": "select message_id from recall.search_messages(p_user_id => %(user)s,"
-            " p_query => %(words)s, p_query_embedding => %(vector)s, p_limit => 10)",
+            " p_query => %(said)s, p_query_embedding => %(vector)s, p_limit => 10)",
             "compile": "select recall.compile_context(%(user)s, %(session)s, %(words)s,"
             " %(vector)s)",
         }
-        values = {"user": user, "session": session, "words": words}
+        values = {"user": user, "session": session, "words": words, "said": said}
         spare = self.open(user)  # or the context would have more to read at every point
         return {
             name: lambda db, vector, query=query: self._run(db, query, values | {"vector": vector})
@@ -292,6 +310,44 @@ class Growth:
             times.append(clock(self.db) - start)
         return statistics.median(times[WARM_UP:])
 
+    def talker(self, messages: int) -> dict[str, dict[str, float]]:
+        """Measure a user with so many messages and 200 memories: medians and 95 in a hundred."""
+        user = uuid.uuid4()
+        self.fill([user], 200)
+        self.db.execute("select pg_temp.talk(%s, %s)", [[user], messages])
+        self.db.execute("vacuum analyze recall.message_search, recall.conversation_history")
+        row = self.db.execute(
+            "select session_id from recall.sessions where user_id = %s limit 1", [user]
+        ).fetchone()
+        asked = self.db.execute(
+            "select o_vector, o_words from pg_temp.questions(%s, %s)", [user, MESSAGE_ROUNDS]
+        ).fetchall()
+        assert row is not None
+        search = "select message_id from recall.search_messages(p_user_id => %(user)s, p_query => "
+        statements = {
+            "by vector": search + "null, p_query_embedding => %(vector)s)",
+            "by words": search + "%(words)s)",
+            "by both": search + "%(words)s, p_query_embedding => %(vector)s)",
+            "read 50": "select message_id from recall.get_messages(%(user)s, %(session)s,"
+            " p_limit => 50)",
+            "context, recalled": "select recall.compile_context(%(user)s, %(session)s, %(words)s,"
+            """ %(vector)s, p_options => '{"recalled": true}')""",
+            "append": "select count(*) from recall.append_messages(%(user)s, %(spare)s,"
+            " %(messages)s)",
+        }
+        known = {"user": user, "session": row[0], "spare": self.open(user), "messages": TURN}
+        found: dict[str, dict[str, float]] = {"p50": {}, "p95": {}}
+        for name, statement in statements.items():
+            times = []
+            for vector, words in asked[:WARM_UP] + asked:
+                start = clock(self.db)
+                self._run(self.db, statement, known | {"vector": vector, "words": words})
+                times.append(clock(self.db) - start)
+            times = sorted(times[min(WARM_UP, len(asked)) :])
+            found["p50"][name] = statistics.median(times)
+            found["p95"][name] = times[math.ceil(0.95 * len(times)) - 1]
+        return found
+
     def _run(self, db: psycopg.Connection[Any], query: str, values: dict[str, Any]) -> None:
         db.execute(query.encode(), values, prepare=True, binary=True).fetchall()
 
@@ -301,19 +357,47 @@ def measure(
     dimensions: int,
     sizes: tuple[int, ...] = SIZES,
     user_sizes: tuple[int, ...] = USER_SIZES,
+    message_sizes: tuple[int, ...] = MESSAGE_SIZES,
 ) -> dict[str, Any]:
-    """Measure one user as the database grows, and then users of several sizes."""
-    by_database, by_user = [], []
+    """Measure one user as the database grows, then users of several sizes; () leaves one out."""
+    points: dict[str, list[dict[str, Any]]] = {sweep: [] for sweep in SWEEPS}
+
+    def note(sweep: str, size: int, point: dict[str, Any]) -> None:
+        points[sweep].append({"size": size} | point)
+        print(sweep, json.dumps(points[sweep][-1]), file=sys.stderr, flush=True)
+
     with database(dsn, dimensions=dimensions) as db:
         growth = Growth(db, dimensions)
         user, session = growth.person(200)
         for size in sizes:
             growth.grow(size)
-            by_database.append({"size": size} | growth.point(user, session))
-            print(json.dumps(by_database[-1]), file=sys.stderr, flush=True)
+            note("database", size, growth.point(user, session))
         for size in user_sizes:
-            by_user.append({"size": size} | growth.point(*growth.person(size)))  # noqa: PERF401
-    return {"dimensions": dimensions, "database": by_database, "user": by_user}
+            note("user", size, growth.point(*growth.person(size)))
+        for size in message_sizes:
+            note("messages", size, growth.talker(size))
+        return {
+            "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": {
+                "python": platform.python_version(),
+                "pgrecall": pgrecall.__version__,
+                **dict(
+                    db.execute(
+                        "select 'postgresql', current_setting('server_version')"
+                        " union all select extname, extversion from pg_extension"
+                        " where extname in ('vector', 'pg_trgm')"
+                    ).fetchall()
+                ),
+            },
+            "cpus": os.cpu_count(),
+            "server": dict(
+                db.execute(
+                    "select name, setting from pg_settings where name = any (%s)", [SETTINGS]
+                ).fetchall()
+            ),
+            "dimensions": dimensions,
+            **points,
+        }
 
 
 def table(title: str, points: list[dict[str, Any]], what: str = "p50") -> str:
@@ -323,15 +407,84 @@ def table(title: str, points: list[dict[str, Any]], what: str = "p50") -> str:
     for point in points:
         cells = [f"{point['size']:,}"]
         for name in names:
-            figure, floor = point[what][name], point["p50"]["floor"]
-            if what == "p50":
+            figure, floor = point[what][name], point["p50"].get("floor")
+            if what != "p50":
+                cells.append(f"{figure:.0f} ms, {point['locks'][name]}")
+            elif floor is None:
+                cells.append(f"{figure:.1f} / {point['p95'][name]:.1f}")
+            else:
                 cells.append(
                     f"{figure:.2f}" + (f" ({figure / floor:.1f} ×)" if name != "floor" else "")
                 )
-            else:
-                cells.append(f"{figure:.0f} ms, {point['locks'][name]}")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+COLORS = ("#2f6f9f", "#c98a3a", "#4f8f4f", "#9a4f7f", "#6f6f6f", "#b04a3a")
+
+
+def plot(title: str, points: list[dict[str, Any]]) -> str:
+    """Return the medians as curves over the size, both logarithmic, as SVG."""
+    left, top, width, height = 60, 40, 420, 220
+    sizes = [math.log10(point["size"]) for point in points]
+    times = [math.log10(time) for point in points for time in point["p50"].values()]
+    low, high = math.floor(min(times)), math.ceil(max(times))
+    across = width / max(sizes[-1] - sizes[0], 1)
+    up = height / max(high - low, 1)
+
+    def place(size: float, time: float) -> tuple[float, float]:
+        return left + across * (math.log10(size) - sizes[0]), (
+            top + height - up * (math.log10(time) - low)
+        )
+
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg"',
+        f' width="{left + width + 160}" height="{top + height + 34}">',
+        "<style>text { font: 13px sans-serif }</style>",
+        '<rect width="100%" height="100%" fill="white"/>',
+        f'<text x="12" y="22" font-weight="bold">{escape(title)}</text>',
+    ]
+    for decade in range(low, high + 1):
+        _, y = place(points[0]["size"], 10**decade)
+        parts.append(
+            f'<line x1="{left}" y1="{y:.0f}" x2="{left + width}" y2="{y:.0f}" stroke="#ddd"/>'
+            f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end" fill="#666">'
+            f"{10**decade:g}</text>"
+        )
+    for point in points:
+        x, _ = place(point["size"], 10**low)
+        parts.append(
+            f'<text x="{x:.0f}" y="{top + height + 20}" text-anchor="middle" fill="#666">'
+            f"{point['size']:,}</text>"
+        )
+    bottom = math.inf
+    last = points[-1]["p50"]
+    for color, name in zip(COLORS, sorted(last, key=lambda n: last[n]), strict=False):
+        dots = [place(point["size"], point["p50"][name]) for point in points]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
+        x, y = dots[-1]
+        bottom = min(y, bottom - 15)  # labels do not cover each other
+        parts.append(
+            f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>'
+            f'<text x="{x + 8:.0f}" y="{bottom + 4:.0f}" fill="{color}">{escape(name)}</text>'
+        )
+    return "\n".join([*parts, "</svg>\n"])
+
+
+TITLES = {
+    "database": "memories in the database",
+    "user": "memories of the user",
+    "messages": "messages of the user",
+}
+
+
+def publish(figures: dict[str, Any]) -> None:
+    """Write the results, and a plot of each sweep that was measured."""
+    (HERE / "growth.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    for sweep, title in TITLES.items():
+        if figures[sweep]:
+            svg = plot(f"ms of the server, by {title}", figures[sweep])
+            (HERE / f"growth_{sweep}.svg").write_text(svg, encoding="utf-8")
 
 
 def main() -> None:
@@ -341,19 +494,31 @@ def main() -> None:
     parser.add_argument(
         "--full", action="store_true", help="1,000,000 memories, 5,000,000 messages"
     )
+    parser.add_argument("--only", action="append", choices=SWEEPS, help="a sweep (default: all)")
     parser.add_argument("--dimensions", type=int, default=128)
     parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--write", action="store_true", help="publish: results and plots")
     options = parser.parse_args()
 
-    figures = measure(options.dsn, options.dimensions, FULL if options.full else SIZES)
+    wanted = options.only or SWEEPS
+    figures = measure(
+        options.dsn,
+        options.dimensions,
+        () if "database" not in wanted else FULL if options.full else SIZES,
+        USER_SIZES if "user" in wanted else (),
+        MESSAGE_SIZES if "messages" in wanted else (),
+    )
+    if options.write:
+        publish(figures)
     if options.json:
         json.dump(figures, sys.stdout, indent=2)
         return
-    print(table("memories in the database, median ms", figures["database"]))
-    print()
-    print(table("memories in the database: first call, locks", figures["database"], "first"))
-    print()
-    print(table("memories of the user, median ms", figures["user"]))
+    for sweep, title in TITLES.items():
+        if points := figures[sweep]:
+            shown = "median / 95 %, ms" if sweep == "messages" else "median ms"
+            print(table(f"{title}, {shown}", points), end="\n\n")
+    if figures["database"]:
+        print(table("memories in the database: first call, locks", figures["database"], "first"))
 
 
 if __name__ == "__main__":

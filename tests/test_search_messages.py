@@ -68,11 +68,13 @@ def test_the_parts_add_up(db: Connection, user: uuid.UUID, session: uuid.UUID) -
     assert by_turn[1]["neighbor_part"] > by_turn[8]["neighbor_part"], "the turn before the answer"
 
 
+@pytest.mark.parametrize("cited", [7, 8])
 def test_a_memory_leads_to_the_turns_it_rests_on(
-    db: Connection, user: uuid.UUID, session: uuid.UUID
+    db: Connection, user: uuid.UUID, session: uuid.UUID, cited: int
 ) -> None:
     row = db.execute(
-        "select message_id from recall.get_messages(%s, %s) where turn_index = 7", [user, session]
+        "select message_id from recall.get_messages(%s, %s) where turn_index = %s",
+        [user, session, cited],
     ).fetchone()
     assert row is not None
     call(
@@ -84,8 +86,8 @@ def test_a_memory_leads_to_the_turns_it_rests_on(
                        "source_turn_ids": [str(row[0])]}],
     )  # fmt: skip
     rows = {r["turn_index"]: r for r in find(db, user, "instrument")}
-    assert rows[7]["memory_part"] > 0
-    assert all(r["memory_part"] == 0 for turn, r in rows.items() if turn != 7)
+    assert rows[cited]["memory_part"] > 0, "of the user's turns and of the assistant's"
+    assert all(r["memory_part"] == 0 for turn, r in rows.items() if turn != cited)
 
 
 def test_filters(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
@@ -170,6 +172,31 @@ def test_words_that_the_best_turns_share_lead_on(db: Connection, user: uuid.UUID
     call(db, "configure_user", p_user_id=user, p_changes={"message_feedback_weight": 0})
     rows = {r["content"]: r for r in find(db, user, "Which hobby?")}
     assert {r["feedback_part"] for r in rows.values()} == {0}
+
+
+def test_words_of_the_turns_that_a_memory_cites_lead_on(db: Connection, user: uuid.UUID) -> None:
+    cited: list[str] = []
+    for text in (
+        "The kiln was hot.",
+        "Bowls came out of the kiln.",
+        "A new kiln arrived.",
+        "Rain.",
+    ):
+        talk = open_session(db, user)
+        append(db, user, talk, said(text, "Good."))
+        (*_, first) = call(db, "get_messages", p_user_id=user, p_session_id=talk)
+        cited.append(str(first["message_id"]))
+    index_messages(db)
+    assert {r["feedback_part"] for r in find(db, user, "pottery")} == {0}
+    call(
+        db, "ingest_memories", p_user_id=user, p_session_id=None,
+        p_candidates=[{"content": "Enjoys pottery", "source": "import",
+                       "source_turn_ids": cited[:2]}],
+    )  # fmt: skip
+    rows = {r["content"]: r for r in find(db, user, "pottery")}
+    assert rows["A new kiln arrived."]["lexical"] == 0
+    assert 0 < rows["A new kiln arrived."]["feedback_part"] < 0.21, "never more than its weight"
+    assert rows["Rain."]["feedback_part"] == 0
 
 
 def test_what_was_retracted_is_not_found(

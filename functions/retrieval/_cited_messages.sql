@@ -1,6 +1,7 @@
 -- recall._cited_messages(user, query, embedding, settings) -> message ids and what they gain
 -- Memories lead to turns: the best memories for the query lend their score to the turns they rest
--- on. What is global but of session tier is a message kept as it stands, and leads nowhere else.
+-- on, inferences that nobody has confirmed too: they lead to what was really said. What a user
+-- stated and is of session tier is a message kept as it stands, and leads nowhere else.
 -- {"message id": score}, empty when no memory cites a turn.
 create or replace function recall._cited_messages(
     p_user_id         uuid,
@@ -27,6 +28,7 @@ begin
                            '{}', null, null, p_settings) as m
                  cross join lateral unnest(m.source_turn_ids) as t (message_id)
                  where m.tier <> 'session'
+                    or m.provenance = 'system_inferred'
                  group by t.message_id
                ) as c);
 end;

@@ -1,8 +1,8 @@
 -- recall._score_turns(…) -> turns with what each has of its own for the query
 -- own = half the cosine and half the words, each normalized over the turns; a part that the query
--- does not have leaves the other alone. Then pseudo-relevance feedback: words that the best turns
--- share (not who spoke) are looked for, too, since a question about several occasions seldom has
--- the words of each.
+-- does not have leaves the other alone. Then pseudo-relevance feedback: words that the best turns,
+-- and half as many that the best memories cite, share (not who spoke) are looked for, too, since a
+-- question about several occasions seldom has the words of each.
 create or replace function recall._score_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -36,37 +36,44 @@ declare
 begin
     return query
     with first as materialized (
-        select c.*
-          from recall._compare_turns(p_user_id, p_words, p_embedding, p_limit, p_filter, p_cited,
-                                     p_settings) as c
+        select * from recall._compare_turns(p_user_id, p_words, p_embedding, p_limit, p_filter,
+                                            p_cited, p_settings)
     ),
     total as materialized (
         select count(*)::double precision as turns, nullif(max(f.lexical), 0) as most
           from first as f
     ),
     best as (
-        select f.search_vector
-          from first as f
-         where f.lexical > 0
-           and p_settings.message_feedback_weight > 0
-         order by f.closeness + v_said * f.lexical / (select t.most from total as t)
-                  + f.speaker_part + f.memory_part desc,
-                  f.created_at desc, f.session_id, f.turn_index
-         limit p_settings.feedback_turns
+        (select f.session_id, f.turn_index, f.search_vector, 1::double precision as weight
+           from first as f
+          where f.lexical > 0
+            and p_settings.message_feedback_weight > 0
+          order by f.closeness + v_said * f.lexical / (select t.most from total as t)
+                   + f.speaker_part + f.memory_part desc,
+                   f.created_at desc, f.session_id, f.turn_index
+          limit p_settings.feedback_turns)
+         union all
+        (select f.session_id, f.turn_index, f.search_vector,
+                f.memory_part / p_settings.message_memory_weight
+           from first as f
+          where f.memory_part > 0
+            and p_settings.message_feedback_weight > 0
+          order by f.memory_part desc, f.created_at desc, f.session_id, f.turn_index
+          limit p_settings.feedback_turns / 2)
     ),
     shared as materialized (
-        select u.word, count(*) as turns, recall._term_query(u.word) as term
+        select u.word, sum(b.weight) as weight, recall._term_query(u.word) as term
           from best as b
          cross join unnest(b.search_vector) as u (word, positions, weights)
          where u.word <> all (p_words)
          group by u.word
-        having count(*) > 1
+        having count(distinct (b.session_id, b.turn_index)) > 1
            and not bool_or('A' = any (u.weights))
-         order by count(*) desc, u.word
+         order by weight desc, u.word
          limit 4 * p_settings.feedback_words
     ),
     more_hit as materialized (
-        select t.session_id, t.turn_index, s.word, s.turns
+        select t.session_id, t.turn_index, s.word, s.weight
           from shared as s
           join first as t on t.search_vector @@ s.term
     ),
@@ -83,11 +90,11 @@ begin
                           ) as w (word, share)
     ),
     more_word as materialized (
-        select r.word, f.rarity, r.turns * f.rarity as worth
+        select r.word, f.rarity, r.weight * f.rarity as worth
           from (
-                select h.word, h.turns, count(*) as found
+                select h.word, h.weight, count(*) as found
                   from more_hit as h
-                 group by h.word, h.turns
+                 group by h.word, h.weight
                ) as r
           join among_all as m using (word)
          cross join total as a
@@ -114,7 +121,12 @@ begin
            s.lexical, s.closeness + v_said * coalesce(s.lexical / e.most, 0),
            v_said * coalesce(s.feedback / e.most, 0), s.speaker_part, s.memory_part
       from second as s
-     cross join (select nullif(max(m.lexical + m.feedback), 0) as most from second as m) as e;
+     cross join (
+            select case when max(m.lexical) > 0 then max(m.lexical + m.feedback)
+                        else nullif(max(m.feedback), 0) / p_settings.message_feedback_weight
+                   end as most
+              from second as m
+           ) as e;
 end;
 $function$;
 

@@ -417,7 +417,8 @@ comment on column recall.settings.message_speaker_weight is
 comment on column recall.settings.message_feedback_weight is
     'What the words that the best turns share count beside those of the query; 0: not looked for.';
 comment on column recall.settings.feedback_turns is
-    'Best turns of a first look whose words a search of messages goes on with (2 to 100).';
+    'Best turns of a first look, and half as many that memories cite, whose words a search of '
+    'messages goes on with (2 to 100).';
 comment on column recall.settings.feedback_words is
     'So many of the words that at least two of them have (1 to 100).';
 comment on column recall.settings.session_turn_weight is
