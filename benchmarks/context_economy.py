@@ -64,7 +64,7 @@ class Conversation:
             vectors.append(self.vector(topic))
         self.db.execute(
             "select from recall.ingest_memories(p_user_id => %s, p_session_id => null,"
-            " p_candidates => %s, p_embeddings => %s)",
+            " p_candidates => %s, p_embeddings => %b)",
             [self.user, Jsonb([{"content": text} for text in texts]), vectors],
         )
 

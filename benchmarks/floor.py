@@ -119,7 +119,7 @@ class Bench:
             vectors = [vector() for _ in texts]
             self.db.execute(
                 "select from recall.ingest_memories(p_user_id => %s, p_session_id => null, "
-                "p_candidates => %s, p_embeddings => %s)",
+                "p_candidates => %s, p_embeddings => %b)",
                 [
                     owner,
                     Jsonb([{"content": t, "source": "import", "token_count": 20} for t in texts]),

@@ -10,6 +10,7 @@ the whole server's: it should have nothing else to do.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import sys
@@ -29,6 +30,7 @@ from target import database, processor_ms
 ROUNDS, EACH = 40, 10
 BATCH = 100
 ENDED = 2_000  # rows of a user's past, for the flatness
+USERS = 10  # with 200 memories each; more than one, or they would grow to many more
 RATE = 520  # messages a second
 CLIENTS = 4
 
@@ -79,13 +81,15 @@ def stored_bytes(db: psycopg.Connection[Any], pattern: str, schema: str = "recal
     return int(size)
 
 
-def ingest(bench: Bench, vectors: list[HalfVector] | None = None) -> None:
-    """Write a batch of new memories for a new user."""
+def ingest(
+    bench: Bench, vectors: list[HalfVector] | None = None, user: uuid.UUID | None = None
+) -> None:
+    """Write a batch of new memories, for a new user if none is given."""
     texts = [f"Statement {n} on {uuid.uuid4().hex}" for n in range(BATCH)]
     bench.one(
         "select count(*) from recall.ingest_memories(p_user_id => %s, p_session_id => null, "
         "p_candidates => %s, p_embeddings => %b)",
-        uuid.uuid4(),
+        user or uuid.uuid4(),
         Jsonb([{"content": t, "source": "import", "token_count": 12} for t in texts]),
         vectors,
     )
@@ -207,9 +211,18 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
         bench = Bench(db)
         bench.fill(memories=200, messages=200)
         past = with_a_past(bench)
+        users = [uuid.uuid4() for _ in range(USERS)]
+        for user in users * 2:
+            ingest(bench, [vector() for _ in range(BATCH)], user)
+        turns = itertools.cycle(users)
 
-        def remember(user: uuid.UUID) -> None:
-            bench.one("select recall.remember(%s, %s)", user, f"Likes {uuid.uuid4().hex}")
+        def remember(user: uuid.UUID, embedding: HalfVector | None = None) -> None:
+            bench.one(
+                "select recall.remember(p_user_id => %s, p_content => %s, p_embedding => %b)",
+                user,
+                f"Likes {uuid.uuid4().hex}",
+                embedding,
+            )
 
         figures = timed(
             bench,
@@ -218,15 +231,9 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
                 APPEND: (lambda _: bench.append(), 1),
                 "remember": (lambda _: remember(bench.user), 1),
                 "remember, with 2,000 ended memories": (lambda _: remember(past), 1),
-                WITH_VECTOR: (
-                    lambda vectors: bench.remember(vectors[0]),
-                    1,
-                ),
+                WITH_VECTOR: (lambda vectors: remember(next(turns), vectors[0]), 1),
                 "ingest_memories, a hundred": (lambda _: ingest(bench), BATCH),
-                BATCH_WITH_VECTORS: (
-                    lambda vectors: ingest(bench, vectors),
-                    BATCH,
-                ),
+                BATCH_WITH_VECTORS: (lambda vectors: ingest(bench, vectors), BATCH),
             },
         )
 
@@ -239,7 +246,7 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
         logged(APPEND_FLOOR, bench.append_floor, 2, 200)
         logged(APPEND, bench.append, 2, 200)
         logged("remember", lambda: remember(bench.user), 1, 100)
-        logged(WITH_VECTOR, lambda: bench.remember(vector()), 1, 100)
+        logged(WITH_VECTOR, lambda: remember(next(turns), vector()), 1, 100)
         pattern = "^memory_(store|embedding|events)"
         before = stored_bytes(db, pattern)
         logged(BATCH_WITH_VECTORS, lambda: ingest(bench, [vector() for _ in range(BATCH)]), 100, 20)
