@@ -37,6 +37,7 @@ from parameters import (
 from support import call, everything, open_session, refused, rows, value
 from two_users import (
     BRAVO,
+    FOR_ALL_USERS,
     MATRIX,
     Login,
     belongings,
@@ -237,7 +238,9 @@ def test_a_strangers_id_is_nobodys_id(
         function, place = question.function, question.place
         if function not in MATRIX[role]:
             continue
-        if not has_identity and place in ("p_user_id", "p_external_id"):
+        if not has_identity and (
+            place in ("p_user_id", "p_external_id") or function in FOR_ALL_USERS
+        ):
             continue  # whoever asks for nobody may ask for anybody
         kinds = [kind for kind in samples if kind in place] or ["memory_id"]
         if has_identity and role == least_role(function) and question.is_wide:

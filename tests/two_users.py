@@ -80,8 +80,8 @@ MATRIX = {
 }
 """Which role may call what: each what the one before it may, and more."""
 
-FOR_ALL_USERS = {"claim_jobs"}
-"""A worker's: what it returns is of whoever has work."""
+FOR_ALL_USERS = {"claim_jobs", "list_sealed_users"}
+"""A worker's and an admin's: ids of whoever has work, or is sealed."""
 
 ALPHA, BRAVO = "alphacanary", "bravocanary"
 
