@@ -146,7 +146,8 @@ def test_what_has_been_compacted_may_go(db: Connection, user: uuid.UUID) -> None
 def many_over(db: Connection, user: uuid.UUID, count: int) -> list[uuid.UUID]:
     """Sessions of one user that were over long ago, with a turn fourteen months ago each."""
     append(db, user, (first := open_session(db, user)), said_in(14, "x"))  # makes the month
-    at = session_row(db, user, first)["last_message_at"]
+    row = session_row(db, user, first)
+    at = row["last_message_at"]
     db.execute("update recall.sessions set status = 'closed', updated_at = %s"
                " where session_id = %s", [at, first])  # fmt: skip
     sessions = sorted(uuid.uuid4() for _ in range(count - 1))
@@ -154,9 +155,9 @@ def many_over(db: Connection, user: uuid.UUID, count: int) -> list[uuid.UUID]:
         "insert into recall.sessions (user_id, session_id, status, model_id,"
         " context_window_size, system_prompt_hash, system_prompt_tokens, max_response_tokens,"
         " turn_count, user_turn_count, active_tokens, created_at, updated_at, last_message_at,"
-        " expires_at) select %(user)s, s, 'closed', 'm', 1000, '', 0, 10, 1, 1, 1, %(at)s, %(at)s,"
-        " %(at)s, %(at)s from unnest(%(sessions)s::uuid[]) as s",
-        {"user": user, "sessions": sessions, "at": at},
+        " expires_at) select %(user)s, s, 'closed', 'm', 1000, %(prompt)s, 0, 10, 1, 1, 1, %(at)s,"
+        " %(at)s, %(at)s, %(at)s from unnest(%(sessions)s::uuid[]) as s",
+        {"user": user, "sessions": sessions, "at": at, "prompt": row["system_prompt_hash"]},
     )
     db.execute(
         "insert into recall.conversation_history (user_id, session_id, turn_index, created_at,"

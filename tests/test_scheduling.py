@@ -31,7 +31,9 @@ create or replace function recall.test_sweep(
 language plpgsql as $$
 begin
     insert into public.ran default values;
-    if (select count(*) from public.ran) > {works} then raise exception 'the disk is full'; end if;
+    if (select count(*) from public.ran) > {works} then
+        raise disk_full using message = 'the disk is full';
+    end if;
     done := 1; more := false;
 end $$;
 insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget)
