@@ -519,8 +519,8 @@ begin;
 \ir ../functions/privacy/_hold_unlogged_tables.sql
 \ir ../functions/privacy/_import_events.sql
 \ir ../functions/privacy/_import_keys.sql
-\ir ../functions/privacy/_import_prompts.sql
 \ir ../functions/privacy/_import_rows.sql
+\ir ../functions/privacy/_import_system_prompts.sql
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_judge_head.sql
 \ir ../functions/privacy/_left_out.sql

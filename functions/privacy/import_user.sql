@@ -43,7 +43,7 @@ begin
         v_user     := v_user || jsonb_build_object('metadata', recall._guard_secrets(
             coalesce(v_user -> 'metadata', '{}'), v_settings, 'p_document: metadata of the user'));
         v_counts   := recall._import_tables(p_user_id, p_document);
-        perform recall._import_prompts(p_user_id, p_document, v_settings);
+        perform recall._import_system_prompts(p_user_id, p_document, v_settings);
     exception when data_exception or integrity_constraint_violation then
         raise exception using
             errcode = 'RC003',

@@ -1,8 +1,8 @@
--- recall._import_prompts(user, document, settings)
+-- recall._import_system_prompts(user, document, settings)
 -- Stores the system prompts of a document; where one is masked, the sessions that had it get the
 -- masked one. A session comes with its prompt: by a hash alone it would get that of another user.
 -- Raises  RC003.
-create or replace function recall._import_prompts(
+create or replace function recall._import_system_prompts(
     p_user_id  uuid,
     p_document jsonb,
     p_settings recall.settings
@@ -50,5 +50,5 @@ begin
 end;
 $function$;
 
-comment on function recall._import_prompts(uuid, jsonb, recall.settings) is
+comment on function recall._import_system_prompts(uuid, jsonb, recall.settings) is
     'Store the system prompts of a document.';
