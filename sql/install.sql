@@ -64,6 +64,7 @@ begin;
 \ir ../functions/common/_hash_leaf.sql
 \ir ../functions/common/_history_budget.sql
 \ir ../functions/common/_hold_user.sql
+\ir ../functions/common/_identity.sql
 \ir ../functions/common/_integer.sql
 \ir ../functions/common/_is_sealed_user.sql
 \ir ../functions/common/_is_secret_number.sql

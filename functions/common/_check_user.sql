@@ -13,7 +13,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_identity text := nullif(current_setting('recall.user_id', true), '');
+    v_identity text := recall._identity();
     v_key      text := nullif(current_setting('recall.user_key', true), '');
 begin
     if p_user_id is null then

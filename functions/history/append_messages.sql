@@ -43,10 +43,7 @@ declare
     v_constraint  text;
 begin
     perform recall._check_user(p_user_id);
-    select s.* into v_settings from recall.settings as s;
-    if v_settings.has_overrides then
-        v_settings := recall._settings(p_user_id);
-    end if;
+    v_settings := recall._settings(p_user_id);
     if v_settings.secrets <> 'keep' then
         p_messages := recall._guard_secrets(p_messages, v_settings, 'p_messages');
     end if;

@@ -35,7 +35,7 @@ declare
     v_claimed integer     := 0;
     v_put_off integer     := 0;
     v_models  boolean     := true;
-    v_user    text        := nullif(current_setting('recall.user_id', true), '');
+    v_user    text        := recall._identity();
     v_waiting uuid[]      := '{}'::uuid[];
     v_kind    text;
     v_whose   text;

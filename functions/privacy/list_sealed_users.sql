@@ -19,7 +19,7 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_user text := nullif(current_setting('recall.user_id', true), '');
+    v_user text := recall._identity();
 begin
     perform recall._check_limit(p_limit);
     return query
