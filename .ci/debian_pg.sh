@@ -6,7 +6,8 @@
 #   PGRECALL_PORT     the port on 127.0.0.1 (default 54217)
 #   PGRECALL_CRON_DB  the database pg_cron works in (default recall_cron)
 #
-# Needs root. The superuser `postgres` is trusted on 127.0.0.1: for tests only.
+# Needs root. The superuser `postgres` is trusted on 127.0.0.1, and a stopped server's data may be
+# gone: for tests only.
 set -euo pipefail
 
 root=${PGRECALL_CHROOT:-/var/tmp/pgrecall-debian}
@@ -61,11 +62,23 @@ mount_what_it_needs() {
     [ -c "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null || true
 }
 
+# The server's files are in memory, where there is room: the tests make and drop databases of
+# thousands of files each.
+keep_data_in_memory() {
+    local available
+    available=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+    if ! mountpoint -q "$root$data" && ((available > 8 << 20)); then
+        mount -t tmpfs -o size=4g tmpfs "$root$data" 2>/dev/null || true
+    fi
+}
+
 start() {
     complete || { say "run '$0 setup' first"; exit 1; }
     mount_what_it_needs
     chroot "$root" install -d -o postgres -g postgres /run/postgresql
     if [ ! -s "$root$data/PG_VERSION" ]; then
+        mkdir -p "$root$data"
+        keep_data_in_memory
         chroot "$root" install -d -o postgres -g postgres -m 700 "$data"
         as_postgres $bin/initdb -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
             --no-sync >/dev/null
@@ -82,6 +95,7 @@ timezone = 'UTC'
 fsync = off
 synchronous_commit = off
 full_page_writes = off
+max_wal_size = 256MB
 CONF
     fi
     if as_postgres $bin/pg_ctl -D "$data" status >/dev/null; then
@@ -99,6 +113,7 @@ SQL
 stop() {
     if [ -s "$root$data/PG_VERSION" ]; then
         as_postgres $bin/pg_ctl -D "$data" -m fast -w stop >/dev/null || true
+        umount "$root$data" 2>/dev/null || true
     fi
     # another server in this chroot may still need what start mounted
     local users

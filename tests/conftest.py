@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import hypothesis
 import psycopg
 import pytest
+from psycopg.rows import tuple_row
 
 from invariants import check_invariants
 from servers import TestServer, running_server
@@ -45,22 +46,58 @@ def dsn(server: TestServer, request: pytest.FixtureRequest) -> Iterator[str]:
     server.drop_database(name)
 
 
+@pytest.fixture(scope="module")
+def idle(dsn: str) -> Iterator[list[psycopg.Connection]]:
+    """Connections to the module's database that a test has done with."""
+    connections: list[psycopg.Connection] = []
+    yield connections
+    for conn in connections:
+        conn.close()
+
+
 @pytest.fixture
-def connect(dsn: str) -> Iterator[Callable[..., psycopg.Connection]]:
+def connect(
+    dsn: str, idle: list[psycopg.Connection]
+) -> Iterator[Callable[..., psycopg.Connection]]:
     """Open more connections to the module's database: `connect(autocommit=True, user=…)`.
 
-    They are in autocommit mode unless told otherwise, and closed at the end of the test.
+    They are in autocommit mode unless told otherwise. At the end of the test those with parameters
+    of their own are closed; the others serve the next test, too, as in a pool: a third of the whole
+    run went into what new connections read, compile and plan.
     """
-    opened: list[psycopg.Connection] = []
+    own: list[psycopg.Connection] = []
+    shared: list[psycopg.Connection] = []
 
     def open_one(*, autocommit: bool = True, **parameters: str) -> psycopg.Connection:
-        conn = psycopg.connect(dsn, autocommit=autocommit, **parameters)
-        opened.append(conn)
+        if parameters:
+            own.append(conn := psycopg.connect(dsn, autocommit=autocommit, **parameters))
+        else:
+            shared.append(conn := idle.pop() if idle else psycopg.connect(dsn))
+            conn.autocommit = autocommit
         return conn
 
     yield open_one
-    for conn in opened:
+    for conn in own:
         conn.close()
+    for conn in shared:
+        try:
+            _reset(conn)
+        except psycopg.Error:
+            conn.close()  # the test has broken it
+        else:
+            idle.append(conn)
+
+
+def _reset(conn: psycopg.Connection) -> None:
+    """What DISCARD ALL does, but for the plans."""
+    conn.rollback()
+    conn.autocommit = True
+    for statement in (
+        "close all", "set session authorization default", "reset all", "unlisten *",
+        "select pg_advisory_unlock_all()", "discard temp", "discard sequences",
+    ):  # fmt: skip
+        conn.execute(statement)
+    conn.row_factory = tuple_row
 
 
 @pytest.fixture

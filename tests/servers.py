@@ -28,7 +28,12 @@ _FAST = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "100",
+    "max_wal_size": "256MB",
 }
+# Databases come and go here, thousands of files each: in memory, where there is room for them all,
+# that takes a fifth of a run's time less.
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 << 30
 _OPTIONAL = ("pg_cron", "pg_stat_statements", "pgtap", "plpgsql_check")
 
 
@@ -142,12 +147,21 @@ class Standby:
         raise AssertionError(f"the standby does not follow: {self._cluster.log.read_text()}")
 
 
+def _new_home() -> Path:
+    """Return a new folder for a server, in memory where there is room.
+
+    Not in pytest's tmp_path: the path of a socket is bounded, and root's server is not root.
+    """
+    has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM
+    return Path(tempfile.mkdtemp(prefix="pgrecall-test-", dir=_MEMORY if has_room else None))
+
+
 @contextmanager
 def streaming_standby(primary: TestServer) -> Iterator[Standby]:
     """Yield a standby of the embedded server; skip the test on any other, which is not ours."""
     if primary.kind != "embedded":
         pytest.skip(f"a standby is made of the embedded server, and this run uses {primary.kind}")
-    home = Path(tempfile.mkdtemp(prefix="pgrecall-standby-"))
+    home = _new_home()
     cluster = _Cluster(home)
     try:
         cluster.prepare_folder()
@@ -166,8 +180,7 @@ def streaming_standby(primary: TestServer) -> Iterator[Standby]:
 def running_server(choice: str) -> Iterator[TestServer]:
     """Yield the server that PGRECALL_TEST_SERVER names: embedded, docker, or the DSN of one."""
     if choice == "embedded":
-        # not in pytest's tmp_path: the path of a socket is bounded, and root's server is not root
-        home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
+        home = _new_home()
         try:
             with EmbeddedServer(home, settings=_FAST) as embedded:
                 yield TestServer("embedded", embedded.dsn)

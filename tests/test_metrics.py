@@ -88,6 +88,7 @@ def test_work_and_its_cost(db: Connection) -> None:
                 )  # fmt: skip
         for ago, error in (("1 hour", None), ("2 hours", "boom"), ("25 hours", None)):
             db.execute(span.encode(), [ago, error])
+        db.execute("delete from recall.model_spending_totals")
         db.execute("insert into recall.model_spending_totals values"
                    " ((now() at time zone 'UTC')::date, 0, 100000000),"
                    " ((now() at time zone 'UTC')::date, 1, 50000000)")  # fmt: skip

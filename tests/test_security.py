@@ -439,6 +439,7 @@ ODD_SETTINGS = {
     "statement_timeout": "60s",
     "enable_seqscan": "off",
     "enable_nestloop": "off",
+    "jit": "off",  # in PostgreSQL 17 what is disabled costs so much that it would be compiled
 }
 
 
