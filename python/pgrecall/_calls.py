@@ -125,8 +125,8 @@ def to_halfvec(vector: Vector, what: str = "embedding") -> HalfVector:
     if isinstance(vector, HalfVector):
         return vector
     try:
-        numbers = [float(number) for number in vector]
-        if all(map(math.isfinite, numbers)):
+        numbers = list(map(float, vector))
+        if math.isfinite(sum(numbers)):  # it is not when any of them is not
             return HalfVector(numbers)
     except (OverflowError, TypeError, ValueError):
         pass

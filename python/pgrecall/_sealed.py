@@ -508,6 +508,7 @@ _ALWAYS_SEALED = {
     "tags",
     "summary",
 }
+_HOLDING = {list, tuple, dict}  # what psycopg makes of rows, arrays and JSON
 _QUOTED = re.compile(r'"(sealed:v1:\d+:(?:value|note|state):[A-Za-z0-9_:-]+)"')
 
 
@@ -526,20 +527,17 @@ class MovedError(ConfigurationError):
 def has_sealed(value: Any) -> bool:
     """Return whether there is a ciphertext, or the beginning of one, anywhere in a value.
 
-    Every answer of the database passes here, so it is a loop: a call for each value took a third
-    of the time of reading fifty messages.
+    Every answer of the database passes here, hence a loop that puts aside only what holds others.
     """
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            if "sealed:v1:" in value:
-                return True
-        elif isinstance(value, dict):
-            waiting.extend(value)
-            waiting.extend(value.values())
-        elif isinstance(value, (list, tuple)):
-            waiting.extend(value)
+    waiting: list[Any] = [(value,)]
+    for inner in waiting:  # it grows meanwhile
+        for item in (*inner, *inner.values()) if type(inner) is dict else inner:
+            kind = type(item)
+            if kind is str:
+                if "sealed:v1:" in item:
+                    return True
+            elif kind in _HOLDING:
+                waiting.append(item)
     return False
 
 
