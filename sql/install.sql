@@ -517,6 +517,7 @@ begin;
 \ir ../functions/privacy/_forget_events.sql
 \ir ../functions/privacy/_forget_sources.sql
 \ir ../functions/privacy/_guarded_rows.sql
+\ir ../functions/privacy/_has_data.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
 \ir ../functions/privacy/_import_events.sql
 \ir ../functions/privacy/_import_keys.sql

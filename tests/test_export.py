@@ -153,6 +153,13 @@ def test_users_apart(db: Connection, world: World, user: uuid.UUID) -> None:
         export(db, uuid.uuid4())
 
 
+def _in_a_circle(document: Document) -> Document:
+    """Let the two first versions of a fact follow each other."""
+    first, second, *_ = document["tables"]["memory_store"]
+    first["superseded_by"], second["superseded_by"] = second["memory_id"], first["memory_id"]
+    return document
+
+
 BROKEN = {
     "no document": (lambda _: [], "no export of version 1"),
     "another format": (lambda d: d | {"format": "mem0"}, "no export of version 1"),
@@ -169,6 +176,13 @@ BROKEN = {
                           "has 1 messages, not 2"),
     "a session less": (lambda d: d["tables"].update(sessions=[]) or d, "messages"),
     "a broken chain": (lambda d: d["tables"]["memory_store"].pop() and d, "is not there"),
+    "a circle of successors": (lambda d: _in_a_circle(d), "in a circle"),
+    "a message before its session": (
+        lambda d: d["tables"]["conversation_history"][0].update(created_at="1999-01-01") or d,
+        "messages before it began"),
+    "a message after the last one": (
+        lambda d: d["tables"]["conversation_history"][0].update(created_at="2999-01-01") or d,
+        "after its last one"),
 }  # fmt: skip
 
 
@@ -176,7 +190,7 @@ BROKEN = {
 def test_documents_that_are_none(db: Connection, user: uuid.UUID, name: str) -> None:
     """Refused with words, and nothing is written."""
     append(db, user, open_session(db, user), said("one", "two"))
-    for text in ("I live in Oslo", "I live in Rome"):
+    for text in ("I live in Oslo", "I live in Rome", "I live in Bonn"):
         call(db, "remember", p_user_id=user, p_content=text, p_slot="home")
     document = export(db, user)
     document["tables"]["memory_store"].sort(key=lambda entry: entry["ended_at"] is None)

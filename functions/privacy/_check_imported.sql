@@ -1,5 +1,7 @@
 -- recall._check_imported(user)
--- What a hand that edited the document may have broken, and no constraint sees.
+-- What a hand that edited the document may have broken, and no constraint sees. A message outside
+-- of its session's times would outlive it (recall.forget_session), and a circle of successors has
+-- no end to follow it to.
 -- Raises  RC003.
 create or replace function recall._check_imported(
     p_user_id uuid
@@ -14,14 +16,21 @@ as $function$
 declare
     v_wrong text;
 begin
-    select format('session %s has %s messages, not %s', coalesce(s.session_id, h.session_id),
-                  coalesce(h.messages, 0), s.turn_count - s.first_retained_turn + 1)
+    select case
+               when h.first_at < s.created_at or h.last_at > s.last_message_at
+                   then format('session %s has messages before it began, or after its last one',
+                               s.session_id)
+               else format('session %s has %s messages, not %s',
+                           coalesce(s.session_id, h.session_id), coalesce(h.messages, 0),
+                           s.turn_count - s.first_retained_turn + 1)
+           end
       into v_wrong
       from (select * from recall.sessions where user_id = p_user_id) as s
       full join (
             select t.session_id, max(t.turn_index) as last_turn,
                    count(*) filter (where t.turn_index >= r.first_turn) as messages,
-                   min(t.turn_index) filter (where t.turn_index >= r.first_turn) as first_turn
+                   min(t.turn_index) filter (where t.turn_index >= r.first_turn) as first_turn,
+                   min(t.created_at) as first_at, max(t.created_at) as last_at
               from recall.conversation_history as t
               left join (
                     select s.session_id, s.first_retained_turn
@@ -35,16 +44,26 @@ begin
         or coalesce(h.messages, 0) <> s.turn_count - s.first_retained_turn + 1
         or h.first_turn <> s.first_retained_turn
         or h.last_turn <> s.turn_count
+        or h.first_at < s.created_at
+        or h.last_at > s.last_message_at
      limit 1;
     if not found then
-        select format('memory %s leads to one that is not there', m.memory_id)
+        with recursive ended (memory_id) as (
+            select m.memory_id
+              from recall.memory_store as m
+             where m.user_id = p_user_id
+               and m.superseded_by is null
+            union all
+            select m.memory_id
+              from ended as e
+              join recall.memory_store as m
+                on m.user_id = p_user_id and m.superseded_by = e.memory_id
+        )
+        select format('memory %s leads to one that is not there, or in a circle', m.memory_id)
           into v_wrong
           from recall.memory_store as m
          where m.user_id = p_user_id
-           and m.superseded_by is not null
-           and not exists (
-                   select from recall.memory_store as n
-                    where n.user_id = p_user_id and n.memory_id = m.superseded_by)
+           and m.memory_id not in (select e.memory_id from ended as e)
          limit 1;
     end if;
     if v_wrong is not null then

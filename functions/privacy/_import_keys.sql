@@ -26,6 +26,8 @@ begin
             then 'the document is of a sealed user, and has no keys'
         when v_is_sealed is not true and recall._is_sealed_user(p_user_id)
             then format('user %s is sealed, and the document is readable', p_user_id)
+        when v_is_sealed and not recall._is_sealed_user(p_user_id) and recall._has_data(p_user_id)
+            then format('user %s has data already, which would stay readable', p_user_id)
         when exists (
                 select
                   from recall.user_keys as k

@@ -29,9 +29,7 @@ begin
     if recall._is_sealed_user(p_user_id) then
         return false;
     end if;
-    if exists (select from recall.sessions as s where s.user_id = p_user_id)
-       or exists (select from recall.memory_store as m where m.user_id = p_user_id)
-       or exists (select from recall.jobs as j where j.user_id = p_user_id) then
+    if recall._has_data(p_user_id) then
         raise exception using
             errcode = 'RC006',
             message = format('user %s has data already, which would stay readable', p_user_id),

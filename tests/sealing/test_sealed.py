@@ -312,6 +312,27 @@ def test_only_a_user_without_data_is_sealed(memory: AgentMemory, user: uuid.UUID
     assert [one.content for one in memory.memories(user)] == ["The user likes tea."]
 
 
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("record_model_call", {"p_model": "gpt-4o-mini", "p_error": "It is Tuesday."}),
+        ("record_protocol_event", {"p_event_type": "mcp", "p_payload": {"day": "Tuesday"}}),
+    ],
+)
+def test_a_user_whose_calls_were_recorded_is_not_sealed(
+    memory: AgentMemory, db: Connection, sealed: uuid.UUID, function: str, arguments: Any
+) -> None:
+    """What was sent would stay readable, whether the user is sealed here or comes sealed."""
+    document = memory.export_user(sealed, sealed=True)
+    memory.forget_user(sealed)
+    db.execute("insert into recall.users (user_id, created_at) values (%s, now())", [sealed])
+    call(db, function, p_user_id=sealed, **arguments)
+    with pytest.raises(NotAllowedError, match="has data already"):
+        memory.seal_user(sealed)
+    with pytest.raises(NotAllowedError, match="has data already"):
+        memory.import_user(document)
+
+
 def test_sealed_twice(memory: AgentMemory, sealed: uuid.UUID, configured: str) -> None:
     assert memory.seal_user(sealed) is False
     memory.remember(sealed, "The user likes tea.")

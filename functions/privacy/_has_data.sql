@@ -1,0 +1,23 @@
+-- recall._has_data(user) -> is there anything that was said by or to this user?
+-- What else is stored of a user hangs on one of these.
+create or replace function recall._has_data(
+    p_user_id uuid
+)
+returns boolean
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    return exists (select from recall.sessions as s where s.user_id = p_user_id)
+        or exists (select from recall.memory_store as m where m.user_id = p_user_id)
+        or exists (select from recall.jobs as j where j.user_id = p_user_id)
+        or exists (select from recall.model_calls as c where c.user_id = p_user_id)
+        or exists (select from recall.protocol_events as p where p.user_id = p_user_id);
+end;
+$function$;
+
+comment on function recall._has_data(uuid) is
+    'Whether there is a session, a memory, a job or a call of a user.';
