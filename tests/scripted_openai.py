@@ -48,6 +48,14 @@ class Status:
 
 
 @dataclass(frozen=True)
+class Raw:
+    """A body as it stands, with status 200."""
+
+    body: str
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True)
 class Hang:
     """No answer before the client has lost patience."""
 
@@ -102,9 +110,31 @@ class Unfinished:
 Request = dict[str, Any]
 # a dict is an answer in JSON, a str is the text itself
 Scripted = (
-    dict[str, Any] | str | Refusal | Cut | Filtered | Status | Hang | Calls | Broken | Unfinished
+    dict[str, Any]
+    | str
+    | Refusal
+    | Cut
+    | Filtered
+    | Status
+    | Raw
+    | Hang
+    | Calls
+    | Broken
+    | Unfinished
 )
 Responder = Callable[[Request], Scripted]
+
+
+NO_COMPLETIONS = {
+    "a page": Raw("<html>Welcome</html>", "text/html"),
+    "an error": Raw('{"error": {"message": "Unexpected endpoint"}}'),
+    "an empty object": Raw("{}"),
+    "null": Raw("null"),
+    "half of it": Raw('{"choices": [{"ind'),
+    "no choice": Raw('{"object": "chat.completion", "choices": []}'),
+    "no message": Raw('{"object": "chat.completion", "choices": [{"index": 0}]}'),
+}
+"""What endpoints answer with status 200, and is no completion."""
 
 
 @dataclass
@@ -206,6 +236,9 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
             if isinstance(answer, Status):
                 self._send(answer.code, {"error": {"message": answer.message, "type": "scripted"}})
                 return
+            if isinstance(answer, Raw):
+                self._send(200, answer.body, answer.content_type)
+                return
             completion = _completion(openai, body["model"], answer)
             if body.get("stream"):
                 self._stream(completion, body, answer)
@@ -232,10 +265,12 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
             self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
             self.wfile.flush()
 
-        def _send(self, status: int, body: dict[str, Any]) -> None:
-            data = json.dumps(body).encode()
+        def _send(
+            self, status: int, body: dict[str, Any] | str, content_type: str = "application/json"
+        ) -> None:
+            data = (body if isinstance(body, str) else json.dumps(body)).encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(data)))
             if status >= 400:
                 self.send_header("retry-after-ms", "5")

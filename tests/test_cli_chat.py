@@ -20,7 +20,7 @@ import pytest
 from pgrecall import AgentMemory
 from pgrecall.cli._main import _run
 from scripted_model import MODEL, Script, embedder, fact
-from scripted_openai import Broken, Request, Scripted, ScriptedOpenAI, Status, calls
+from scripted_openai import Broken, Raw, Request, Scripted, ScriptedOpenAI, Status, calls
 from transcripts import assert_valid
 
 
@@ -163,11 +163,12 @@ def test_an_endpoint_that_fails(
     chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory
 ) -> None:
     """It is told, the conversation goes on, and the exit status says so."""
-    openai.then(Status(400, "out of order"), Broken("You use Vi"), "Better now.")
-    done = chat("one", "two", "three", options=("--no-learn",))
+    page = Raw("<html>Welcome</html>", "text/html")
+    openai.then(Status(400, "out of order"), page, Broken("You use Vi"), "Better now.")
+    done = chat("one", "nobody?", "two", "three", options=("--no-learn",))
     assert done.code == 1
     assert done.out == "You use Vi\nBetter now.\n"
-    assert done.err.count("pgrecall: the model did not answer: ") == 2
+    assert done.err.count("pgrecall: the model did not answer: ") == 3
     assert "out of order" in done.err
     [session] = memory.sessions(who)
     messages = list(reversed(memory.messages(who, session.session_id)))

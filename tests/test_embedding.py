@@ -115,6 +115,7 @@ class Endpoint(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[dict[str, Any]] = []
         self.width = 8
+        self.answer: str | None = None  # instead of vectors
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -136,6 +137,8 @@ class Handler(BaseHTTPRequestHandler):
                 "usage": {"prompt_tokens": len(data), "total_tokens": len(data)},
             }
         ).encode()
+        if self.server.answer is not None:
+            answer = self.server.answer.encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
@@ -174,6 +177,19 @@ def test_endpoint_batches_in_order(endpoint: Endpoint) -> None:
     assert [len(request["input"]) for request in endpoint.requests] == [256, 256, 88]
     assert embedder.usage == embedding.EmbeddingUsage(requests=3, tokens=600)
     assert embedder.dimensions == 8
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<html>Welcome</html>", '{"error": {"message": "Unexpected endpoint"}}', "null", "[]",
+        '{"data": [{"embedding": null}]}', '{"data": [{"embedding": ["a"]}]}', '{"data": null}',
+    ],
+)  # fmt: skip
+def test_endpoint_answers_no_vectors(endpoint: Endpoint, answer: str) -> None:
+    endpoint.answer = answer
+    with pytest.raises(EmbeddingError, match=r"openai:other: .*URL"):
+        connected(endpoint, "other").embed(["x"])
 
 
 def test_endpoint_shortens_only_what_can_be(endpoint: Endpoint) -> None:

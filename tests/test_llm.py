@@ -19,7 +19,17 @@ from pgrecall.llm import (
     ModelUsage,
     Price,
 )
-from scripted_openai import Cut, Filtered, Hang, Refusal, ScriptedOpenAI, Status, scripted_openai
+from scripted_openai import (
+    NO_COMPLETIONS,
+    Cut,
+    Filtered,
+    Hang,
+    Raw,
+    Refusal,
+    ScriptedOpenAI,
+    Status,
+    scripted_openai,
+)
 
 MODEL = "gpt-4o-mini"
 PRICE = Price(input=15_000_000, cached_input=7_500_000, output=60_000_000)
@@ -142,6 +152,16 @@ def test_twice_no_answer(endpoint: ScriptedOpenAI, bad: str) -> None:
     assert bad in str(caught.value)
     assert caught.value.raw == bad
     assert len(endpoint.chats) == 2
+
+
+@pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
+def test_no_completion_at_all(endpoint: ScriptedOpenAI, answer: Raw) -> None:
+    """Status 200 with a page or an error: the address leads elsewhere."""
+    endpoint.then(answer)
+    with pytest.raises(ModelAnswerError, match=rf"{MODEL}: .* no completion.*URL") as caught:
+        ask(chat_model(endpoint))
+    assert caught.value.raw
+    assert len(endpoint.chats) == 1
 
 
 def test_only_the_beginning_of_a_raw_answer_is_kept(endpoint: ScriptedOpenAI) -> None:

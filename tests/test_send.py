@@ -15,9 +15,25 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from fakes import MODEL, WordEmbedder
-from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession, InvalidInputError, ModelSettings
+from pgrecall import (
+    AgentMemory,
+    AsyncAgentMemory,
+    ChatSession,
+    InvalidInputError,
+    ModelAnswerError,
+    ModelSettings,
+)
 from pgrecall.rows import Message
-from scripted_openai import Broken, Refusal, ScriptedOpenAI, Status, Unfinished, calls
+from scripted_openai import (
+    NO_COMPLETIONS,
+    Broken,
+    Raw,
+    Refusal,
+    ScriptedOpenAI,
+    Status,
+    Unfinished,
+    calls,
+)
 from scripted_openai import scripted_openai as running_openai
 from support import raise_errors, together
 from transcripts import assert_valid, prompt_tokens
@@ -490,6 +506,31 @@ def test_a_stream_that_just_ends(chat: ChatSession, openai: ScriptedOpenAI) -> N
     assert reply.message is not None
     assert reply.message["finish_reason"] == "interrupted"
     assert said(chat)[-1] == ("assistant", "You use", "interrupted")
+
+
+@pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_no_completion_at_all(
+    chat: ChatSession, openai: ScriptedOpenAI, answer: Raw, is_streamed: bool
+) -> None:
+    """As a call that failed: a page with status 200 is no reply, and nothing was said."""
+    openai.then(answer)
+    with pytest.raises(ModelAnswerError, match="no completion"):
+        list(chat.send("Which editor?", stream=is_streamed))
+    assert said(chat) == []
+
+
+def test_a_stream_with_a_chunk_that_is_none(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+    delta = '{"choices": [{"index": 0, "delta": {"content": "You use"}}]}'
+    openai.then(Raw(f"data: {delta}\n\ndata: {{not JSON\n\n", "text/event-stream"))
+    with pytest.raises(ModelAnswerError, match=r"no completion.*not JSON"):
+        list(chat.send("Which editor?", stream=True))
+    assert said(chat)[-1] == ("assistant", "You use", "interrupted")
+
+    openai.then(Raw('data: {"choices": null}\n\n', "text/event-stream"))
+    with pytest.raises(ModelAnswerError, match="no completion"):
+        list(chat.send("Which editor?", stream=True))
+    assert len(said(chat)) == 2
 
 
 def test_a_stream_that_breaks_in_a_later_round(chat: ChatSession, openai: ScriptedOpenAI) -> None:

@@ -258,20 +258,25 @@ class OpenAIEmbedder:
                     base_url=self._base_url, api_key=self._api_key, http_client=RecordingClient()
                 )
             client = self._client
-        if self._shorten and self._dimensions is not None:
+        shortened: dict[str, Any] = (
+            {"dimensions": self._dimensions} if self._shorten and self._dimensions else {}
+        )
+        try:
             answer = client.embeddings.create(
-                model=self._name, input=texts, dimensions=self._dimensions, encoding_format="float"
+                model=self._name, input=texts, encoding_format="float", **shortened
             )
-        else:
-            answer = client.embeddings.create(
-                model=self._name, input=texts, encoding_format="float"
-            )
+            # the types promise it; an address that leads elsewhere does not
+            answered = sorted(answer.data, key=lambda item: item.index or 0)
+            vectors = [item.embedding for item in answered]
+            _check(vectors, len(texts), self._dimensions, self.model)
+        except (json.JSONDecodeError, AttributeError, TypeError) as error:
+            raise EmbeddingError(
+                f"{self.model}: the endpoint answered no vectors; is its URL right, such as …/v1?"
+            ) from error
         # some endpoints leave it out, whatever the type says
         spent = EmbeddingUsage(1, getattr(answer.usage, "prompt_tokens", 0) or 0)
         with self._lock:
             self.usage = self.usage.plus(spent)
-        vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
-        _check(vectors, len(texts), self._dimensions, self.model)
         return vectors, spent
 
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pgrecall._calls import json_text
+from pgrecall.messages import dump
 from pgrecall.tokens import count_text_tokens, truncate_text
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
 __all__ = ["Answer", "ChatModel", "ContextWindowError", "ModelAnswerError", "ModelSettings",
-           "ModelUsage", "Price"]  # fmt: skip
+           "ModelUsage", "Price", "completion_in", "no_completion"]  # fmt: skip
 
 logger = logging.getLogger("pgrecall")
 
@@ -66,6 +68,27 @@ class ModelAnswerError(RuntimeError):
 
 class ContextWindowError(ModelAnswerError):
     """The endpoint says that a prompt is longer than its model can read; less may fit now."""
+
+
+def completion_in(answer: Any, model: str) -> ChatCompletion:
+    """Return the completion that an endpoint answered with.
+
+    Status 200 does not say that it is one: a page of HTML and an error come with it, too.
+
+    Raises:
+        ModelAnswerError: it is none.
+    """
+    first = next(iter(getattr(answer, "choices", None) or ()), None)
+    if first is None or first.message is None:
+        raise no_completion(model, answer)
+    completion: ChatCompletion = answer
+    return completion
+
+
+def no_completion(model: str, answer: Any = "") -> ModelAnswerError:
+    """Return the error of an answer that is no completion."""
+    problem = f"{model}: the endpoint answered no completion; is its URL right, such as …/v1?"
+    return ModelAnswerError(problem, answer if isinstance(answer, str) else json_text(dump(answer)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +324,7 @@ class ChatModel:
             context: for the validators of `shape`.
 
         Raises:
-            ModelAnswerError: a refusal, or twice no answer.
+            ModelAnswerError: a refusal, twice no answer, or an endpoint that answers no completion.
             ContextWindowError: the prompt is too long; `window` has become smaller.
             openai.OpenAIError: the endpoint failed, after the client's own retries.
         """
@@ -398,9 +421,9 @@ class ChatModel:
         while True:
             arguments = self._arguments(dialect, step, messages, schema, max_tokens)
             try:
-                completion: ChatCompletion = client.chat.completions.create(
-                    model=model, **arguments
-                )
+                answer = client.chat.completions.create(model=model, **arguments)
+            except json.JSONDecodeError as error:
+                raise no_completion(model, error.doc) from error
             except openai.APIStatusError as error:
                 if error.status_code not in _REFUSED:
                     raise
@@ -412,6 +435,7 @@ class ChatModel:
                     raise
                 dialect = simpler
                 continue
+            completion = completion_in(answer, model)
             self._dialects[key] = dialect
             return completion
 
@@ -494,8 +518,6 @@ def _is_overflow(error: openai.APIStatusError) -> bool:
 
 def _said(completion: ChatCompletion) -> tuple[str, bool, str | None]:
     """Return the text of an answer, whether it was cut off, and why there is none."""
-    if not completion.choices:
-        return "", False, None
     choice = completion.choices[0]
     text = choice.message.content or ""
     refusal = getattr(choice.message, "refusal", None)

@@ -554,6 +554,7 @@ class AsyncChatSession:
 
         Raises:
             openai.OpenAIError: a call failed, or a stream broke.
+            ModelAnswerError: the endpoint answered what is no completion.
             InvalidInputError: two tools of one name.
             ContextOverflowError: as `context`, as CostLimitError.
         """

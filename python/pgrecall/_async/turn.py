@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from pgrecall._loop import (
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._tools import AskedCall, tool_message, tool_name
 from pgrecall.errors import InvalidInputError
+from pgrecall.llm import completion_in, no_completion
 from pgrecall.messages import content_text, dump, merge_chunks
 from pgrecall.tokens import count_message_tokens
 
@@ -126,7 +128,7 @@ class AsyncTurn:
                 request.pop(name, None)
         started = time.monotonic()
         if not self._is_streamed:
-            completion = await self._create(client, request)
+            completion = completion_in(await self._create(client, request), request["model"])
             self._take(dump(completion), started)
             self.completion = completion
             calls = self._answered["choices"][0]["message"].get("tool_calls") or ()
@@ -141,9 +143,14 @@ class AsyncTurn:
                     received.append(chunk)
                     if piece := _piece(chunk):
                         yield piece
+        except json.JSONDecodeError as error:
+            await self._keep(received, started)
+            raise no_completion(request["model"], error.doc) from error
         except BaseException:
             await self._keep(received, started)
             raise
+        if not any(chunk.choices for chunk in received):
+            raise no_completion(request["model"])
         self._take(merge_chunks(received), started)
 
     async def _create(self, client: Any, request: dict[str, Any]) -> Any:
@@ -161,6 +168,8 @@ class AsyncTurn:
                 asked = habits.adapted(request, self._parameters)
                 try:
                     answer = await client.chat.completions.create(**asked)
+                except json.JSONDecodeError as error:
+                    raise no_completion(request["model"], error.doc) from error
                 except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                     if not habits.learn(asked, self._parameters, str(error)):
                         raise
@@ -386,7 +395,7 @@ def _for_model(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _piece(chunk: Any) -> str:
     """Return the text of a chunk's first choice."""
-    choice = next((c for c in chunk.choices if not c.index), None)
+    choice = next((c for c in chunk.choices or () if not c.index), None)
     delta = choice and choice.delta
     text = delta and (delta.content or getattr(delta, "refusal", None))
     return text or ""

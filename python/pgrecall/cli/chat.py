@@ -17,14 +17,14 @@ import click
 import openai
 import psycopg
 
-from pgrecall import AgentMemory, ChatSession, ModelSettings, PgRecallError
+from pgrecall import AgentMemory, ChatSession, ModelSettings
 from pgrecall._report import WorkerReport
 from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
 from pgrecall.cli._output import CONTROL, note, print_error, print_table
 from pgrecall.cli._target import no_embedding_option, target_option, user_option
 from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import is_lost
-from pgrecall.llm import ChatModel
+from pgrecall.llm import ChatModel, ModelAnswerError
 from pgrecall.session import ReplyStream
 from pgrecall.tokens import TokenEstimateWarning
 
@@ -254,7 +254,7 @@ class _Talk:
             click.echo()
             note("(stopped)")
             return
-        except (openai.OpenAIError, EmbeddingError, PgRecallError, psycopg.Error) as error:
+        except (openai.OpenAIError, ModelAnswerError, EmbeddingError, psycopg.Error) as error:
             if is_lost(error):
                 raise
             self.failures += 1
@@ -367,7 +367,7 @@ def _dim(text: str) -> None:
 
 def _problem(error: Exception) -> str:
     """Return what an error means for the conversation."""
-    if isinstance(error, openai.OpenAIError):
+    if isinstance(error, (openai.OpenAIError, ModelAnswerError)):
         return f"the model did not answer: {str(error).strip() or type(error).__name__}"
     if isinstance(error, EmbeddingError):
         return f"{error} (--no-embedding goes by words)"
