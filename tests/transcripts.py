@@ -14,6 +14,7 @@ from pgrecall.tokens import count_message_tokens
 
 MODEL = "gpt-4o-mini"
 PER_MESSAGE = 4
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 
 _message = TypeAdapter(ChatCompletionMessageParam)
 
@@ -60,7 +61,7 @@ _user_content = st.one_of(
     st.lists(
         st.one_of(
             _texts.map(lambda text: {"type": "text", "text": text}),
-            st.just({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}),
+            st.just(PICTURE),
         ),
         min_size=1,
         max_size=3,

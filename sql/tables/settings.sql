@@ -19,7 +19,7 @@ create table if not exists recall.settings (
     default_context_window          integer     not null default 8192,
     default_max_response_tokens     integer     not null default 4096,
     tokens_per_message              integer     not null default 4,
-    tokens_per_image                integer     not null default 1105,
+    tokens_per_image                integer     not null default 1445,
     session_ttl                     interval    not null default '30 days',
     receipt_ttl                     interval    not null default '1 day',
     future_skew                     interval    not null default '5 minutes',
@@ -305,7 +305,8 @@ comment on column recall.settings.default_max_response_tokens is
 comment on column recall.settings.tokens_per_message is
     'Tokens a provider adds to each message of a prompt (0 to 100).';
 comment on column recall.settings.tokens_per_image is
-    'Tokens counted for an image, audio or file part whose count was not given.';
+    'Tokens counted for an image, audio or file part whose count was not given; the default is the '
+    'most that an image costs with gpt-4o (OpenAI, "Images and vision").';
 comment on column recall.settings.session_ttl is
     'Life of a session after its last message; slides in steps of a day.';
 comment on column recall.settings.receipt_ttl is 'How long a request id is remembered.';
