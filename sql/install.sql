@@ -108,6 +108,7 @@ begin;
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_try_lock_user.sql
+\ir ../functions/common/_unfit_values.sql
 \ir ../functions/common/_unknown_memory.sql
 \ir ../functions/common/_unknown_session.sql
 \ir ../functions/common/_unknown_user.sql

@@ -1,5 +1,5 @@
 -- recall._write_settings(settings, changes)
--- Raises  RC003 with the CHECK's name when a value is out of range or of another type.
+-- Raises  RC003 with setting, value and CHECK when it is out of range or of another type.
 create or replace function recall._write_settings(
     p_settings recall.settings,
     p_changes  jsonb
@@ -14,6 +14,7 @@ declare
     v_new     recall.settings;
     v_columns text;
     v_name    text;
+    v_column  text;
 begin
     v_new := jsonb_populate_record(p_settings, p_changes);
 
@@ -25,11 +26,22 @@ begin
     end if;
 exception
     when check_violation or not_null_violation or data_exception or undefined_object then
-        get stacked diagnostics v_name = constraint_name;
+        get stacked diagnostics v_name = constraint_name, v_column = column_name;
         raise exception using
             errcode = 'RC003',
-            message = concat_ws(': ', 'a setting is out of range', nullif(v_name, ''),
-                                left(sqlerrm, 200)),
+            message = format(
+                'a setting is out of range: %s (%s)',
+                recall._unfit_values(
+                    'recall.settings', p_changes,
+                    v_column || array(
+                        select a.attname::text
+                          from pg_catalog.pg_constraint as c
+                          join pg_catalog.pg_attribute as a
+                            on a.attrelid = c.conrelid
+                           and a.attnum   = any (c.conkey)
+                         where c.conrelid = 'recall.settings'::regclass
+                           and c.conname  = v_name)),
+                coalesce(nullif(v_name, ''), left(sqlerrm, 200))),
             hint    = 'The comment of the column in recall.settings says unit and range.';
 end;
 $function$;

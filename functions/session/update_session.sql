@@ -37,7 +37,9 @@ begin
     exception when data_exception then
         raise exception using
             errcode = 'RC003',
-            message = format('p_changes: %s', left(sqlerrm, 200)),
+            message = format('p_changes: %s (%s)',
+                             recall._unfit_values('recall.sessions', p_changes),
+                             left(sqlerrm, 200)),
             hint    = 'Numbers as numbers, texts as texts.';
     end;
     if p_changes ? 'model_id' and not p_changes ? 'context_window_size' then
@@ -51,7 +53,15 @@ begin
        or jsonb_typeof(p_changes -> 'system_prompt') not in ('string', 'null') then
         raise exception using
             errcode = 'RC003',
-            message = 'p_changes sets a required value to null, or to something that is no text',
+            message = 'p_changes sets a required value to null, or to something that is no text: '
+                      || (select string_agg(format('%s is %s', c.key, left(c.value::text, 80)),
+                                            ', ' order by c.key)
+                            from jsonb_each(p_changes) as c (key, value)
+                           where c.key = 'system_prompt'
+                                 and jsonb_typeof(c.value) not in ('string', 'null')
+                              or c.key in ('model_id', 'context_window_size', 'temperature',
+                                           'top_p', 'max_response_tokens')
+                                 and c.value in ('null', '""')),
             hint    = 'Only agent_id, cost_limit_microcents, system_prompt and title may be null.';
     end if;
     perform recall._check_session_values(
