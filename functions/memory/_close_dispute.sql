@@ -17,6 +17,10 @@ declare
 begin
     update recall.memory_store as m
        set end_reason    = v_reason,
+           valid_from    = case when p_successor is null then m.valid_from
+                                else coalesce(m.valid_from, m.observed_at) end,
+           valid_to      = case when p_successor is null then m.valid_to
+                                else coalesce(m.valid_from, m.observed_at) end,
            superseded_by = p_successor,
            disputes      = null,
            updated_at    = v_now
