@@ -392,7 +392,10 @@ def test_an_update_keeps_the_standing_of_its_target(db: Connection, user: uuid.U
     ("decision", "words"),
     [
         ({"content": "a b"}, "decisions[0].decision is missing"),
-        ({"decision": "MERGE", "content": "a b"}, ".decision is"),
+        ({"decision": "MERGE", "content": "a b"}, "One of ADD, UPDATE, DELETE, NONE."),
+        ({"decision": "NOOP"}, 'decisions[0].decision is "NOOP"'),
+        ({"decision": "ADD", "content": "a b", "provenance": "user"}, "One of user_stated, "),
+        ({"decision": "ADD", "content": "a b", "source": "user"}, "One of conversation, "),
         ({"decision": "UPDATE", "content": "a b"}, ".target_id is missing"),
         ({"decision": "DELETE"}, ".target_id is missing"),
         ({"decision": "ADD"}, ".content is missing"),
@@ -472,6 +475,9 @@ def test_a_person_decides(db: Connection, user: uuid.UUID, accept: bool) -> None
         assert (standing["provenance"], standing["tier"]) == ("correction", "semantic")
         assert row_of(db, user, mine)["superseded_by"] == stands
         assert (dispute["end_reason"], dispute["superseded_by"]) == ("superseded", stands)
+        true_then = call(db, "get_memories", p_user_id=user,
+                         p_filter={"valid_at": dispute["observed_at"].isoformat()})  # fmt: skip
+        assert [row["memory_id"] for row in true_then] == [stands], "the claim is not there twice"
         assert value(
             db, "select count(*) from recall.memory_embedding where memory_id = %s", [stands]
         ) == 1  # fmt: skip

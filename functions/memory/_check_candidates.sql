@@ -52,6 +52,12 @@ begin
                            p_settings.memory_max_characters)
                 when v_problem ~ 'is no key$' then
                     'Keys: ' || array_to_string(v_keys || p_more_keys, ', ')
+                when v_problem ~ '^\[\d+\]\.decision\M' then
+                    'One of ADD, UPDATE, DELETE, NONE.'
+                when v_problem ~ '^\[\d+\]\.provenance\M' then
+                    'One of ' || array_to_string(enum_range(null::recall.provenance), ', ')
+                when v_problem ~ '^\[\d+\]\.source\M' then
+                    'One of conversation, manual, inference, tool, consolidation, import'
                 else 'Numbers lie in 0 to 1 (confidence also high, medium, low); times are finite; '
                      'ids are UUIDs; tags a list of at most 100 texts, metadata an object, each of '
                      'at most 16 characters for each of settings.memory_max_characters; names have '

@@ -22,7 +22,6 @@ return case
                   * case when recall._is_sealed(p_candidate ->> 'content') then 6 else 1 end
              or p_candidate ->> 'content' !~ '[[:alnum:]]'
                 and recall._normalize_text(p_candidate ->> 'content') = '') then 'content'
-    when p_candidate ->> 'decision' not in ('ADD', 'UPDATE', 'DELETE', 'NONE') then 'decision'
     when jsonb_typeof(p_candidate -> 'embedding_model') <> 'null'
         and (jsonb_typeof(p_candidate -> 'embedding_model') <> 'string'
              or length(p_candidate ->> 'embedding_model') not between 1 and 200)
