@@ -1,4 +1,5 @@
 -- recall._history_budget(session, settings) -> tokens that history may take in a continuation
+-- Shares as numeric: 1 - 0.15 as real is a little less than 0.85, and 680 tokens become 679.
 create or replace function recall._history_budget(
     p_session  recall.sessions,
     p_settings recall.settings
@@ -7,7 +8,7 @@ returns bigint
 language sql
 immutable
 parallel safe
-return greatest(0, floor((1 - p_settings.continuation_memory_share)
+return greatest(0, floor((1 - p_settings.continuation_memory_share::numeric)
                          * (p_session.context_window_size - p_session.system_prompt_tokens
                             - p_session.max_response_tokens)))::bigint;
 

@@ -30,7 +30,7 @@ declare
         case when v_mode <> 'none' and v_waiting > 0 then 'extract' end,
         case when p_settings.embed_messages then 'embed' end,
         case when v_mode = 'llm'
-                  and p_session.active_tokens > p_settings.compaction_threshold
+                  and p_session.active_tokens > p_settings.compaction_threshold::numeric
                                                 * recall._history_budget(p_session, p_settings)
              then 'compact' end], null);
 begin
