@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pgrecall.tokens import count_message_tokens, count_text_tokens
-from support import call, index_messages
+from support import call, index_messages, refused
 from test_context import append, compile_context, open_session, talk
 from transcripts import MODEL, assert_valid, prompt_tokens
 
@@ -110,6 +110,19 @@ def test_the_budget_is_filled_where_there_is_material(
     for number in range(200):
         remember(db, user, f"Owns item number {number} of the long list of things in the house")
     context = compile_context(db, user, session, "items", selection=selection, task="knowledge")
+    assert context["budget"]["used"] >= 0.92 * context["budget"]["available"]
+
+
+@pytest.mark.parametrize("budget", [0, 300])
+def test_what_history_may_not_use_is_left_to_memories(
+    db: Connection, user: uuid.UUID, budget: int
+) -> None:
+    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=500)
+    append(db, user, session, talk(60))
+    for number in range(60):
+        remember(db, user, f"Owns item number {number} of the long list of things in the house")
+    context = compile_context(db, user, session, "items", history_budget=budget)
+    assert context["budget"]["history"] <= budget
     assert context["budget"]["used"] >= 0.92 * context["budget"]["available"]
 
 
@@ -448,6 +461,19 @@ def test_bad_values_are_refused(db: Connection, user: uuid.UUID, options: dict[s
         compile_context(db, user, session, "harbor", **options)
     assert refused.value.sqlstate == "RC003"
     assert refused.value.diag.message_hint
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("tools", {}), ("heading", 5), ("include_working", True), ("filter", []),
+     ("memory_ids", ["none"])],
+)  # fmt: skip
+def test_a_refusal_names_option_and_value(
+    db: Connection, user: uuid.UUID, option: str, value: Any
+) -> None:
+    session = open_session(db, user)
+    with refused("RC003", f"option {option} is {json.dumps(value)}"):
+        compile_context(db, user, session, "harbor", **{option: value})
 
 
 def test_how_well_the_budget_was_used(db: Connection, user: uuid.UUID) -> None:

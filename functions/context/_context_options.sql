@@ -63,22 +63,26 @@ begin
         end if;
     end loop;
 
-    if v_options ? 'tools' and jsonb_typeof(v_options -> 'tools') <> 'array'
-       or v_options ? 'heading' and jsonb_typeof(v_options -> 'heading') <> 'string'
-       or v_options ? 'include_working' and jsonb_typeof(v_options -> 'include_working') <> 'string'
-       or v_options ? 'filter' and jsonb_typeof(v_options -> 'filter') <> 'object' then
+    for v_choice in
+        select c.key
+          from (values ('tools', 'array'), ('heading', 'string'), ('include_working', 'string'),
+                       ('filter', 'object')) as c (key, type)
+         where jsonb_typeof(v_options -> c.key) <> c.type
+    loop
         raise exception using
             errcode = 'RC003',
-            message = 'an option has the wrong type',
+            message = format('option %s is %s', v_choice.key,
+                             left((v_options -> v_choice.key)::text, 80)),
             hint    = 'tools: list of definitions; heading, include_working (a task id): text; '
                       'filter: object.';
-    end if;
+    end loop;
     if v_options ? 'memory_ids'
        and (not recall._is_uuid_list(v_options -> 'memory_ids')
             or coalesce(v_options ->> 'selection', 'hybrid') <> 'hybrid') then
         raise exception using
             errcode = 'RC003',
-            message = 'option memory_ids is no list of ids, or stands beside another selection',
+            message = format('option memory_ids is %s, no list of ids, or stands beside another '
+                             'selection', left((v_options -> 'memory_ids')::text, 80)),
             hint    = 'Ids of memories, best first: an order of your own in the place of hybrid.';
     end if;
     if v_options ->> 'layout' = 'cache_stable' and v_options ->> 'placement' = 'system_prompt'

@@ -2,7 +2,8 @@
 -- By the kind of turn. Outside of tool-heavy work a working block may take half of the memories'
 -- share. In layout cache_stable history has a continuation's share of what does not depend on
 -- query and current message, so that its window starts in the same place from turn to turn. So
--- have memories that stay the same for a whole session, unless memory_budget says how much.
+-- have memories that stay the same for a whole session, unless memory_budget says how much. What
+-- history_budget keeps from history the other memories may have.
 create or replace function recall._context_shares(
     p_task        text,
     p_total       bigint,
@@ -20,16 +21,17 @@ set search_path from current
 as $function$
 declare
     v_is_fixed constant boolean := recall._has_fixed_memories(p_options);
-    v_stable   constant bigint  := floor((1 - p_settings.continuation_memory_share) * p_stable);
+    v_stable   constant bigint  := floor(
+        (1 - p_settings.continuation_memory_share::numeric) * p_stable);
 begin
     o_memory := floor(p_total * case p_task
         when 'knowledge' then p_settings.knowledge_memory_share
         when 'new_session' then p_settings.new_session_memory_share
         when 'tool_heavy' then p_settings.tool_heavy_memory_share
         else p_settings.continuation_memory_share
-    end);
+    end::numeric);
     o_working := case when p_task = 'tool_heavy'
-                      then floor(p_total * p_settings.tool_heavy_working_share)
+                      then floor(p_total * p_settings.tool_heavy_working_share::numeric)
                       else o_memory / 2 end;
     if v_is_fixed then
         o_memory := least(p_total, coalesce((p_options ->> 'memory_budget')::bigint,
@@ -44,6 +46,9 @@ begin
         end::bigint,
         case when v_is_fixed then p_total - o_memory end,
         (p_options ->> 'history_budget')::bigint);
+    if not v_is_fixed then
+        o_memory := greatest(o_memory, p_total - (p_options ->> 'history_budget')::bigint);
+    end if;
 end;
 $function$;
 
