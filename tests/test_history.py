@@ -473,6 +473,18 @@ def test_compaction_becomes_due(db: Connection, user: uuid.UUID) -> None:
     assert session_row(db, user, session)["compaction_due"], "above twice the window"
 
 
+def test_compaction_is_asked_for_past_four_fifths_of_the_history_budget(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """0.85 · (1000 - 200) = 680, and 0.8 · 680 = 544."""
+    session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=200)
+    asked = "select count(*) from recall.jobs where user_id = %s and kind = 'compact'"
+    append(db, user, session, said("x", token_count=544))
+    assert value(db, asked, [user]) == 0
+    append(db, user, session, said("x", token_count=1))
+    assert value(db, asked, [user]) == 1
+
+
 # --- repeating a request
 
 
@@ -728,6 +740,9 @@ def test_new_messages_since(db: Connection) -> None:
             db.execute("select recall.new_messages_since(null, %s::jsonb)", [json.dumps(wrong)])
     with refused("RC003", "p_messages is not a JSON array"):
         db.execute("select recall.new_messages_since(null, null)")
+    with refused("RC003", 'p_messages[1] is "yes", not an object'):
+        db.execute("select * from recall.new_messages_since(null, %s::jsonb)",
+                   [json.dumps([*said("a"), "yes"])])  # fmt: skip
 
 
 def test_message_hash(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:

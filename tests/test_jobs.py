@@ -995,6 +995,10 @@ def test_compaction(db: Connection, user: uuid.UUID) -> None:
     wanted = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
     with refused("RC003", "ends inside an exchange"):
         finish(db, job, wanted | {"content": "They talked.", "through_turn": through - 1})
+    for missing in wanted:
+        with refused("RC003", f"{missing}"):
+            less = {key: part for key, part in wanted.items() if key != missing}
+            finish(db, job, less | {"content": "They talked."})
     with refused("RC003", "no content"):
         finish(db, job, wanted)
     with refused("RC003", "token_count is -1"):
@@ -1034,6 +1038,8 @@ def test_nothing_to_summarize(db: Connection, user: uuid.UUID, result: dict[str,
     append(db, user, session, [{"role": "system", "content": "Be brief."}, *said("hello", "you")])
     with refused("RC003", "the summary has no content"):
         summarize(**result)
+    with refused("RC003", "through_turn is missing"):
+        summarize(content="A greeting.", through_turn=None)
     call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=2)
     assert summarize(**result), "what was said was taken back"
     assert summaries(db, user) == []

@@ -1,7 +1,7 @@
 -- recall.new_messages_since(cursor, messages) -> what follows the cursor
 -- The cursor is the hash of the last message processed. Its last occurrence counts; when there is
 -- none (no cursor yet, or the list was summarized meanwhile) all of the list is new.
--- Raises  RC003 messages is no array.
+-- Raises  RC003 messages is no array, or holds what is no object.
 create or replace function recall.new_messages_since(
     p_cursor   bytea,
     p_messages jsonb
@@ -16,11 +16,24 @@ stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_problem text;
 begin
     if p_messages is null or jsonb_typeof(p_messages) <> 'array' then
+        v_problem := 'p_messages is not a JSON array';
+    else
+        select format('p_messages[%s] is %s, not an object', e.ordinal - 1,
+                      left(e.message::text, 80))
+          into v_problem
+          from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
+         where jsonb_typeof(e.message) <> 'object'
+         order by e.ordinal
+         limit 1;
+    end if;
+    if v_problem is not null then
         raise exception using
             errcode = 'RC003',
-            message = 'p_messages is not a JSON array',
+            message = v_problem,
             hint    = 'Pass a list of OpenAI messages.';
     end if;
 

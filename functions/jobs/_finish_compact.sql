@@ -24,7 +24,13 @@ begin
         p_result,
         '{content,token_count,embedding,embedding_model,from_turn,through_turn,retracted}',
         'p_result');
-    v_through := recall._integer(p_result, 'through_turn');
+    v_through := recall._through_turn(p_result);
+    if not p_result ?& '{from_turn,retracted}' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'from_turn or retracted is missing in p_result',
+            hint    = 'Give back what job_input said.';
+    end if;
     v_session := recall._take_session(p_job.user_id, p_job.session_id);
 
     if v_through = v_session.compacted_through_turn then
@@ -32,7 +38,6 @@ begin
     end if;
     if recall._integer(p_result, 'from_turn')
        is distinct from v_session.compacted_through_turn + 1
-       or v_through is null
        or v_through not between v_session.compacted_through_turn + 1 and v_session.turn_count
        or p_result ->> 'retracted' is distinct from recall._retracted_turns(
               v_session, v_session.compacted_through_turn + 1, v_through) then

@@ -18,9 +18,9 @@ declare
 begin
     perform recall._check_keys(
         p_result, '{content,token_count,embedding,embedding_model,through_turn}', 'p_result');
-    v_through := recall._integer(p_result, 'through_turn');
+    v_through := recall._through_turn(p_result);
     v_session := recall._take_session(p_job.user_id, p_job.session_id);
-    if v_through is null or v_through > v_session.turn_count then
+    if v_through > v_session.turn_count then
         return false;
     end if;
     if v_through = 0
