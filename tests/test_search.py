@@ -112,6 +112,30 @@ def test_words_alone_rank_by_their_rarity(db: Connection, user: uuid.UUID) -> No
     assert len(found) == 5, "rows without a word follow"
 
 
+def test_lexical_is_the_share_of_the_words_by_rarity(db: Connection, user: uuid.UUID) -> None:
+    texts = {
+        "tea milk bread": ["tea", "bread"], "tea milk": ["tea"], "espresso tea": ["tea", "espreso"],
+        "espresso": ["espreso"], "rain": [],
+    }  # fmt: skip
+    ingest(db, user, *({"content": text, "at": 20 * n} for n, text in enumerate(texts)))
+    likeness = value(db, "select word_similarity('espreso', 'espresso')::double precision")
+    penalty = value(db, "select lexical_length_penalty from recall.settings")
+
+    def weight(found: int) -> float:
+        return math.log(1 + (len(texts) - found + 0.5) / (found + 0.5))
+
+    # one has the bread; nobody has espreso, two have a word like it; nobody has a zebra
+    weights = {"tea": weight(3), "bread": weight(1), "espreso": likeness * weight(2)}
+    whole = weight(3) + weight(1) + 2 * weight(0)
+    expected = {
+        text: sum(weights[word] for word in words) / (1 + penalty * len(text.split())) / whole
+        for text, words in texts.items()
+    }
+    for more in ({}, {"query_embedding": vector(0)}):
+        found = search(db, user, "tea bread espreso zebra", **more)
+        assert {row["content"]: row["lexical"] for row in found} == pytest.approx(expected)
+
+
 def test_text_and_vector_share_the_score(db: Connection, user: uuid.UUID) -> None:
     ingest(
         db, user, {"content": "Cello on Sundays", "at": 90}, {"content": "Tea at five", "at": 0},

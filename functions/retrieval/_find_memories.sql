@@ -28,13 +28,11 @@ declare
     v_small      constant double precision :=
         case when p_settings.decay_mode = 'multiply' then 'infinity'
              else p_weight.freshness + p_weight.frequency + p_weight.authority end;
-    v_ids        uuid[];
-    v_shares     double precision[];
+    v_matched    record;
 begin
-    select m.memory_ids, m.lexical, m.largest_count
-      into v_ids, v_shares, largest_count
-      from recall._match_words(p_user_id, p_words, p_only, p_sessions, p_embedding is not null,
-                               p_settings) as m;
+    v_matched := recall._match_words(p_user_id, p_words, p_only, p_sessions,
+                                     p_embedding is not null, p_settings);
+    largest_count := v_matched.largest_count;
 
     with by_vector as (
         select e.memory_id, 1 - (e.embedding <=> p_embedding) as similarity
@@ -51,7 +49,7 @@ begin
     ),
     found as materialized (
         select m.memory_id, v.similarity, m.lexical
-          from unnest(v_ids, v_shares) as m (memory_id, lexical)
+          from unnest(v_matched.memory_ids, v_matched.lexical) as m (memory_id, lexical)
           left join by_vector as v on v.memory_id = m.memory_id
          where p_min_similarity is null
             or coalesce(v.similarity, m.lexical, 0) >= p_min_similarity

@@ -18,9 +18,6 @@ stable
 parallel safe
 set search_path from current
 as $function$
-declare
-    v_terms constant tsquery[] := array(select recall._term_query(w.word)
-                                          from unnest(p_words) as w (word));
 begin
     with m as materialized (
         select a.memory_id, a.search_vector, a.access_count
@@ -37,50 +34,56 @@ begin
            and a.user_id   = p_user_id
            and a.memory_id = any (p_only)
     ),
-    hit as materialized (
-        select m.memory_id, length(m.search_vector) as length, w.ordinal
-          from unnest(v_terms) with ordinality as w (term, ordinal)
-          join m on m.search_vector @@ w.term
-    ),
     total as materialized (
-        select count(*)::double precision as memories from m
+        select count(*)::double precision as memories, max(m.access_count) as largest_count from m
     ),
-    weight as materialized (
-        select h.ordinal, ln(1 + (t.memories - count(*) + 0.5::double precision)
-                                 / (count(*) + 0.5::double precision)) as weight
-          from hit as h
+    word as materialized (
+        select w.ordinal, h.memory_ids, h.found,
+               ln(1 + (t.memories - h.found + 0.5::double precision)
+                      / (h.found + 0.5::double precision)) as weight
+          from (
+                select u.ordinal, recall._term_query(u.word) as term
+                  from unnest(p_words) with ordinality as u (word, ordinal)
+                offset 0
+               ) as w
          cross join total as t
-         group by h.ordinal, t.memories
+         cross join lateral (
+                select array_agg(m.memory_id) as memory_ids, count(*) as found
+                  from m
+                 where m.search_vector @@ w.term
+               ) as h
     ),
-    alike as materialized (
-        select s.memory_id, length(m.search_vector) as length, s.weight
-          from total as t
-         cross join lateral recall._similar_words(
-                p_user_id, p_words, array(select w.ordinal from weight as w), t.memories,
-                p_has_vector, p_settings) as s
-          join m on m.memory_id = s.memory_id
-         where (select count(*) from weight as w) < cardinality(p_words)
+    -- Of words that no memory has; beside a vector, what is like them begins as they do.
+    beginning as materialized (
+        select string_agg(recall._term_query(left(p_words[w.ordinal], 3), true)::text,
+                          '|')::tsquery as term
+          from word as w
+         where w.found = 0
+           and length(p_words[w.ordinal]) > 2
     ),
     matched as (
-        select h.memory_id,
-               sum(h.weight) / (1 + p_settings.lexical_length_penalty * h.length)
-               / (select coalesce(sum(w.weight), 0)
-                         + (cardinality(p_words) - count(w.ordinal)) * ln(2 + 2 * t.memories)
-                    from total as t
-                    left join weight as w on true
-                   group by t.memories) as share
+        select h.memory_id, sum(h.weight) as weight
           from (
-                select h.memory_id, h.length, w.weight
-                  from hit as h
-                  join weight as w on w.ordinal = h.ordinal
+                select unnest(w.memory_ids) as memory_id, w.weight from word as w
                  union all
-                select a.memory_id, a.length, a.weight from alike as a
+                select s.memory_id, s.weight
+                  from total as t
+                 cross join beginning as b
+                 cross join lateral recall._similar_words(
+                        p_user_id, p_words,
+                        array(select w.ordinal from word as w where w.found > 0), t.memories,
+                        p_has_vector, p_settings) as s
+                 where b.term is not null
+                   and (not p_has_vector
+                        or exists (select from m where m.search_vector @@ b.term))
                ) as h
-         group by h.memory_id, h.length
+         group by h.memory_id
     )
     select array_agg(m.memory_id),
-           array_agg(case when p_words is not null then coalesce(h.share, 0) end),
-           max(m.access_count)
+           array_agg(case when p_words is not null then coalesce(
+               h.weight / (1 + p_settings.lexical_length_penalty * length(m.search_vector))
+               / (select sum(w.weight) from word as w), 0) end),
+           (select t.largest_count from total as t)
       into memory_ids, lexical, largest_count
       from m
       left join matched as h on h.memory_id = m.memory_id;
