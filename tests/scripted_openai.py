@@ -137,6 +137,13 @@ NO_COMPLETIONS = {
 """What endpoints answer with status 200, and is no completion."""
 
 
+NO_USAGES: tuple[Any, ...] = (
+    None, {}, [12], {"prompt_tokens": "12"}, {"prompt_tokens": -1, "completion_tokens": 2},
+    {"prompt_tokens": 10**12},
+)  # fmt: skip
+"""What endpoints answer for usage, and is none."""
+
+
 @dataclass
 class ScriptedOpenAI:
     """The server's script and what it was asked.
@@ -158,7 +165,7 @@ class ScriptedOpenAI:
     formats: tuple[str, ...] = ("json_schema", "json_object", "text")
     window: int | None = None
     refused_parameters: tuple[str, ...] = ()
-    usage: dict[str, Any] | None = field(
+    usage: Any = field(
         default_factory=lambda: {
             "prompt_tokens": 1000,
             "completion_tokens": 100,

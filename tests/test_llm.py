@@ -305,8 +305,9 @@ def test_usage_and_cost(endpoint: ScriptedOpenAI) -> None:
     assert ask(chat_model(endpoint)).cost_microcents == 0
 
 
-def test_an_endpoint_without_usage(endpoint: ScriptedOpenAI) -> None:
-    endpoint.usage = None
+@pytest.mark.parametrize("usage", [None, {}, [12], {"prompt_tokens": "12"}])
+def test_an_endpoint_without_usage(endpoint: ScriptedOpenAI, usage: Any) -> None:
+    endpoint.usage = usage
     endpoint.then(PEAR)
     assert ask(chat_model(endpoint)).usage == ModelUsage(1)
 

@@ -26,6 +26,7 @@ from pgrecall import (
 from pgrecall.rows import Message
 from scripted_openai import (
     NO_COMPLETIONS,
+    NO_USAGES,
     Broken,
     Raw,
     Refusal,
@@ -134,9 +135,10 @@ def test_a_turn(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
     assert chat.refresh().total_prompt_tokens == 1000
 
 
-def test_without_usage(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+@pytest.mark.parametrize("usage", NO_USAGES)
+def test_without_usage(send: Send, chat: ChatSession, openai: ScriptedOpenAI, usage: Any) -> None:
     """An endpoint that does not say what it used is counted for, and that is said."""
-    openai.usage = None
+    openai.usage = usage
     openai.then("You use Vim, I think.")
     send("Which editor do I use?")
     reply = stored(chat)[-1]

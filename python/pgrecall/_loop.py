@@ -21,6 +21,7 @@ __all__ = [
     "repaired",
     "result_text",
     "trimmed",
+    "usage_of",
 ]
 
 INTERRUPTED = "interrupted"
@@ -29,6 +30,7 @@ INTERRUPTED = "interrupted"
 _CHARS_PER_TOKEN = 16  # more than any but a degenerate text has
 _CUT = "\n[cut here: the result was longer]"
 _MAX_ERROR_CHARS = 1000
+_MAX_TOKENS = 2**31 - 1  # that a message can have
 
 
 # what an endpoint may refuse, and how it says so
@@ -102,6 +104,22 @@ def trimmed(
     while excess > 0 and len(waiting) > 1:
         excess -= sum(map(cost, waiting.pop(0)))
     return [*kept, messages[-1], *(message for part in waiting for message in part)]
+
+
+def usage_of(completion: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return what a completion says of its tokens; None when that is nothing, or no numbers."""
+    usage = completion.get("usage")
+    if not isinstance(usage, Mapping):
+        return None
+    details = usage.get("prompt_tokens_details")
+    counts = {
+        "prompt_tokens": usage.get("prompt_tokens"),
+        "completion_tokens": usage.get("completion_tokens"),
+        "cached_tokens": details.get("cached_tokens") if isinstance(details, Mapping) else None,
+    }
+    said = {key: count for key, count in counts.items() if count is not None}
+    are_numbers = all(isinstance(n, int) and 0 <= n <= _MAX_TOKENS for n in said.values())
+    return said if said and are_numbers else None
 
 
 def repaired(completion: dict[str, Any]) -> dict[str, Any]:

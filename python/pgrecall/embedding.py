@@ -274,7 +274,8 @@ class OpenAIEmbedder:
                 f"{self.model}: the endpoint answered no vectors; is its URL right, such as …/v1?"
             ) from error
         # some endpoints leave it out, whatever the type says
-        spent = EmbeddingUsage(1, getattr(answer.usage, "prompt_tokens", 0) or 0)
+        tokens = getattr(answer.usage, "prompt_tokens", None)
+        spent = EmbeddingUsage(1, tokens if isinstance(tokens, int) else 0)
         with self._lock:
             self.usage = self.usage.plus(spent)
         return vectors, spent

@@ -170,9 +170,9 @@ class ModelUsage:
         details = getattr(usage, "prompt_tokens_details", None)
         return ModelUsage(
             self.requests + 1,
-            self.prompt_tokens + (getattr(usage, "prompt_tokens", 0) or 0),
-            self.cached_tokens + (getattr(details, "cached_tokens", 0) or 0),
-            self.completion_tokens + (getattr(usage, "completion_tokens", 0) or 0),
+            self.prompt_tokens + _count(usage, "prompt_tokens"),
+            self.cached_tokens + _count(details, "cached_tokens"),
+            self.completion_tokens + _count(usage, "completion_tokens"),
         )
 
     def cost(self, price: Price | None) -> int:
@@ -506,6 +506,12 @@ def without_lengths(schema: Any) -> Any:
     if isinstance(schema, list):
         return [without_lengths(item) for item in schema]
     return schema
+
+
+def _count(usage: object, name: str) -> int:
+    """Return a number of tokens, 0 when an endpoint said none."""
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) and count > 0 else 0
 
 
 class _OverflowError(Exception):

@@ -22,6 +22,7 @@ from pgrecall._loop import (
     repaired,
     result_text,
     trimmed,
+    usage_of,
 )
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._tools import AskedCall, tool_message, tool_name
@@ -188,7 +189,8 @@ class AsyncTurn:
             choice["finish_reason"] = INTERRUPTED
             message.pop("tool_calls", None)
             message["content"] = message.get("content") or ""
-        if not completion.get("usage"):
+        completion["usage"] = usage_of(completion)
+        if completion["usage"] is None:
             completion["usage"] = {
                 "prompt_tokens": self._prompt_tokens(),
                 "completion_tokens": count_message_tokens(message, self._chat.model),

@@ -22,6 +22,7 @@ from pgrecall._loop import (
     repaired,
     result_text,
     trimmed,
+    usage_of,
 )
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sync.tools import MemoryTools
@@ -189,7 +190,8 @@ class Turn:
             choice["finish_reason"] = INTERRUPTED
             message.pop("tool_calls", None)
             message["content"] = message.get("content") or ""
-        if not completion.get("usage"):
+        completion["usage"] = usage_of(completion)
+        if completion["usage"] is None:
             completion["usage"] = {
                 "prompt_tokens": self._prompt_tokens(),
                 "completion_tokens": count_message_tokens(message, self._chat.model),
