@@ -205,6 +205,34 @@ def test_sigterm_while_a_model_works(
     ) == 2  # fmt: skip
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_second_signal_ends_at_once(
+    model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID,
+    db: psycopg.Connection, number: signal.Signals,
+) -> None:  # fmt: skip
+    """Not only when a model that does not answer has had its minutes; the lease brings it back."""
+    talk(memory, user, ["I use Vim"])
+    is_asked, is_over = threading.Event(), threading.Event()
+
+    def stand_still(request: Request) -> None:
+        is_asked.set()
+        is_over.wait(30)
+
+    openai.watch = stand_still
+    try:
+        with worker_process(model_dsn, openai, "extract") as process:
+            assert is_asked.wait(30)
+            process.send_signal(number)
+            time.sleep(0.5)
+            assert process.poll() is None
+            process.send_signal(number)
+            assert process.wait(5) == -number
+    finally:
+        is_over.set()
+    states = "select state::text from recall.jobs where kind = 'extract'"
+    assert db.execute(states.encode()).fetchall() == [("running",)]
+
+
 def contents(memory: AgentMemory, user: uuid.UUID) -> set[str]:
     return {item.content for item in memory.memories(user)}
 

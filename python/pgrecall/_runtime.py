@@ -355,12 +355,17 @@ class AsyncStop:
 
     @contextlib.asynccontextmanager
     async def on_signals(self) -> AsyncIterator[None]:
-        """Let SIGINT and SIGTERM ask, where signals can be handled."""
+        """Let SIGINT and SIGTERM ask, where signals can be handled; the same again ends at once."""
         loop = asyncio.get_running_loop()
+
+        def ask(number: int) -> None:
+            self.set()
+            loop.remove_signal_handler(number)
+
         taken = []
         for number in _SIGNALS:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.set)
+                loop.add_signal_handler(number, ask, number)
                 taken.append(number)
         try:
             yield
@@ -394,16 +399,22 @@ class SyncStop:
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM ask, where signals can be handled."""
+        """Let SIGINT and SIGTERM ask, where signals can be handled; the same again ends at once."""
+        before: dict[int, Any] = {}
 
         def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             self._signaled = True
+            # an exception, Python's own answer to SIGINT, would wait for the threads of the jobs
+            handler = before[number]
+            is_own = handler is signal.default_int_handler
+            signal.signal(number, signal.SIG_DFL if is_own else handler)
 
-        before: list[tuple[signal.Signals, Any]] = []
         if threading.current_thread() is threading.main_thread():
-            before = [(number, signal.signal(number, ask)) for number in _SIGNALS]
+            for number in _SIGNALS:
+                before[number] = signal.getsignal(number)
+                signal.signal(number, ask)
         try:
             yield
         finally:
-            for number, handler in before:
-                signal.signal(number, handler)
+            for taken, handler in before.items():
+                signal.signal(taken, handler)

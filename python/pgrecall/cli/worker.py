@@ -89,7 +89,7 @@ def _work(
         at_once = "one job at a time" if worker.concurrency == 1 else f"{worker.concurrency} jobs"
         note(
             f"worker {worker.name} on {described(named_dsn(dsn))}, {at_once}; "
-            "SIGTERM or Ctrl-C stops it"
+            "SIGTERM or Ctrl-C stops it, the second one at once"
         )
         return worker.run()
     if not console.is_terminal:
