@@ -90,6 +90,32 @@ def who() -> str:
 # Usage
 
 
+def test_environment(cli: Cli, local: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands heed what `pgrecall.settings.Settings` names; --dsn leaves the other DSNs out."""
+    monkeypatch.setenv("PGRECALL_WORKER_DSN", "host=/no/such/folder")
+    done = cli("worker", "--until-idle", "--no-embedding")
+    assert (done.code, "/no/such/folder" in done.err) == (1, True), done
+    assert cli("worker", "--until-idle", "--no-embedding", "--dsn", local).code == 0
+    monkeypatch.setenv("PGRECALL_STATEMENT_TIMEOUT", "0.001")
+    assert "statement timeout" in cli("metrics", "--dsn", local).err
+    monkeypatch.setenv("PGRECALL_STATEMENT_TIMEOUT", "soon")
+    done = cli("metrics")
+    assert (done.code, "PGRECALL_STATEMENT_TIMEOUT is soon" in done.err) == (2, True), done
+
+
+def test_an_endpoint_that_fails(
+    cli: Cli, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    db.execute("""select recall.configure('{"embedding_model": "openai:some"}')""")
+    try:
+        done = cli("search", "x", "--user", "ada")
+    finally:
+        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "pgrecall: the endpoint of a model failed: Connection error.\n"
+
+
 def test_help(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import openai
 import psycopg
 import pytest
 from openai.types.chat import ChatCompletion
@@ -214,6 +215,29 @@ def test_vectors_are_bound_in_binary(memory: AgentMemory, configured: str) -> No
     assert b"%(embedding)b" in call.text
 
 
+def test_what_is_no_input(memory: AgentMemory, chat: pgrecall.ChatSession) -> None:
+    """Each is told in a sentence, and nothing is stored."""
+    wrong: Any
+    for wrong in ({}, {"user_id": None}):
+        with pytest.raises(errors.InvalidInputError, match="user_id"):
+            memory.import_user(wrong)
+    wrong = "verbose"
+    with pytest.raises(errors.InvalidInputError, match="extraction is verbose"):
+        memory.session(user="ada", model="gpt-4o-mini", extraction=wrong)
+    wrong = ["a text"]
+    with pytest.raises(errors.InvalidInputError, match=r"candidates\[0\]"):
+        memory.ingest("ada", wrong)
+    with pytest.raises(errors.InvalidInputError, match=r"memories\[0\]"):
+        memory.batch_import(wrong)
+    for call in (chat.compile, chat.send):
+        with pytest.raises(errors.InvalidInputError, match="content"):
+            call(current_message=wrong) if call == chat.compile else call(wrong)
+    for wrong in ({"prompt_tokens": "12"}, [12]):
+        with pytest.raises(errors.InvalidInputError, match="usage: "):
+            chat.append(user="hello", usage=wrong)
+    assert chat.messages() == []
+
+
 # Users and sessions
 
 
@@ -230,6 +254,16 @@ def test_users_by_name(memory: AgentMemory, db: psycopg.Connection) -> None:
     assert row == (name,)
     with pytest.raises(errors.InvalidInputError):
         memory.user_id("")
+    nobody: Any = None  # whoever has not logged in; no user of the name "None"
+    for call in (
+        lambda: memory.session(user=nobody, model="gpt-4o-mini").open(),
+        lambda: memory.ensure_user(nobody),
+        lambda: memory.remember(nobody, "x"),
+        lambda: memory.batch_import([{"content": "x"}], user=nobody),
+    ):
+        with pytest.raises(errors.InvalidInputError):
+            call()
+    assert memory.sessions("None") == []
 
 
 def test_session(memory: AgentMemory, user: uuid.UUID) -> None:
@@ -715,6 +749,12 @@ def test_default_embedder(
                 assert memory.search(user, "x", embedding=None) == []
             with AgentMemory.connect(dsn, embedder=False) as memory:
                 assert memory.search(user, "x") == []
+            monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # wants no key
+            with (
+                AgentMemory.connect(dsn) as memory,
+                pytest.raises(openai.APIConnectionError),
+            ):
+                memory.search(user, "x")
             monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
             with AgentMemory.connect(dsn) as memory:
                 embedder = memory.embedder()

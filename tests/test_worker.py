@@ -357,7 +357,7 @@ def test_idle_means_that_nothing_runs(
 def test_kinds(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
     talk(memory, user)
     assert memory.worker(kinds=["embed"]).run_until_idle().done.keys() == {"embed"}
-    assert memory.worker(kinds=["extract"]).run_until_idle().done.keys() == {"extract"}
+    assert memory.worker(kinds="extract").run_until_idle().done.keys() == {"extract"}
     for kinds in (["extract:llm"], ["compact"], ["embed", "nonsense"]):
         with pytest.raises(ConfigurationError, match=f"jobs of kind {kinds[-1]}"):
             memory.worker(kinds=kinds).run_until_idle()

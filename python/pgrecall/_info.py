@@ -58,9 +58,9 @@ def default_embedder(
         raise ConfigurationError(
             f"embedding model {name} needs a key",
             hint="Set OPENAI_API_KEY or OPENAI_BASE_URL, pass embedder=…, or work by words with "
-            "embedder=False; pgrecall install --embedding local needs no key.",
+            "embedder=False (--no-embedding); pgrecall install --embedding local needs no key.",
         )
-    if base_url and not api_key:
+    if (base_url or os.environ.get("OPENAI_BASE_URL")) and not api_key:
         api_key = os.environ.get("OPENAI_API_KEY", "none")  # local servers want any
     try:
         return embedder_from_name(

@@ -55,10 +55,15 @@ class Batch:
         """Add one call's usage, in OpenAI's form or in ours."""
         if not usage:
             return
+        if not isinstance(usage, Mapping):
+            raise InvalidInputError(f"usage: a {type(usage).__name__} is no mapping")
         counts = {key: usage[key] for key in _USAGE if usage.get(key) is not None}
         details = usage.get("prompt_tokens_details") or {}
         if "cached_tokens" not in counts and details.get("cached_tokens"):
             counts["cached_tokens"] = details["cached_tokens"]
+        for key, count in counts.items():
+            if not isinstance(count, (int, float)):
+                raise InvalidInputError(f"usage: {key} is {count!r}", hint="It is a number.")
         if self.usage is None:
             self.usage = {}
         for key, count in counts.items():
@@ -178,7 +183,10 @@ def content_text(content: Any) -> str:
         content = content.get("content")
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(part["text"] for part in content if isinstance(part.get("text"), str))
+    if not isinstance(content, Sequence):  # malformed; the database says in which way
+        return ""
+    texts = (part.get("text") for part in content if isinstance(part, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def merge_chunks(chunks: Iterable[Any]) -> dict[str, Any]:

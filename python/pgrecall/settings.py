@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -49,6 +50,14 @@ class Settings(BaseSettings):
         if self.wrapping_keys is not None:
             return LocalWrappingKeys.from_text(self.wrapping_keys.get_secret_value())
         return None
+
+    def other_dsns(self) -> dict[str, Any]:
+        """Return the DSNs beside `dsn`, as `AgentMemory.connect` takes them."""
+        return {
+            "history_dsn": self.history_dsn,
+            "memory_dsn": self.memory_dsn,
+            "worker_dsn": self.worker_dsn,
+        }
 
     def limits(self) -> Limits:
         """Return the timeouts and sizes."""

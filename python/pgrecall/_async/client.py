@@ -36,6 +36,7 @@ from pgrecall._loop import EndpointHabits
 from pgrecall._ranking import Reranker
 from pgrecall._runtime import AsyncRuntime
 from pgrecall.embedding import Embedder
+from pgrecall.errors import InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
 from pgrecall.sealing import WrappingKeys
 
@@ -181,9 +182,7 @@ class AsyncAgentMemory(AsyncOperation):
             )
         return cls.connect(
             settings.dsn,
-            history_dsn=settings.history_dsn,
-            memory_dsn=settings.memory_dsn,
-            worker_dsn=settings.worker_dsn,
+            **settings.other_dsns(),
             limits=settings.limits(),
             wrapping_keys=settings.keys(),
         )
@@ -293,8 +292,15 @@ class AsyncAgentMemory(AsyncOperation):
                 none; kept in metadata. Default: what the settings say.
 
         What exists already is returned unchanged; `ChatSession.update` changes it.
+
+        Raises:
+            InvalidInputError: an unknown way of extraction.
         """
         if extraction is not UNSET:
+            if extraction not in ("llm", "verbatim", "none"):
+                raise InvalidInputError(
+                    f"extraction is {extraction}", hint="One of llm, verbatim, none."
+                )
             metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
         return AsyncChatSession(
             self,

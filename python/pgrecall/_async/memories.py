@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -101,19 +101,19 @@ class AsyncMemories(AsyncConversations):
         Raises:
             InvalidInputError: the message names the candidate and the field; nothing is stored.
         """
-        candidates = list(candidates)
-        if embeddings is UNSET and candidates and await self._has_vectors(user):
-            texts = [candidate.get("content") for candidate in candidates]
+        given: list[Any] = list(candidates)
+        if embeddings is UNSET and given and await self._has_vectors(user):
+            texts = [isinstance(one, Mapping) and one.get("content") for one in given]
             if all(isinstance(text, str) for text in texts):  # else the database says which is not
                 embeddings = await self._embedded(user, [str(text) for text in texts])
-        if embeddings is None or not candidates:
+        if embeddings is None or not given:
             embeddings = UNSET
         return await self._change(
             Remembered,
             user,
             "ingest_memories",
             session_id=session_id,
-            candidates=candidates,
+            candidates=given,
             embeddings=embeddings,
         )
 
@@ -133,6 +133,8 @@ class AsyncMemories(AsyncConversations):
         outcomes: dict[str, int] = {}
         waiting: dict[User, list[JSON]] = {}
         for count, memory in enumerate(memories):
+            if not isinstance(memory, Mapping):
+                raise InvalidInputError(f"memories[{count}] is no object")
             candidate = dict(memory)
             owner = candidate.pop("user", None) if user is None else user
             if not isinstance(owner, (str, UUID)) or not owner:

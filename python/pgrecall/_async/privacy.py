@@ -8,6 +8,7 @@ from uuid import UUID
 from pgrecall._async.base import JSON, LONG_TIMEOUT, User
 from pgrecall._async.sealed_users import AsyncSealedUsers
 from pgrecall._calls import Call
+from pgrecall.errors import InvalidInputError
 from pgrecall.rows import IntegrityFinding
 
 __all__ = ["AsyncPrivacy"]
@@ -79,7 +80,11 @@ class AsyncPrivacy(AsyncSealedUsers):
             InvalidInputError: it is no such document.
             NotAllowedError: the user has other data, or is sealed where the document is not.
         """
-        user_id = await self.user_id(str(document.get("user_id", "")))
+        if not document.get("user_id"):
+            raise InvalidInputError(
+                "the document names no user_id", hint="It is what export_user has returned."
+            )
+        user_id = await self.user_id(str(document["user_id"]))
         counts: dict[str, int] = await self._long_call(
             self._write, user_id, "import_user", document=document
         )

@@ -124,8 +124,9 @@ class ClientBase:
 
     def ensure_user(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
         """Make a user known, with the text that names him, and return the id."""
+        named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
         found: UUID = self._write.value(
-            Call.of("ensure_user", external_id=str(user), metadata=metadata), repeatable=True
+            Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True
         )
         return found
 

@@ -37,6 +37,7 @@ from pgrecall._sync.operation import Operation
 from pgrecall._sync.session import ChatSession
 from pgrecall._sync.worker import Worker
 from pgrecall.embedding import Embedder
+from pgrecall.errors import InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
 from pgrecall.sealing import WrappingKeys
 
@@ -182,9 +183,7 @@ class AgentMemory(Operation):
             )
         return cls.connect(
             settings.dsn,
-            history_dsn=settings.history_dsn,
-            memory_dsn=settings.memory_dsn,
-            worker_dsn=settings.worker_dsn,
+            **settings.other_dsns(),
             limits=settings.limits(),
             wrapping_keys=settings.keys(),
         )
@@ -294,8 +293,15 @@ class AgentMemory(Operation):
                 none; kept in metadata. Default: what the settings say.
 
         What exists already is returned unchanged; `ChatSession.update` changes it.
+
+        Raises:
+            InvalidInputError: an unknown way of extraction.
         """
         if extraction is not UNSET:
+            if extraction not in ("llm", "verbatim", "none"):
+                raise InvalidInputError(
+                    f"extraction is {extraction}", hint="One of llm, verbatim, none."
+                )
             metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
         return ChatSession(
             self,

@@ -9,6 +9,7 @@ from uuid import UUID
 from pgrecall._calls import Call
 from pgrecall._sync.base import JSON, LONG_TIMEOUT, User
 from pgrecall._sync.sealed_users import SealedUsers
+from pgrecall.errors import InvalidInputError
 from pgrecall.rows import IntegrityFinding
 
 __all__ = ["Privacy"]
@@ -80,7 +81,11 @@ class Privacy(SealedUsers):
             InvalidInputError: it is no such document.
             NotAllowedError: the user has other data, or is sealed where the document is not.
         """
-        user_id = self.user_id(str(document.get("user_id", "")))
+        if not document.get("user_id"):
+            raise InvalidInputError(
+                "the document names no user_id", hint="It is what export_user has returned."
+            )
+        user_id = self.user_id(str(document["user_id"]))
         counts: dict[str, int] = self._long_call(
             self._write, user_id, "import_user", document=document
         )

@@ -86,7 +86,7 @@ class Worker:
         self._llm = llm
         self._prices: Mapping[str, Price] = {}
         self._are_models_known = False
-        self._kinds = None if kinds is None else set(kinds)
+        self._kinds = None if kinds is None else {kinds} if isinstance(kinds, str) else set(kinds)
         self._lease = lease
         self._poll_seconds = poll_seconds
         self._stop = SyncStop()
@@ -140,7 +140,8 @@ class Worker:
     ) -> WorkerReport:
         """Work until `stop`, SIGTERM or SIGINT, and return what was done.
 
-        A lost server is waited for, with growing pauses. Jobs at hand are finished before it stops.
+        A lost server is waited for, with growing pauses. Jobs at hand are finished before it stops;
+        a second signal of the same kind does not wait for them.
 
         Args:
             handle_signals: whether the signals ask to stop (only in the main thread).

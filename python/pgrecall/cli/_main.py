@@ -105,6 +105,9 @@ def _said(error: Exception) -> str:
     text = str(error).strip()
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return f"{text.splitlines()[0]} (grant the user one of the roles recall_…)"
+    openai = sys.modules.get("openai")  # nobody waits for its import to see an error
+    if openai is not None and isinstance(error, openai.OpenAIError):
+        return f"the endpoint of a model failed: {text or type(error).__name__}"
     known = (InstallError, EmbeddedServerError, EmbeddingError, psycopg.Error, OSError)
     if isinstance(error, known):
         return text or type(error).__name__

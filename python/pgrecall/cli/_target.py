@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from psycopg.conninfo import conninfo_to_dict
 
 from pgrecall import AgentMemory, Limits, ModelSettings
 from pgrecall.embedding import Embedder
+
+if TYPE_CHECKING:
+    from pgrecall.settings import Settings
 
 __all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "opened",
            "target_option", "user_option"]  # fmt: skip
@@ -85,16 +88,37 @@ def opened(
     limits: Limits | None = None,
 ) -> Iterator[AgentMemory]:
     """Open the memory that a command works on, and close it after."""
-    from pgrecall.settings import Settings
-
-    chosen: Embedder | Literal[False] | None = False if no_embedding else embedder
-    target, keys = named_dsn(dsn), Settings().keys()
-    memory = (
-        AgentMemory.embedded(embedder=chosen, llm=llm, limits=limits, wrapping_keys=keys)
-        if target is None
-        else AgentMemory.connect(
-            target, embedder=chosen, llm=llm, limits=limits, wrapping_keys=keys
-        )
-    )
+    settings = _environment()
+    target = named_dsn(dsn)
+    arguments: dict[str, Any] = {
+        "embedder": False if no_embedding else embedder,
+        "llm": llm,
+        "limits": limits or settings.limits(),
+        "wrapping_keys": settings.keys(),
+    }
+    if target is None:
+        memory = AgentMemory.embedded(**arguments)
+    else:
+        if dsn is None and settings.dsn:  # the others belong to that one
+            arguments |= settings.other_dsns()
+        memory = AgentMemory.connect(target, **arguments)
     with memory:
         yield memory
+
+
+def _environment() -> Settings:
+    """Return what the environment says.
+
+    Raises:
+        click.UsageError: a variable has no sense.
+    """
+    from pydantic import ValidationError
+
+    from pgrecall.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = f"PGRECALL_{first['loc'][0]}".upper()
+        raise click.UsageError(f"{name} is {first['input']}: {first['msg']}") from None
