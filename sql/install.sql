@@ -295,6 +295,7 @@ begin;
 \ir ../functions/retrieval/_compare_turns.sql
 \ir ../functions/retrieval/_count_turns.sql
 \ir ../functions/retrieval/_find_memories.sql
+\ir ../functions/retrieval/_found_words.sql
 \ir ../functions/retrieval/_has_many_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_largest_frequency.sql
@@ -308,6 +309,7 @@ begin;
 \ir ../functions/retrieval/_rank_memories.sql
 \ir ../functions/retrieval/_rank_sessions.sql
 \ir ../functions/retrieval/_rank_turns.sql
+\ir ../functions/retrieval/_rarity.sql
 \ir ../functions/retrieval/_read_message_filter.sql
 \ir ../functions/retrieval/_read_turns.sql
 \ir ../functions/retrieval/_score_turns.sql

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -66,6 +67,17 @@ def test_the_parts_add_up(db: Connection, user: uuid.UUID, session: uuid.UUID) -
         assert row["score"] == pytest.approx(parts)
     by_turn = {row["turn_index"]: row for row in rows}
     assert by_turn[1]["neighbor_part"] > by_turn[8]["neighbor_part"], "the turn before the answer"
+
+
+def test_each_word_counts_once_and_by_its_rarity(db: Connection, user: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"message_length_penalty": 0})
+    texts = ("A cello, a cello and a violin.", "My violin.", "Nice.", "The cello's bow.", "A bow.")
+    append(db, user, open_session(db, user), said(*texts))
+    index_messages(db)
+    found = {r["turn_index"]: r["lexical"] for r in find(db, user, "cello violin user lute")}
+    weight = {n: math.log(1 + (5 - n + 0.5) / (n + 0.5)) for n in (2, 3)}
+    expected = [2 * weight[2] + weight[3], weight[2], weight[3], weight[2], weight[3]]
+    assert [found[n] for n in range(1, 6)] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("cited", [7, 8])

@@ -64,32 +64,41 @@ begin
                length(m.search_vector) as length,
                case when m.embedding_model = p_settings.embedding_model
                     then 1 - (m.embedding <=> p_embedding) end as similarity,
-               case when m.search_vector @@ v_names then v_speaker else 0 end as speaker
+               case when m.search_vector @@ v_names then v_speaker else 0 end as speaker,
+               case when p_words <> '{}' then recall._found_words(m.search_vector, p_words)
+                    end as words
           from row as m
     ),
     total as materialized (
-        select count(*)::double precision as turns, greatest(avg(t.length), 1) as length,
+        select count(*)::double precision as turns,
+               greatest(avg(t.length)::double precision, 1) as length,
                min(t.similarity) as farthest,
                nullif(max(t.similarity) - min(t.similarity), 0) as span
           from turn as t
     ),
-    hit as materialized (
-        select t.session_id, t.turn_index, w.ordinal
-          from unnest(v_terms) with ordinality as w (term, ordinal)
-          join turn as t on t.search_vector @@ w.term
+    said as materialized (
+        select t.words, count(*) as turns
+          from turn as t
+         where t.words <> '{}'
+         group by t.words
     ),
-    word as materialized (
-        select h.ordinal, coalesce(v_likely.weights[h.ordinal],
-                                   ln(1 + (a.turns - count(*) + 0.5) / (count(*) + 0.5))) as weight
-          from hit as h
+    word as (
+        select f.word, coalesce(v_likely.weights[array_position(p_words, f.word)],
+                                recall._rarity(a.turns, f.found)) as weight
+          from (
+                select u.word, sum(s.turns)::double precision as found
+                  from said as s
+                 cross join unnest(s.words) as u (word)
+                 group by u.word
+               ) as f
          cross join total as a
-         group by h.ordinal, a.turns
     ),
     by_words as (
-        select h.session_id, h.turn_index, sum(w.weight) as weight
-          from hit as h
-          join word as w using (ordinal)
-         group by h.session_id, h.turn_index
+        select s.words, sum(w.weight) as weight
+          from said as s
+         cross join unnest(s.words) as u (word)
+          join word as w using (word)
+         group by s.words
     )
     select t.session_id, t.turn_index, t.created_at, t.message_id, t.role, t.search_vector,
            t.similarity, coalesce(b.weight, 0) * n.shortness,
@@ -100,7 +109,7 @@ begin
            * coalesce((p_cited ->> t.message_id::text)::double precision, 0)
       from turn as t
      cross join total as a
-      left join by_words as b using (session_id, turn_index)
+      left join by_words as b on b.words = t.words
      cross join lateral (
             select 1.9 / (1.9 + 0.9 * p_settings.message_length_penalty
                                 * (t.length / a.length - 1))

@@ -47,7 +47,6 @@ begin
         (select f.session_id, f.turn_index, f.search_vector, 1::double precision as weight
            from first as f
           where f.lexical > 0
-            and p_settings.message_feedback_weight > 0
           order by f.closeness + v_said * f.lexical / (select t.most from total as t)
                    + f.speaker_part + f.memory_part desc,
                    f.created_at desc, f.session_id, f.turn_index
@@ -57,7 +56,6 @@ begin
                 f.memory_part / p_settings.message_memory_weight
            from first as f
           where f.memory_part > 0
-            and p_settings.message_feedback_weight > 0
           order by f.memory_part desc, f.created_at desc, f.session_id, f.turn_index
           limit p_settings.feedback_turns / 2)
     ),
@@ -65,67 +63,69 @@ begin
         select u.word, sum(b.weight) as weight, recall._term_query(u.word) as term
           from best as b
          cross join unnest(b.search_vector) as u (word, positions, weights)
-         where u.word <> all (p_words)
+         where p_settings.message_feedback_weight > 0 and u.word <> all (p_words)
          group by u.word
         having count(distinct (b.session_id, b.turn_index)) > 1
            and not bool_or('A' = any (u.weights))
          order by weight desc, u.word
          limit 4 * p_settings.feedback_words
     ),
-    more_hit as materialized (
-        select t.session_id, t.turn_index, s.word, s.weight
-          from shared as s
-          join first as t on t.search_vector @@ s.term
+    second as materialized (
+        select f.session_id, f.turn_index, f.role, f.created_at, f.similarity, f.lexical,
+               f.closeness, f.shortness, f.speaker_part, f.memory_part,
+               recall._found_words(f.search_vector,
+                                   (select array_agg(s.word) from shared as s)) as words
+          from first as f
     ),
-    among_all as (
-        select w.word, w.share
-          from (
-                select array_agg(s.word order by s.word) as words,
-                       array_agg(s.term order by s.word) as terms
-                  from shared as s
-               ) as l
-         cross join unnest(l.words, case when v_total > p_settings.exact_search_limit
-                                         then recall._word_shares(p_user_id, l.terms,
-                                                                  p_filter.session_ids, v_total) end
-                          ) as w (word, share)
+    said as materialized (
+        select s.words, count(*) as turns
+          from second as s
+         where s.words <> '{}'
+         group by s.words
     ),
     more_word as materialized (
-        select r.word, f.rarity, r.weight * f.rarity as worth
+        select s.word, f.rarity, s.weight * f.rarity as worth
           from (
-                select h.word, h.weight, count(*) as found
-                  from more_hit as h
-                 group by h.word, h.weight
+                select u.word, sum(s.turns) as turns
+                  from said as s
+                 cross join unnest(s.words) as u (word)
+                 group by u.word
                ) as r
-          join among_all as m using (word)
+          join shared as s using (word)
+          join unnest((select array_agg(s.word order by s.word) from shared as s),
+                      case when v_total > p_settings.exact_search_limit
+                           then recall._word_shares(
+                                    p_user_id,
+                                    (select array_agg(s.term order by s.word) from shared as s),
+                                    p_filter.session_ids, v_total) end) as m (word, share)
+         using (word)
          cross join total as a
-         cross join lateral (
-                select ln(1 + (a.turns - n.found + 0.5) / (n.found + 0.5)) as rarity
-                  from (select coalesce(m.share * a.turns, r.found) as found) as n
-               ) as f
-         order by worth desc, r.word
+         cross join recall._rarity(a.turns, coalesce(m.share * a.turns, r.turns)) as f (rarity)
+         order by worth desc, s.word
          limit p_settings.feedback_words
     ),
     by_more as (
-        select h.session_id, h.turn_index, p_settings.message_feedback_weight
+        select s.words, p_settings.message_feedback_weight
                * sum(w.rarity * w.worth / (select max(m.worth) from more_word as m)) as weight
-          from more_hit as h
+          from said as s
+         cross join unnest(s.words) as u (word)
           join more_word as w using (word)
-         group by h.session_id, h.turn_index
+         group by s.words
     ),
-    second as (
-        select f.*, coalesce(m.weight, 0) * f.shortness as feedback
-          from first as f
-          left join by_more as m using (session_id, turn_index)
+    third as materialized (
+        select s.*, coalesce(m.weight, 0) * s.shortness as feedback
+          from second as s
+          left join by_more as m on m.words = s.words
     )
     select s.session_id, s.turn_index, s.role, s.created_at, s.similarity,
            s.lexical, s.closeness + v_said * coalesce(s.lexical / e.most, 0),
            v_said * coalesce(s.feedback / e.most, 0), s.speaker_part, s.memory_part
-      from second as s
+      from third as s
      cross join (
             select case when max(m.lexical) > 0 then max(m.lexical + m.feedback)
                         else nullif(max(m.feedback), 0) / p_settings.message_feedback_weight
                    end as most
-              from second as m
+              from third as m
            ) as e;
 end;
 $function$;

@@ -54,8 +54,7 @@ begin
           join topic as t on t.words @@ w.term
     ),
     word as (
-        select h.ordinal, ln(1 + ((select count(*) from topic) - count(*) + 0.5)
-                                 / (count(*) + 0.5))::double precision as weight
+        select h.ordinal, recall._rarity((select count(*) from topic), count(*)) as weight
           from hit as h
          group by h.ordinal
     ),

@@ -53,7 +53,7 @@ begin
          group by w.ordinal
     ),
     rarity as materialized (
-        select w.ordinal, ln(1 + (p_turns - f.turns + 0.5) / (f.turns + 0.5)) as weight
+        select w.ordinal, recall._rarity(p_turns, f.turns) as weight
           from unnest(v_shares) with ordinality as w (share, ordinal)
           left join frequency as o using (ordinal)
          cross join lateral (select coalesce(o.turns, w.share * p_turns)) as f (turns)
