@@ -127,6 +127,15 @@ def test_from_episodic_upward(db: Connection, user: uuid.UUID, kind: str, tier: 
     assert events(db, user)[-1][1] == {"from": "episodic", "to": tier, "accesses": 11}
 
 
+def test_an_episode_that_is_used_stays(db: Connection, user: uuid.UUID) -> None:
+    (row,) = call(db, "remember", p_user_id=user, p_content="They fixed the build by hand",
+                  p_kind="episode")  # fmt: skip
+    assert one(db, user)["expires_at"] is not None
+    access(db, user, row["memory_id"], 10)
+    assert promote(db, user) == "semantic"
+    assert one(db, user)["expires_at"] is None
+
+
 def test_utility_just_over_for_good(db: Connection, user: uuid.UUID) -> None:
     memory = make_episodic(db, user)
     access(db, user, memory, 7, 0.2)

@@ -1,7 +1,7 @@
 -- recall._promote_due(user, memories, now) -> (looked at, promoted)
 -- One step each, if what the flag promised still holds on the row itself; use does not lengthen the
--- life that a kind has. Otherwise the flag goes:
--- utility only falls until the next access, and that one flags it again.
+-- life that a kind has, but for episodes, whose life is that of their tier. Otherwise the flag
+-- goes: utility only falls until the next access, and that one flags it again.
 -- Locks   the user's row, if it is free (0 when it is not); then the memories.
 create or replace function recall._promote_due(
     p_user_id    uuid,
@@ -30,7 +30,8 @@ begin
     o_looked   := cardinality(p_memory_ids);
 
     with earned as (
-        select m.memory_id, m.tier as old_tier, m.access_count, m.created_at + k.lifetime as ends,
+        select m.memory_id, m.tier as old_tier, m.access_count,
+               case when m.kind <> 'episode' then m.created_at + k.lifetime end as ends,
                case when t.tier = 'semantic' and k.is_behavioral then 'procedural'
                     else t.tier end::recall.memory_tier as tier
           from recall.memory_store as m
