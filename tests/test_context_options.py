@@ -476,6 +476,24 @@ def test_a_refusal_names_option_and_value(
         compile_context(db, user, session, "harbor", **{option: value})
 
 
+def test_a_text_is_shown_once_whatever_its_punctuation(db: Connection, user: uuid.UUID) -> None:
+    """What says the same is left, and is no loss to the efficiency, whatever the budget."""
+    for content in ("User likes green-tea, hot", "USER LIKES GREEN TEA (HOT)"):
+        remember(db, user, content)
+    session = open_session(db, user)
+    (line,) = lines(compile_context(db, user, session, "green tea"))
+    taken, left = call(db, "explain_context", p_user_id=user, p_session_id=session,
+                       p_query="green tea")  # fmt: skip
+    assert taken["taken"]
+    assert taken["content"] in line
+    assert left["reason"] == "the same text is there already"
+
+    memory = compile_context(db, user, session, "green tea")["budget"]["memory"]
+    tight = compile_context(db, user, session, "green tea", memory_budget=memory, efficiency=True)
+    assert len(lines(tight)) == 1
+    assert tight["budget"]["efficiency"] is None, "nothing else was to be had"
+
+
 def test_how_well_the_budget_was_used(db: Connection, user: uuid.UUID) -> None:
     """η of what was packed is that of the best packing at most, and near it."""
     for number in range(60):

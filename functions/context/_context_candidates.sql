@@ -30,7 +30,7 @@ declare
 begin
     select array_agg(row(
                m.memory_id, t.body, m.kind, m.tier, m.observed_at,
-               case when v_is_plain then 5 else 12 + ceil(0.7 * length(m.kind)) end
+               case when v_is_plain then 5 else 12 + (7 * length(m.kind) + 9) / 10 end
                   + case when t.body = m.content then m.token_count
                          else recall._estimate_tokens(t.body) end,
                m.score, m.relevance, m.similarity, m.lexical, m.freshness, m.frequency,

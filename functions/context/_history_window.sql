@@ -27,6 +27,7 @@ set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set constraint_exclusion = off
 set jit = off
 as $function$
 declare
@@ -52,7 +53,7 @@ begin
                recall._message_cost(h, p_settings.tokens_per_message) as cost,
                case when h.content is not null and h.name is null and h.tool_calls is null
                          and h.tool_call_id is null
-                    then jsonb_build_object('role', h.role, 'content', h.content)
+                    then jsonb_object(array['role', h.role::text, 'content', h.content])
                     else recall._message_json(h) end as message
           from recall.conversation_history as h
          where h.user_id    = p_session.user_id

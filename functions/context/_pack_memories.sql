@@ -15,7 +15,6 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_place    integer;
     v_memory   recall.context_memory;
     v_key      text;
     v_seen     text[]  := '{}'::text[];
@@ -24,6 +23,7 @@ declare
     v_episodes integer := 0;
     v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
+    v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
     v_max_memories     constant integer := (p_options ->> 'max_memories')::integer;
     v_max_facts        constant integer := (p_options ->> 'max_facts')::integer;
     v_max_episodes     constant integer := (p_options ->> 'max_episodes')::integer;
@@ -35,30 +35,35 @@ begin
         v_chars := length(recall._memory_heading(p_options)) + length('<memories></memories>') + 2;
     end if;
 
-    for v_place in
-        select c.ordinality::integer
-          from unnest(p_candidates) with ordinality as c
-         order by case when p_options ->> 'pack' = 'density'
-                       then c.score / greatest(c.token_count, 1) end desc nulls last,
-                  c.ordinality
-    loop
-        v_memory := p_candidates[v_place];
-        -- Spaces by replace: each match of an expression costs as much as the rest of the loop.
-        v_key := regexp_replace(replace(lower(v_memory.content), ' ', ''),
-                                '[^[:alnum:]]+', '', 'g');
+    if p_options ->> 'pack' = 'density' then
+        p_candidates := array(
+            select p_candidates[c.ordinality]
+              from unnest(p_candidates) with ordinality as c
+             order by c.score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
+    end if;
+    foreach v_memory in array p_candidates loop
         v_memory.reason := case
-            when v_key = any (v_seen) then 'the same text is there already'
             when v_count >= v_max_memories then 'max_memories is reached'
             when v_memory.kind = 'episode' and v_episodes >= v_max_episodes
                 then 'max_episodes is reached'
             when v_memory.kind <> 'episode' and v_facts >= v_max_facts
                 then 'max_facts is reached'
-            when v_chars + v_bullet + length(v_memory.content)
-                 > v_max_memory_chars
+            when v_max_memory_chars is not null
+                 and v_chars + v_bullet + length(v_memory.content) > v_max_memory_chars
                 then 'max_memory_chars is reached'
             when o_tokens + v_memory.token_count > p_budget
                 then format('%s tokens, %s left', v_memory.token_count, p_budget - o_tokens)
         end;
+
+        -- Asked last, since this costs more than all the rest: spaces go by replace because each
+        -- match of an expression takes its time. In the efficiency no repetition is a candidate.
+        if v_memory.reason is null or v_is_rated then
+            v_key := regexp_replace(replace(lower(v_memory.content), ' ', ''),
+                                    '[^[:alnum:]]+', '', 'g');
+            if v_key = any (v_seen) then
+                v_memory.reason := 'the same text is there already';
+            end if;
+        end if;
         v_memory.taken := v_memory.reason is null;
 
         if v_memory.taken then

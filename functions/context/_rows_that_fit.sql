@@ -20,13 +20,8 @@ declare
     v_kept integer;
     v_cut  bigint;
 begin
-    -- Most often all fit, and then nothing need be counted.
-    v_kept := coalesce(cardinality(p_cumulative), 0);
-    if (p_cumulative[v_kept] <= p_budget) is not true then
-        select count(*) into v_kept from unnest(p_cumulative) as c (tokens)
-         where c.tokens <= p_budget;
-    end if;
-
+    -- Cumulative tokens rise, so this is how many of them are within the budget.
+    v_kept := coalesce(width_bucket(p_budget, p_cumulative), 0);
     if p_step is not null and v_kept > 0
        and (p_is_cut or v_kept < cardinality(p_cumulative)) then
         v_cut := ceil(p_position[v_kept]::numeric / v_step) * v_step;
