@@ -116,6 +116,24 @@ def test_an_endpoint_that_fails(
     assert done.err == "pgrecall: the endpoint of a model failed: Connection error.\n"
 
 
+def test_an_output_that_is_no_unicode(cli: Cli, who: str) -> None:
+    """As where the terminal is of ISO 8859-1: JSON stays JSON, else a mark stands in its place."""
+    assert cli("memories", "add", "Möchte Käse", "--user", who).code == 0
+
+    def listed(*options: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "pgrecall", "memories", "list", "--user", who, *options],
+            capture_output=True,
+            encoding="ascii",
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "M?chte K?se" in listed()
+    assert json.loads(listed("--json"))[0]["content"] == "Möchte Käse"
+
+
 def test_help(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0

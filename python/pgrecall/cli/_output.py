@@ -53,7 +53,8 @@ def print_error(text: str) -> None:
 
 def print_json(document: Any) -> None:
     """Print one JSON document; rows of ours may stand anywhere in it."""
-    print(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
+    is_unicode = "utf" in (sys.stdout.encoding or "utf").lower()
+    print(json.dumps(document, ensure_ascii=not is_unicode, indent=2, default=_plain))
 
 
 def _plain(value: object) -> Any:
