@@ -41,10 +41,12 @@ begin atomic
             ('token',
              '(?i)(authorization\\*["'']?\s*[:=]\s*\\*["'']?(?:bearer|basic|token|digest|apikey|'
              'bot|negotiate)\s+)@NEW@[^\s"''\\,]+'),
-            ('token', '(?i)(@START@bearer\s+)@NEW@(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}'),
+            ('token',
+             '(?i)(@START@(?:bearer|authorization\s*:)\s+)@NEW@(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}'),
             ('token', '(?i)(@START@cookie\\*["'']?\s*[:=]\s*\\*["'']?)@NEW@'
              '[\w.-]+=[^\s"''\\;]*(?:;\s*[\w.-]+=[^\s"''\\;]*)*'),
-            ('password', '(?i)([a-z][a-z0-9+.-]*://[^\s/:@"''\\]*:)@NEW@[^\s/@"''\\]+(?=@)'),
+            ('password',
+             '(?i)([a-z][a-z0-9+.-]*:(?:\\{0,3}/){2}[^\s/:@"''\\]*:)@NEW@[^\s/@"''\\]+(?=@)'),
             ('password',
              '(?i)("(?:[\w.-]*@KEY@|secret|authorization)"\s*:\s*")@NEW@(?:[^"\\]|\\.)+'),
             ('password',
@@ -53,10 +55,14 @@ begin atomic
             ('password',
              '(?i)(\\{2,}"[\w.-]*@KEY@\\+"\s*:\s*\\+")@NEW@(?:[^"\\]|\\+[^"\\])+'),
             ('password', '(?i)(''[\w.-]*@KEY@''\s*:\s*'')@NEW@[^''\\"]+'),
-            ('password', '(?i)(@START@[\w.-]*@KEY@\s*[:=]\s*''?)@NEW@[^\s"''\\&,;<>{}\[\]]{4,}'),
             ('password',
-             '(?i)([?&](?:key|sig|auth|token|secret|x-amz-(?:signature|credential)|'
-             '[\w.-]*@KEY@)=)@NEW@[^\s&#"''<>\\]+'),
+             '(?i)(@START@[\w.-]*@KEY@(?:''?\s*[:=]|%3[ad]|\\{1,3}u003[ad])\s*'
+             '(?:''|\\{0,3}"(?![\s,:}\]\\]))?)@NEW@'
+             '(?:(?<=")[^"\\\n]+|(?<='')[^"''\\\n]+(?='')|[^\s"''\\&,;<>{}\[\]]{4,})'),
+            ('password', '(?i)(<[\w.:-]*@KEY@>)@NEW@[^<>"\\]+(?=<\\{0,3}/)'),
+            ('password',
+             '(?i)((?:[?&]|&amp;|\\{1,3}u0026|%26|%3f)(?:key|sig|auth|token|secret|'
+             'x-amz-(?:signature|credential)|[\w.-]*@KEY@)=)@NEW@[^\s&#"''<>\\]+'),
             ('card', '()(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)'),
             ('iban',
              '()\m[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?)\M'),
