@@ -66,6 +66,7 @@ begin;
 \ir ../functions/common/_hold_user.sql
 \ir ../functions/common/_identity.sql
 \ir ../functions/common/_integer.sql
+\ir ../functions/common/_is_calendar_time.sql
 \ir ../functions/common/_is_sealed_user.sql
 \ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql

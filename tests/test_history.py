@@ -256,6 +256,10 @@ MALFORMED: list[tuple[Any, str]] = [
     ([{"role": "user", "content": "x", "created_at": 1700000000}], "messages[0].created_at is"),
     ([{"role": "user", "content": "x", "created_at": "infinity"}], "messages[0].created_at is"),
     ([{"role": "user", "content": "x", "created_at": " -Infinity"}], "messages[0].created_at is"),
+    (
+        [{"role": "user", "content": "x", "created_at": "0044-03-15 BC"}],
+        "messages[0].created_at is",
+    ),
     ([{"role": "user", "content": "x", "created_at": "2024-13-01"}], "messages[0].created_at is"),
 ]
 

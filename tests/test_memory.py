@@ -211,6 +211,8 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("null tag", {"p_tags": [None, "a"]}, "p_tags"),
     ("tokens", {"p_token_count": -1}, "p_token_count"),
     ("infinite", {"p_observed_at": "infinity"}, "p_observed_at"),
+    ("before our era", {"p_observed_at": "0044-03-15 BC"}, "p_observed_at"),
+    ("no year of a calendar", {"p_expires_at": "10000-01-01"}, "p_expires_at"),
     ("metadata", {"p_metadata": Jsonb([])}, "p_metadata"),
 ]
 
@@ -252,6 +254,8 @@ BAD_CANDIDATES: list[tuple[str, Any, str]] = [
     ("turns", [{"content": "a b", "source_turn_ids": ["1"]}], ".source_turn_ids"),
     ("turns", [{"content": "a b", "source_turn_ids": [None]}], ".source_turn_ids"),
     ("time", [{"content": "a b", "observed_at": "yesterday or so"}], ".observed_at"),
+    ("before our era", [{"content": "a b", "valid_from": "0044-03-15 BC"}], ".valid_from"),
+    ("no year of a calendar", [{"content": "a b", "valid_to": "294276-12-31"}], ".valid_to"),
     ("validity", [{"content": "a b", "valid_from": "2024-02-01", "valid_to": "2024-01-01"}],
      ".valid_to"),
     ("tokens", [{"content": "a b", "token_count": 1.5}], ".token_count"),

@@ -9,10 +9,7 @@ stable
 parallel safe
 return case
     when jsonb_typeof(p_message -> 'created_at') <> 'null'
-        and (jsonb_typeof(p_message -> 'created_at') <> 'string'
-             or not pg_input_is_valid(p_message ->> 'created_at', 'timestamptz')
-             or not isfinite((p_message ->> 'created_at')::timestamptz))
-        then 'created_at'
+        and not recall._is_calendar_time(p_message -> 'created_at') then 'created_at'
     when jsonb_typeof(p_message -> 'finish_reason') not in ('string', 'null') then 'finish_reason'
     when p_message -> 'latency_ms' <> 'null'
         and (p_message -> 'latency_ms')::text !~ '^[0-9]{1,9}$' then 'latency_ms'

@@ -58,10 +58,10 @@ begin
                     'One of ' || array_to_string(enum_range(null::recall.provenance), ', ')
                 when v_problem ~ '^\[\d+\]\.source\M' then
                     'One of conversation, manual, inference, tool, consolidation, import'
-                else 'Numbers lie in 0 to 1 (confidence also high, medium, low); times are finite; '
-                     'ids are UUIDs; tags a list of at most 100 texts, metadata an object, each of '
-                     'at most 16 characters for each of settings.memory_max_characters; names have '
-                     '1 to 200 characters.'
+                else 'Numbers lie in 0 to 1 (confidence also high, medium, low); times have a year '
+                     'from 1 to 9999; ids are UUIDs; tags a list of at most 100 texts, metadata an '
+                     'object, each of at most 16 characters for each of '
+                     'settings.memory_max_characters; names have 1 to 200 characters.'
             end;
     end if;
 end;

@@ -20,17 +20,11 @@ begin
                  else p_candidate ? 'confidence'
              end then 'confidence'
         when jsonb_typeof(p_candidate -> 'expires_at') <> 'null'
-            and (jsonb_typeof(p_candidate -> 'expires_at') <> 'string'
-                 or not pg_input_is_valid(p_candidate ->> 'expires_at', 'timestamptz')
-                 or not isfinite((p_candidate ->> 'expires_at')::timestamptz)) then 'expires_at'
+            and not recall._is_calendar_time(p_candidate -> 'expires_at') then 'expires_at'
         when jsonb_typeof(p_candidate -> 'observed_at') <> 'null'
-            and (jsonb_typeof(p_candidate -> 'observed_at') <> 'string'
-                 or not pg_input_is_valid(p_candidate ->> 'observed_at', 'timestamptz')
-                 or not isfinite((p_candidate ->> 'observed_at')::timestamptz)) then 'observed_at'
+            and not recall._is_calendar_time(p_candidate -> 'observed_at') then 'observed_at'
         when jsonb_typeof(p_candidate -> 'review_at') <> 'null'
-            and (jsonb_typeof(p_candidate -> 'review_at') <> 'string'
-                 or not pg_input_is_valid(p_candidate ->> 'review_at', 'timestamptz')
-                 or not isfinite((p_candidate ->> 'review_at')::timestamptz)) then 'review_at'
+            and not recall._is_calendar_time(p_candidate -> 'review_at') then 'review_at'
         when jsonb_typeof(p_candidate -> 'source_turn_ids') <> 'null'
             and (jsonb_typeof(p_candidate -> 'source_turn_ids') <> 'array'
                  or jsonb_path_exists(p_candidate -> 'source_turn_ids',
@@ -42,13 +36,9 @@ begin
             and (jsonb_typeof(p_candidate -> 'target_id') <> 'string'
                  or not pg_input_is_valid(p_candidate ->> 'target_id', 'uuid')) then 'target_id'
         when jsonb_typeof(p_candidate -> 'valid_from') <> 'null'
-            and (jsonb_typeof(p_candidate -> 'valid_from') <> 'string'
-                 or not pg_input_is_valid(p_candidate ->> 'valid_from', 'timestamptz')
-                 or not isfinite((p_candidate ->> 'valid_from')::timestamptz)) then 'valid_from'
+            and not recall._is_calendar_time(p_candidate -> 'valid_from') then 'valid_from'
         when jsonb_typeof(p_candidate -> 'valid_to') <> 'null'
-            and (jsonb_typeof(p_candidate -> 'valid_to') <> 'string'
-                 or not pg_input_is_valid(p_candidate ->> 'valid_to', 'timestamptz')
-                 or not isfinite((p_candidate ->> 'valid_to')::timestamptz)) then 'valid_to'
+            and not recall._is_calendar_time(p_candidate -> 'valid_to') then 'valid_to'
         when (p_candidate ->> 'valid_to')::timestamptz < (p_candidate ->> 'valid_from')::timestamptz
             then 'valid_to is before valid_from'
     end;
