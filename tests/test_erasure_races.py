@@ -289,6 +289,23 @@ def test_what_is_just_learnt_of_a_conversation(
         assert traces(db, user, word) == [], word
 
 
+@pytest.mark.concurrent
+def test_who_shares_the_user_and_then_writes_ends_first(
+    db: Connection, connect: Connect, world: World
+) -> None:
+    """The forgetting waits for him with nothing in its hands that he needs: no deadlock."""
+    writer, eraser, erased = connect(autocommit=False), connect(), []
+    call(writer, "record_protocol_event", p_user_id=world["user"], p_event_type="mcp")
+    thread = threading.Thread(target=lambda: erased.append(attempt(eraser, FORGET_SESSION, world)))
+    thread.start()
+    wait_for_lock(db, eraser.info.backend_pid)
+    call(writer, "remember", p_user_id=world["user"], p_content="I like tea")
+    writer.commit()
+    thread.join(60)
+    assert erased
+    assert not isinstance(erased[0], psycopg.Error), erased
+
+
 # --- a memory
 
 ABOUT = {
