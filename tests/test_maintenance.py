@@ -234,6 +234,16 @@ def test_what_is_due(db: Connection, sweep: str) -> None:
     assert noted(db, sweep)["last_run_by"] == "worker"
 
 
+def test_a_clock_that_was_set_back_stops_nothing(db: Connection, sweep: str) -> None:
+    """A task that ran in what is the future now is late, says health(), and due."""
+    db.execute("update recall.maintenance_tasks set last_run_at = now() + interval '10 years'"
+               " where task = %s", [sweep])  # fmt: skip
+    [told] = [row for row in call(db, "health") if row["name"] == "maintenance"]
+    assert (told["status"], f"{sweep}: late" in told["detail"]) == ("warn", True)
+    assert [row["task"] for row in call(db, "run_due_maintenance")] == [sweep]
+    assert call(db, "run_due_maintenance") == []
+
+
 def test_a_backlog_keeps_nothing_else_waiting(db: Connection, sweep: str) -> None:
     db.execute(SWEEP.format(name="test_zweep").encode())
     leave(db, 200, "slow")

@@ -1,8 +1,9 @@
 -- recall.run_due_maintenance() -> one row a task that was due
--- For workers where there is no pg_cron. Due is a task whose period has passed, and one that left
--- work the last time. What a batch has changed stays locked until the transaction ends, so a call
--- ends with the batch that takes it past settings.maintenance_lock_time: call again while rows
--- come. Who waited longest comes first: a long backlog keeps no other task waiting.
+-- For workers where there is no pg_cron. Due is a task whose period has passed, one that left work
+-- the last time, and one that ran in a future that the clock was set back from. What a batch has
+-- changed stays locked until the transaction ends, so a call ends with the batch that takes it past
+-- settings.maintenance_lock_time: call again while rows come. Who waited longest comes first: a
+-- long backlog keeps no other task waiting.
 create or replace function recall.run_due_maintenance()
 returns table (
     task   text,
@@ -30,6 +31,7 @@ begin
            and t.task <> all (v_seen)
            and (t.last_run_at is null
                 or t.last_run_at + t.period <= v_now
+                or t.last_run_at - t.period > v_now
                 or t.last_run_at < v_now and t.last_result @> '{"more": true}')
          order by t.last_run_at nulls first, t.task
          limit 1;

@@ -57,7 +57,7 @@ begin
                        t.failures > 2
                        or coalesce(t.last_result ->> 'sqlstate', '')
                               <> all ('{55P03,40001,40P01,57014}'::text[])) as is_broken,
-                   s.due_at + 3 * t.period < v_now as is_late,
+                   s.due_at + 3 * t.period < v_now or s.due_at - 3 * t.period > v_now as is_late,
                    s.due_at + 10 * t.period < v_now - interval '1 hour' as is_long_late
               from recall.maintenance_tasks as t
              cross join lateral (
