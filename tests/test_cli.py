@@ -300,6 +300,9 @@ def test_import(cli: Cli, who: str, tmp_path: Path) -> None:
     assert where["session_id"] == hit["session_id"]
     shown = cli("search", "Lyon", "--user", who, "--sessions", "--explain")
     assert "turn_part" in shown.out
+    explained = cli("search", "Lyon", "--user", who, "--messages", "--explain").out
+    for part in ("I live in Lyon", "feedback_part", hit["session_id"]):
+        assert part in explained  # no column is squeezed away
     assert cli("search", "x", "--user", who, "--sessions", "--messages").code == 2
 
 

@@ -76,10 +76,7 @@ def print_table(
     """Print a table; the column `wide` takes what the others leave."""
     table = Table(title=title, title_justify="left", header_style="bold", pad_edge=False)
     for column in columns:
-        number = column in ("score", "similarity", "lexical", "freshness", "frequency", "authority",
-                            "own_part", "neighbor_part", "session_part", "memory_part",
-                            "speaker_part", "feedback_part",
-                            "tokens", "count", "turn")  # fmt: skip
+        number = column in ("score", "similarity", "lexical", "tokens", "count", "turn")
         table.add_column(
             column,
             justify="right" if number else "left",

@@ -68,15 +68,19 @@ def search_command(
     else:
         terms += ["freshness", "frequency", "authority"]
         columns = ["score", "kind", "tier", "content", "memory_id"]
-        fields = columns.copy()
-    if explain:
-        columns[1:1] = fields[1:1] = terms
-    print_table(
-        columns,
-        (
-            [f"{value:%Y-%m-%d}" if isinstance(value, datetime) else value for value in values]
-            for hit in hits
-            for values in [[getattr(hit, name) for name in fields]]
-        ),
-        wide="content",
-    )
+        fields = columns
+    shown = terms if explain else []
+    print_table(columns, ([_cell(hit, name, shown) for name in fields] for hit in hits),
+                wide="content")  # fmt: skip
+
+
+def _cell(hit: object, name: str, terms: Sequence[str]) -> object:
+    """Return what a column shows; the terms stand below the content: no line holds so many."""
+    value = getattr(hit, name)
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d}"
+    if name == "content" and terms:
+        values = [(term, getattr(hit, term)) for term in terms]
+        said = ", ".join(f"{term} {one:.3f}" for term, one in values if one is not None)
+        return f"{value or ''}\n{said}"
+    return value
