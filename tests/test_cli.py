@@ -21,11 +21,13 @@ from typing import Any, ClassVar
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from fakes import WordEmbedder
 from pgrecall import AgentMemory
 from pgrecall.cli._main import _run
 from pgrecall.embedded import EmbeddedServer
+from support import login_role
 
 
 @dataclass
@@ -249,6 +251,15 @@ def test_status_and_doctor(cli: Cli) -> None:
     checks = {check["name"]: check["status"] for check in done.json["checks"]}
     assert checks["embedder"] == checks["driver"] == "ok"
     assert "embedder" in cli("doctor").out
+
+
+@pytest.mark.parametrize("role", ["recall_reader", "recall_admin"])
+def test_status_is_for_the_owner(cli: Cli, db: psycopg.Connection, local: str, role: str) -> None:
+    """Row-level security would let a reader count zeros."""
+    with login_role(db, member_of=[role]) as login:
+        done = cli("status", "--dsn", make_conninfo(local, **login))
+    assert (done.code, done.out) == (1, "")
+    assert "only the owner of the schema recall" in done.err
 
 
 def test_doctor_fails_when_something_is_broken(

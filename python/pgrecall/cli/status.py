@@ -11,7 +11,7 @@ from pgrecall import AgentMemory
 from pgrecall._limits import Limits
 from pgrecall.cli._output import out, print_json, print_table
 from pgrecall.cli._target import described, json_option, named_dsn, opened, target_option
-from pgrecall.errors import PgRecallError
+from pgrecall.errors import NotAllowedError, PgRecallError
 from pgrecall.rows import HealthCheck
 
 __all__ = ["doctor_command", "status_command"]
@@ -38,14 +38,22 @@ select jsonb_build_object(
 """
 _COUNT_SECONDS = 120.0
 
+# Others see their own rows, or none: zeros for an answer.
+_SEES_ALL = b"select not pg_catalog.row_security_active('recall.users')"
+
 
 @click.command("status")
 @target_option
 @json_option
 def status_command(dsn: str | None, as_json: bool) -> None:
-    """Say what is stored and what waits, in numbers."""
+    """Say what is stored and what waits, in numbers; as the owner of the schema."""
     with opened(dsn, limits=Limits(statement_timeout=_COUNT_SECONDS)) as memory:
         info = memory.info()
+        if not memory._write.query(_SEES_ALL)[0][0]:
+            raise NotAllowedError(
+                "only the owner of the schema recall, or a superuser, may count everybody's rows",
+                hint="pgrecall metrics tells a role with recall_worker much of it.",
+            )
         numbers: dict[str, Any] = memory._write.query(_NUMBERS)[0][0]
     numbers = {
         "version": info.version,
