@@ -2,7 +2,7 @@
 -- What a turn has of its own by recall._score_turns; then the better adjacent turn, the better one
 -- two away, the session's best and the citing memories add their shares
 -- (settings.message_…_weight). The filter by time, role and metadata comes last, so that what is
--- left out still lends.
+-- left out still lends. The words of 5,000 turns, passed on from step to step, stay in memory.
 create or replace function recall._rank_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -17,6 +17,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set work_mem = '32MB'
 as $function$
 declare
     v_turns recall.found_turn[];

@@ -16,7 +16,6 @@ stable
 parallel safe
 set search_path from current
 set enable_seqscan = off
-set work_mem = '32MB'
 set jit = off
 as $function$
 declare
