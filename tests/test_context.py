@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 
 from pgrecall.errors import ContextOverflowError
 from pgrecall.tokens import count_message_tokens, count_text_tokens
+from support import value
 from transcripts import MODEL, PICTURE, assert_valid, histories, prompt_tokens
 
 Connection = psycopg.Connection[Any]
@@ -404,6 +405,29 @@ def test_a_session_past_its_cost_limit_gets_no_context(db: Connection, user: uui
         compile_context(db, user, session)
     assert refused.value.sqlstate == "RC005"
     append(db, user, session, talk(1))  # what was paid for is always stored
+
+
+def test_a_user_past_his_cost_limit_gets_no_context(db: Connection, user: uuid.UUID) -> None:
+    """All of his sessions count; those of others do not, nor does his limit hold for them."""
+    sessions = [open_session(db, user) for _ in range(2)]
+    for session in sessions:
+        append(db, user, session, talk(1), prompt_tokens=100, completion_tokens=100)
+    cost = value(db, "select sum(total_cost_microcents)::int from recall.sessions"
+                     " where user_id = %s", [user])  # fmt: skip
+    limits = {cost: "RC005", cost + 1: None, None: None, 0: "RC005"}
+    for limit, sqlstate in limits.items():
+        db.execute("select recall.configure_user(%s, %s)",
+                   [user, Jsonb({"user_cost_limit_microcents": limit})])  # fmt: skip
+        if sqlstate is None:
+            assert compile_context(db, user, open_session(db, user))["messages"]
+            continue
+        with pytest.raises(psycopg.Error, match=str(cost)) as refused:
+            compile_context(db, user, open_session(db, user))
+        assert refused.value.sqlstate == sqlstate
+        assert "configure_user" in str(refused.value.diag.message_hint)
+    append(db, user, sessions[0], talk(1))  # what was paid for is always stored
+    other = uuid.uuid4()
+    assert compile_context(db, other, open_session(db, other))["messages"]
 
 
 def test_another_users_session_is_unknown(db: Connection, user: uuid.UUID) -> None:

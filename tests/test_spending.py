@@ -144,7 +144,8 @@ def test_every_finished_job_says_what_its_effect_took(db: Connection, user: uuid
                                 "episodes": [{"content": "Counted."}]})  # fmt: skip
     assert finish(db, embed, {"through_turn": 10})
     assert finish(db, summarize, {"through_turn": 10, "content": "Counting."})
-    assert not finish(db, compact, {"from_turn": 5, "through_turn": 6, "content": "x"})
+    assert not finish(db, compact, {"from_turn": 5, "through_turn": 6, "retracted": "{}",
+                                    "content": "x"})  # fmt: skip
     found = {row["kind"]: row for row in spans_of(db, user)}
     assert {kind: (row["phase"], row["items"], row["error"]) for kind, row in found.items()} == {
         "extract": ("persist", 4, None),

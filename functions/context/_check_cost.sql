@@ -1,15 +1,20 @@
--- recall._check_cost(session)
--- A limit is refused where it can still save money: before the call.
+-- recall._check_cost(session, settings)
+-- A limit, of the session or of all of its user's, is refused where it can still save money: before
+-- the call. Sums up the user's sessions only where he has a limit.
 -- Raises  RC005.
 create or replace function recall._check_cost(
-    p_session recall.sessions
+    p_session  recall.sessions,
+    p_settings recall.settings
 )
 returns void
 language plpgsql
-immutable
+stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
+declare
+    v_cost bigint;
 begin
     if p_session.total_cost_microcents >= p_session.cost_limit_microcents then
         raise exception using
@@ -19,8 +24,24 @@ begin
                              p_session.cost_limit_microcents),
             hint    = 'recall.update_session raises cost_limit_microcents.';
     end if;
+
+    if p_settings.user_cost_limit_microcents is null then
+        return;
+    end if;
+
+    select sum(s.total_cost_microcents)
+      into v_cost
+      from recall.sessions as s
+     where s.user_id = p_session.user_id;
+    if v_cost >= p_settings.user_cost_limit_microcents then
+        raise exception using
+            errcode = 'RC005',
+            message = format('the sessions of user %s have cost %s micro-cents, the limit is %s',
+                             p_session.user_id, v_cost, p_settings.user_cost_limit_microcents),
+            hint    = 'recall.configure_user raises user_cost_limit_microcents.';
+    end if;
 end;
 $function$;
 
-comment on function recall._check_cost(recall.sessions) is
-    'Refuse to prepare another call for a session past its cost limit (RC005).';
+comment on function recall._check_cost(recall.sessions, recall.settings) is
+    'Refuse to prepare another call past the cost limit of a session or its user (RC005).';

@@ -53,7 +53,7 @@ begin
     o_session  := recall._read_session(p_user_id, p_session_id);
     v_settings := recall._context_settings(p_user_id, o_options);
     o_options  := recall._context_limits(o_options, v_settings);
-    perform recall._check_cost(o_session);
+    perform recall._check_cost(o_session, v_settings);
 
     v_current := recall._current_message(o_options -> 'current_message',
                                          v_settings.tokens_per_image);

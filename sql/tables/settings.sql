@@ -113,6 +113,7 @@ create table if not exists recall.settings (
     job_backoff_cap                 interval    not null default '1 hour',
     daily_cost_limit_microcents     bigint,
     daily_user_cost_limit_microcents bigint,
+    user_cost_limit_microcents      bigint,
 
     maintenance_lock_time           interval    not null default '0.1 seconds',
     run_details_retention           interval    not null default '3 days',
@@ -241,6 +242,8 @@ create table if not exists recall.settings (
         check (daily_cost_limit_microcents >= 0),
     constraint settings_daily_user_cost_limit_microcents_check
         check (daily_user_cost_limit_microcents >= 0),
+    constraint settings_user_cost_limit_microcents_check
+        check (user_cost_limit_microcents >= 0),
     constraint settings_run_details_retention_check
         check (run_details_retention >= interval '1 hour'),
     constraint settings_maintenance_lock_time_check
@@ -459,6 +462,9 @@ comment on column recall.settings.daily_cost_limit_microcents is
     'NULL: no limit). Looked at before a call: a day may end above it by the calls in flight.';
 comment on column recall.settings.daily_user_cost_limit_microcents is
     'The same for the jobs of one user (0 or more; NULL: no limit); per user.';
+comment on column recall.settings.user_cost_limit_microcents is
+    'Micro-cents that a user''s sessions together may cost, their jobs included, before '
+    'compile_context refuses another call (0 or more; NULL: no limit); per user.';
 comment on column recall.settings.run_details_retention is
     'How long pg_cron keeps what it noted of our jobs (an hour or more); schedule_maintenance '
     'writes it down.';
