@@ -270,6 +270,8 @@ create table if not exists recall.settings (
         and ended_vector_retention >= interval '0'
         and message_search_retention >= interval '0')
 );
+-- A schema of an older state lacks it.
+alter table recall.settings add column if not exists user_cost_limit_microcents bigint;
 
 comment on table recall.settings is
     'One row with every constant; change it with recall.configure, per user with '
