@@ -99,6 +99,7 @@ begin;
 \ir ../functions/common/_raise_plain_text.sql
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_redact_bytes.sql
+\ir ../functions/common/_redact_named.sql
 \ir ../functions/common/_refuse_plain_insert.sql
 \ir ../functions/common/_refuse_plain_update.sql
 \ir ../functions/common/_refuse_update.sql

@@ -119,6 +119,25 @@ def test_a_number_under_a_telling_key(db: Connection) -> None:
     }
 
 
+def test_lists_and_pairs_under_a_telling_name(db: Connection) -> None:
+    """Headers as Go and HAR write them: a list of values, name and value apart."""
+    mark = "[secret: password]"
+    document = {
+        "Authorization": ["Custom opaque", "", 7, {"n": "x"}],
+        "headers": [{"name": "x-api-key", "value": "opaque"}, {"name": "accept", "value": "a/b"}],
+        "session-token": {"value": "stays"},
+    }
+    masked = {
+        "Authorization": [mark, "", 7, {"n": "x"}],
+        "headers": [{"name": "x-api-key", "value": mark}, {"name": "accept", "value": "a/b"}],
+        "session-token": {"value": "stays"},
+    }
+    for function in ("_redact_json", "_mask_json"):
+        query = f"select recall.{function}(%s, %s)"
+        assert value(db, query, [json.dumps(document), DEFAULT]) == masked
+        assert value(db, query, [json.dumps(masked), DEFAULT]) == masked
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_spans_name_the_place(db: Connection, shape: Shape) -> None:
     text = f"ä {shape.text}"

@@ -13,7 +13,8 @@ set search_path from current
 as $function$
 declare
     v_names constant text :=
-        '(?i)"(?:' || recall._secret_names() || ')"\s*:\s*(?:"(?!\[secret: |")|-?\d)';
+        '(?i)"(?:' || recall._secret_names()
+        || ')"\s*(?:,|:\s*(?:\[?"(?!\[secret: |")|-?\d))';
     v_text  constant text := p_value::text;
 begin
     if p_value is null

@@ -1,6 +1,7 @@
 -- recall._redact_json(value, classes) -> the value with marks in the place of secrets
 -- Every text in it, however deep, keys too; what stands under a key such as "password" whole, also
--- a number. Ids stay: the digits of one in twenty thousand could be a card's.
+-- a number, a list of texts, or the value of a pair {"name": "password", "value": …}. Ids stay: the
+-- digits of one in twenty thousand could be a card's.
 create or replace function recall._redact_json(
     p_value   jsonb,
     p_classes text[]
@@ -31,10 +32,10 @@ begin
             select coalesce(jsonb_object_agg(
                        recall._redact(e.key, p_classes),
                        case
-                           when 'password' = any (p_classes) and e.key ~* v_names
-                                and jsonb_typeof(e.value) in ('string', 'number')
-                                and e.value #>> '{}' !~ '^(?:$|\[secret: |sealed:v1:)'
-                               then to_jsonb('[secret: password]'::text)
+                           when 'password' = any (p_classes)
+                                and (e.key ~* v_names
+                                     or e.key = 'value' and p_value ->> 'name' ~* v_names)
+                               then recall._redact_named(e.value, p_classes)
                            else recall._redact_json(e.value, p_classes)
                        end), '{}')
               from jsonb_each(p_value) as e)

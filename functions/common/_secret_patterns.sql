@@ -48,12 +48,15 @@ begin atomic
             ('password',
              '(?i)([a-z][a-z0-9+.-]*:(?:\\{0,8}/){2}[^\s/:@"''\\]*:)@NEW@[^\s/@"''\\]+(?=@)'),
             ('password',
-             '(?i)("(?:[\w.-]*@KEY@|secret|authorization)"\s*:\s*")@NEW@(?:[^"\\]|\\.)+'),
+             '(?i)("(?:[\w.-]*@KEY@|secret|authorization)"\s*(?::\s*\[?|,\s*"value"\s*:)\s*")@NEW@'
+             '(?:[^"\\]|\\.)+'),
             ('password',
-             '(?i)(\\"(?:[\w.-]*@KEY@|secret|authorization)\\"\s*:\s*\\")@NEW@'
+             '(?i)(\\"(?:[\w.-]*@KEY@|secret|authorization)\\"\s*'
+             '(?::\s*\[?|,\s*\\"value\\"\s*:)\s*\\")@NEW@'
              '(?:[^"\\]|\\\\\\?.)+'),
             ('password',
-             '(?i)(\\{2,}"[\w.-]*@KEY@\\+"\s*:\s*\\+")@NEW@(?:[^"\\]|\\+[^"\\])+'),
+             '(?i)(\\{2,}"(?:[\w.-]*@KEY@|secret|authorization)\\+"\s*'
+             '(?::\s*\[?|,\s*\\+"value\\+"\s*:)\s*\\+")@NEW@(?:[^"\\]|\\+[^"\\])+'),
             ('password', '(?i)(''[\w.-]*@KEY@''\s*:\s*'')@NEW@[^''\\"]+'),
             ('password',
              '(?i)(@START@[\w.-]*@KEY@(?:''?\s*[:=]|%3[ad]|\\{1,8}u003[ad])\s*'

@@ -142,7 +142,7 @@ class AsyncRetrieval(AsyncMemories):
             reranker: another one than the client's; None for none.
         """
         given = {} if filter is UNSET else dict(filter)
-        window = time_window(query, asked_at) if dates else None
+        window = time_window(query, asked_at) if dates and query else None
         if await self._sealing(user):
             found = await self._search_sealed_messages(user, query, embedding, given)
             if window is not None and not {"since", "until"} & given.keys():
