@@ -404,9 +404,10 @@ class SyncStop:
 
         def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             self._signaled = True
-            # an exception, Python's own answer to SIGINT, would wait for the threads of the jobs
+            # Python's own answer to SIGINT, an exception, would wait for the threads of the jobs;
+            # a shell has what it starts in the background ignore it
             handler = before[number]
-            is_own = handler is signal.default_int_handler
+            is_own = handler is signal.default_int_handler or not callable(handler)
             signal.signal(number, signal.SIG_DFL if is_own else handler)
 
         if threading.current_thread() is threading.main_thread():
