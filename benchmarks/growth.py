@@ -12,7 +12,7 @@ messages: half an hour and 10 GB.
 
     python benchmarks/growth.py [--dsn DSN] [--full] [--dimensions 128] [--json]
     … --only messages …          users by their messages alone
-    … --write                    publish: growth.json, and a plot of each sweep that was measured
+    … --write                    publish results and a plot of each sweep that was measured
 """
 
 from __future__ import annotations
@@ -479,12 +479,15 @@ TITLES = {
 
 
 def publish(figures: dict[str, Any]) -> None:
-    """Write the results, and a plot of each sweep that was measured."""
-    (HERE / "growth.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    """Write results and a plot of each sweep that was measured; the others' stay."""
+    about = {name: value for name, value in figures.items() if name not in SWEEPS}
     for sweep, title in TITLES.items():
-        if figures[sweep]:
-            svg = plot(f"ms of the server, by {title}", figures[sweep])
-            (HERE / f"growth_{sweep}.svg").write_text(svg, encoding="utf-8")
+        if not figures[sweep]:
+            continue
+        found = json.dumps(about | {"points": figures[sweep]}, indent=2)
+        (HERE / f"growth_{sweep}.json").write_text(found + "\n", encoding="utf-8")
+        svg = plot(f"ms of the server, by {title}", figures[sweep])
+        (HERE / f"growth_{sweep}.svg").write_text(svg, encoding="utf-8")
 
 
 def main() -> None:
