@@ -473,12 +473,15 @@ def test_parts_go_among_writers_and_sweeps(db: Connection, connect: Connect) -> 
 
     def works(conn: Connection) -> None:
         for _ in range(6):
-            for row in call(conn, "claim_jobs", p_worker="w", p_limit=3):
+            kinds = ["compact", "summarize", "embed"]
+            for row in call(conn, "claim_jobs", p_worker="w", p_kinds=kinds, p_limit=3):
                 lease = {f"p_{key}": row[key] for key in ("user_id", "job_id", "lease_token")}
-                given = tried(conn, "job_input", **lease)
-                through = given[0]["job_input"].get("through_turn") if given else None
-                tried(conn, "finish_job", **lease, p_result={"through_turn": through or 0,
-                                                             "content": world["word"]})  # fmt: skip
+                for given in tried(conn, "job_input", **lease):
+                    result = {key: part for key, part in given["job_input"].items()
+                              if key in ("from_turn", "through_turn", "retracted")}  # fmt: skip
+                    if row["kind"] != "embed":
+                        result["content"] = world["word"]
+                    tried(conn, "finish_job", **lease, p_result=result)
 
     def uses(conn: Connection) -> None:
         for memory in memories * 2:
