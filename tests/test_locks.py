@@ -41,14 +41,15 @@ OVER = {
     "finish_job embed": 3,
     "resolve_dispute accepted": 3,
     "search_sessions hybrid": 6,
+    "compile_context split, recalled": 6,
     "health": 6,
     "purge_expired": 12,
 }
 """An extraction with decisions: the trigger of a memory that changes reads the user's settings, and
 the one that asks whether the user is sealed his row; the head of his chain of events is read, and
 hashes of memories that changed. A search of sessions reads the turns that it found, beside titles
-and summaries. An operator's look at the catalog, at disputes and at pg_cron; a
-sweep over seven kinds of rows."""
+and summaries; a context with recalled turns searches memories and turns, and reads history. An
+operator's look at the catalog, at disputes and at pg_cron; a sweep over seven kinds of rows."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
 """One call at a time, in the background, over all leaves: they may take twice as many."""

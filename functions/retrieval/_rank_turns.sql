@@ -3,6 +3,8 @@
 -- two away, the session's best and the citing memories add their shares
 -- (settings.message_…_weight). The filter by time, role and metadata comes last, so that what is
 -- left out still lends. The words of 5,000 turns, passed on from step to step, stay in memory.
+-- Generic plans whoever calls: with the number of likely turns known, a plan reads all of the
+-- user's turns instead of those by their key; and to make it anew takes longer than to search.
 create or replace function recall._rank_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -17,6 +19,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 set work_mem = '32MB'
 as $function$
 declare
