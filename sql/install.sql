@@ -93,6 +93,7 @@ begin;
 \ir ../functions/common/_message_words.sql
 \ir ../functions/common/_month_leaves.sql
 \ir ../functions/common/_move_head.sql
+\ir ../functions/common/_needs_compaction.sql
 \ir ../functions/common/_note_user.sql
 \ir ../functions/common/_pattern_list.sql
 \ir ../functions/common/_plain_path.sql

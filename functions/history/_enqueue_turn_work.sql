@@ -29,9 +29,7 @@ declare
     v_wanted  text[]  := array_remove(array[
         case when v_mode <> 'none' and v_waiting > 0 then 'extract' end,
         case when p_settings.embed_messages then 'embed' end,
-        case when v_mode = 'llm'
-                  and p_session.active_tokens > p_settings.compaction_threshold::numeric
-                                                * recall._history_budget(p_session, p_settings)
+        case when v_mode = 'llm' and recall._needs_compaction(p_session, p_settings)
              then 'compact' end], null);
 begin
     -- Mostly all of it is there. A look costs 10 µs, an insert that meets a conflict 50.

@@ -17,8 +17,7 @@ declare
     v_window   record;
 begin
     v_window := recall._compaction_window(v_session, v_settings);
-    if v_session.active_tokens <= v_settings.compaction_threshold::numeric
-                                  * recall._history_budget(v_session, v_settings) then
+    if not recall._needs_compaction(v_session, v_settings) then
         v_window.o_turn   := null;
         v_window.o_tokens := null;
     end if;

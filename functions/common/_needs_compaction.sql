@@ -1,0 +1,15 @@
+-- recall._needs_compaction(session, settings) -> do its turns pass the threshold of compaction?
+-- The share as numeric, as in recall._history_budget: as real 0.8 is a little more.
+create or replace function recall._needs_compaction(
+    p_session  recall.sessions,
+    p_settings recall.settings
+)
+returns boolean
+language sql
+immutable
+parallel safe
+return p_session.active_tokens > p_settings.compaction_threshold::numeric
+                                 * recall._history_budget(p_session, p_settings);
+
+comment on function recall._needs_compaction(recall.sessions, recall.settings) is
+    'Whether the tokens of a session''s turns pass their share of the history budget.';
