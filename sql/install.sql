@@ -365,6 +365,7 @@ begin;
 \ir ../functions/context/_recalled_block.sql
 \ir ../functions/context/_recalled_turns.sql
 \ir ../functions/context/_rows_that_fit.sql
+\ir ../functions/context/_score_parts.sql
 \ir ../functions/context/_select_context.sql
 \ir ../functions/context/_split_memories.sql
 \ir ../functions/context/_system_message.sql

@@ -341,6 +341,35 @@ def test_the_parts_add_up(
             assert row["frequency_part"] == pytest.approx(0.02 * row["frequency"])
 
 
+@pytest.mark.parametrize("scoring", ["hybrid", "classic"])
+@pytest.mark.parametrize("decay", ["none", "multiply"])
+@pytest.mark.parametrize("selection", ["hybrid", "split", "all", "top"])
+def test_the_parts_add_up_in_a_context(
+    db: Connection, varied: uuid.UUID, selection: str, scoring: str, decay: str
+) -> None:
+    """Whichever way its memories are chosen, and whether they were taken or left."""
+    changes = {"scoring": scoring, "decay_mode": decay}
+    call(db, "configure_user", p_user_id=varied, p_changes=changes)
+    session = open_session(db, varied)
+    for query, embedding in WAYS.values():
+        found = call(
+            db, "explain_context", p_user_id=varied, p_session_id=session, p_query=query,
+            p_query_embedding=embedding, p_as_of=NOW,
+            p_options={"selection": selection, "max_memories": 8},
+        )  # fmt: skip
+        assert {row["taken"] for row in found} == {True, False}
+        assert any(row["score"] > 0 for row in found)
+        for row in found:
+            parts = [row[f"{part}_part"] for part in PARTS]
+            assert row["score"] == pytest.approx(row["decay"] * sum(parts))
+        if selection == "hybrid":
+            same = {row["memory_id"]: row for row in search(
+                db, varied, query, query_embedding=embedding, limit=90, as_of=NOW)}  # fmt: skip
+            for row in found:
+                for name in ("score", "decay", *(f"{part}_part" for part in PARTS)):
+                    assert row[name] == pytest.approx(same[row["memory_id"]][name]), name
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scoring", ["hybrid", "classic"])
 def test_a_smaller_limit_gives_the_same_first_rows(

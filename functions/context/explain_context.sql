@@ -1,5 +1,6 @@
 -- recall.explain_context(…as compile_context…) -> every candidate memory, and why
--- The same selection as compile_context, as rows in the order of packing.
+-- The same selection as compile_context, as rows in the order of packing; as in a search a score
+-- is decay times the sum of the parts.
 -- Raises  as compile_context.
 create or replace function recall.explain_context(
     p_user_id         uuid,
@@ -10,21 +11,28 @@ create or replace function recall.explain_context(
     p_as_of           timestamptz default null
 )
 returns table (
-    memory_id   uuid,
-    content     text,
-    token_count integer,
-    score       double precision,
-    relevance   double precision,
-    similarity  double precision,
-    lexical     double precision,
-    freshness   double precision,
-    frequency   double precision,
-    authority   double precision,
-    taken       boolean,
-    reason      text,
-    kind        text,
-    tier        text,
-    observed_at timestamptz
+    memory_id       uuid,
+    content         text,
+    token_count     integer,
+    score           double precision,
+    relevance       double precision,
+    similarity      double precision,
+    lexical         double precision,
+    freshness       double precision,
+    frequency       double precision,
+    authority       double precision,
+    taken           boolean,
+    reason          text,
+    kind            text,
+    tier            text,
+    observed_at     timestamptz,
+    similarity_part double precision,
+    lexical_part    double precision,
+    freshness_part  double precision,
+    frequency_part  double precision,
+    authority_part  double precision,
+    importance_part double precision,
+    decay           double precision
 )
 language plpgsql
 stable
@@ -43,11 +51,19 @@ begin
 
     return query
     select m.memory_id, m.content, m.token_count, m.score, m.relevance, m.similarity, m.lexical,
-           m.freshness, m.frequency, m.authority, m.taken, m.reason, m.kind, m.tier, m.observed_at
+           m.freshness, m.frequency, m.authority, m.taken, m.reason, m.kind, m.tier, m.observed_at,
+           p.similarity_part, p.lexical_part, p.freshness_part, p.frequency_part,
+           p.authority_part, p.importance_part, p.decay
       from unnest(v_context.o_memories) with ordinality as m
+      join recall._score_parts(
+               v_context.o_session, recall._query_text(p_query, v_context.o_current),
+               p_query_embedding, v_context.o_options, p_as_of,
+               recall._context_settings(p_user_id, v_context.o_options)) as p
+        on p.memory_id = m.memory_id
      order by m.ordinality;
 end;
 $function$;
 
 comment on function recall.explain_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
-    'Every candidate memory of a context: the terms of its score, taken or left, and why.';
+    'Every candidate memory of a context: the terms of its score (decay × the sum of the parts), '
+    'taken or left, and why.';

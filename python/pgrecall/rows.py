@@ -271,7 +271,10 @@ class SessionHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedMemory:
-    """A candidate of a context: each term of its score, and why it was taken or left."""
+    """A candidate of a context: each term of its score, and why it was taken or left.
+
+    Its score is `decay` times the sum of the `…_part`s.
+    """
 
     memory_id: UUID
     content: str
@@ -288,6 +291,13 @@ class ExplainedMemory:
     kind: str | None = None
     tier: str | None = None
     observed_at: datetime | None = None
+    similarity_part: float | None = None
+    lexical_part: float | None = None
+    freshness_part: float | None = None
+    frequency_part: float | None = None
+    authority_part: float | None = None
+    importance_part: float | None = None
+    decay: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

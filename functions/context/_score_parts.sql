@@ -1,0 +1,51 @@
+-- recall._score_parts(…) -> the candidates of a context again, with the parts of their scores
+-- For explain_context alone. A context would pay for each value that its candidates carry along
+-- from step to step, so theirs hold no parts, and who asks for them searches once more, as
+-- recall._context_candidates does: within a statement that finds the same.
+create or replace function recall._score_parts(
+    p_session         recall.sessions,
+    p_query           text,
+    p_query_embedding halfvec,
+    p_options         jsonb,
+    p_as_of           timestamptz,
+    p_settings        recall.settings
+)
+returns setof recall.found_memory
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_selection text        := case when p_options ? 'memory_ids' then 'given'
+                                    else coalesce(p_options ->> 'selection', 'hybrid') end;
+    v_filter    jsonb       := coalesce(p_options -> 'filter', '{}');
+    v_as_of     timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
+                                    then least(p_session.created_at, p_as_of) else p_as_of end;
+begin
+    if v_selection = 'hybrid' then
+        return query
+        select * from recall._search_memories(
+            p_session.user_id, p_query, p_query_embedding,
+            p_settings.semantic_candidates + p_settings.lexical_candidates
+            + p_settings.frequent_candidates,
+            v_filter, v_as_of, p_session.session_id, p_settings);
+    elsif v_selection = 'split' then
+        return query
+        select * from recall._split_memories(p_session, p_query, p_query_embedding, p_options,
+                                             v_as_of, p_settings);
+    else
+        return query
+        select * from recall._listed_memories(
+            p_session.user_id, v_selection,
+            coalesce(2 * (p_options ->> 'max_memories')::bigint, p_settings.exact_search_limit)
+                ::integer,
+            v_filter, v_as_of, p_session.session_id, p_settings,
+            array(select jsonb_array_elements_text(p_options -> 'memory_ids')::uuid));
+    end if;
+end;
+$function$;
+
+comment on function recall._score_parts(recall.sessions, text, halfvec, jsonb, timestamptz,
+    recall.settings) is
+    'Candidate memories of a context with the parts of their scores, for explain_context.';
