@@ -193,6 +193,15 @@ def raise_errors(results: Iterable[Any]) -> None:
             raise result
 
 
+def wait_for_lock(db: Connection, pid: int) -> None:
+    """Wait until a backend waits for somebody else's lock."""
+    for _ in range(2000):
+        if value(db, "select cardinality(pg_blocking_pids(%s)) > 0", [pid]):
+            return
+        threading.Event().wait(0.005)
+    raise AssertionError("nobody waits")
+
+
 @contextmanager
 def login_role(
     conn: Connection, *, member_of: Sequence[str] = (), options: str = ""

@@ -17,8 +17,8 @@ from psycopg.types.json import Jsonb
 
 from everyfunction import CALLS, Call, World, furnish
 from pgrecall.errors import NotFoundError
-from support import call, raise_errors, rows, said, together, value
-from test_forget import counts, furnished, wait_for_all, wait_for_lock
+from support import call, raise_errors, rows, said, together, value, wait_for_lock
+from test_forget import counts, furnished, wait_for_all
 from test_forget_parts import traces
 
 Connection = psycopg.Connection[Any]

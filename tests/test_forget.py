@@ -31,6 +31,7 @@ from support import (
     said,
     together,
     value,
+    wait_for_lock,
 )
 
 Connection = psycopg.Connection[Any]
@@ -287,15 +288,6 @@ def test_jobs_of_a_forgotten_user_do_nothing(db: Connection, world: World) -> No
 
 
 # --- races
-
-
-def wait_for_lock(db: Connection, pid: int) -> None:
-    """Wait until a backend waits for somebody else's lock."""
-    for _ in range(2000):
-        if value(db, "select cardinality(pg_blocking_pids(%s)) > 0", [pid]):
-            return
-        threading.Event().wait(0.005)
-    raise AssertionError("nobody waits")
 
 
 def wait_for_all(

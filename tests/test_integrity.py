@@ -24,6 +24,7 @@ from support import (
     said,
     together,
     value,
+    wait_for_lock,
 )
 
 Connection = psycopg.Connection[Any]
@@ -448,7 +449,7 @@ def test_a_writer_who_does_not_hold_the_user_is_refused(
                 [user, memories[0]])))  # fmt: skip
         results: list[str | None] = []
         late.start()
-        _wait_for_lock(connect(), db.info.backend_pid)
+        wait_for_lock(connect(), db.info.backend_pid)
     late.join()
     assert results == ["RC007"]
     assert findings(db, user) == []
@@ -460,11 +461,6 @@ def _error(conn: Connection, query: str, parameters: list[Any]) -> str | None:
     except psycopg.Error as error:
         return error.sqlstate
     return None
-
-
-def _wait_for_lock(conn: Connection, pid: int) -> None:
-    while not value(conn, "select cardinality(pg_blocking_pids(%s)) > 0", [pid]):
-        pass
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ U = 0.69189 / (1 + 0.001 · h): above 0.5 until the hour 383.77.
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +17,17 @@ import psycopg
 import pytest
 
 from memories import stored, vector
-from support import append, call, open_session, raise_errors, rows, said, together, value
+from support import (
+    append,
+    call,
+    open_session,
+    raise_errors,
+    rows,
+    said,
+    together,
+    value,
+    wait_for_lock,
+)
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -247,6 +258,31 @@ def test_superseded_while_the_sweep_waits(
     assert (old["tier"], old["end_reason"]) == ("session", "superseded")
     assert new["promotion_due"] is False
     assert "promoted" not in [event for event, _ in events(db, user)]
+
+
+@pytest.mark.concurrent
+def test_superseded_after_the_sweep_has_read_who_is_due(db: Connection, connect: Connect) -> None:
+    """It waits amid its batch, for a memory of the first user; the second's ends meanwhile."""
+    first, second = sorted(uuid.uuid4() for _ in range(2))
+    memories = {}
+    for user in (first, second):
+        memories[user] = learn(db, user)
+        access(db, user, memories[user], 3)
+    holder, sweeper = connect(autocommit=False), connect()
+    holder.execute("select from recall.memory_store where user_id = %s for update", [first])
+    done: list[dict[str, Any]] = []
+    sweep = threading.Thread(target=lambda: done.extend(call(sweeper, "promote_memories")))
+    sweep.start()
+    wait_for_lock(db, sweeper.info.backend_pid)
+    call(db, "supersede_memory", p_user_id=second, p_memory_id=memories[second],
+         p_content="He likes rye")  # fmt: skip
+    holder.rollback()
+    sweep.join(60)
+    assert done[0]["done"] == 1, "the first user's, which the sweep had waited for"
+    assert one(db, first)["tier"] == "episodic"
+    (old,) = (row for row in stored(db, second) if row["memory_id"] == memories[second])
+    assert (old["tier"], old["end_reason"]) == ("session", "superseded")
+    assert "promoted" not in [event for event, _ in events(db, second)]
 
 
 @pytest.mark.concurrent
