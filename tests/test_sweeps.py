@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,7 @@ from support import (
     session_row,
     together,
     value,
+    wait_for_lock,
 )
 from support import (
     sweep as sweep_all,
@@ -250,6 +252,63 @@ def test_callers_at_once(db: Connection, connect: Connect) -> None:
     assert value(db, "select count(*) from recall.jobs where kind = 'compact'") == 25
     assert value(db, "select count(*) from recall.append_receipts") == 0
     assert value(db, "select count(*) from recall.sessions where status = 'expired'") == 25
+
+
+def outlives(conn: Connection, user: uuid.UUID) -> None:
+    """Say the same again, for good now."""
+    remember(conn, user, "User is in Oslo")
+
+
+def takes_back(conn: Connection, user: uuid.UUID) -> None:
+    (row,) = rows(conn, "select memory_id from recall.memory_store where user_id = %s", [user])
+    call(conn, "retract_memory", p_user_id=user, p_memory_id=row["memory_id"])
+
+
+def goes_on(conn: Connection, user: uuid.UUID) -> None:
+    (row,) = rows(conn, "select session_id from recall.sessions where user_id = %s", [user])
+    append(conn, user, row["session_id"], said("still here"))
+    conn.execute("update recall.sessions set expires_at = expires_at + interval '9 days'"
+                 " where user_id = %s", [user])  # fmt: skip
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize(
+    ("sweep", "held", "change", "count"),
+    [
+        ("expire_memories", "memory_store", outlives,
+         "select count(*) from recall.memory_store where user_id = %s and end_reason = 'expired'"),
+        ("decay_memories", "memory_store", takes_back,
+         "select count(*) from recall.memory_events where user_id = %s and event = 'decayed'"),
+        ("expire_sessions", "working_memory", goes_on,
+         "select count(*) from recall.sessions where user_id = %s and status = 'expired'"),
+    ],
+)  # fmt: skip
+def test_what_was_found_is_looked_at_again(
+    db: Connection, connect: Connect, sweep: str, held: str,
+    change: Callable[[Connection, uuid.UUID], None], count: str,
+) -> None:  # fmt: skip
+    """A batch waits for something of its first user; what is due of the second is not any more."""
+    first, second = sorted(uuid.uuid4() for _ in range(2))
+    at = datetime.now(UTC) + 45 * DAY
+    for user in (first, second):
+        if sweep == "expire_sessions":
+            session = open_session(db, user, p_expires_in=40 * DAY)
+            call(db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t",
+                 p_key="k", p_value={})  # fmt: skip
+        elif sweep == "expire_memories":
+            remember(db, user, "User is in Oslo", p_expires_at=datetime.now(UTC) + DAY)
+        else:
+            remember(db, user, "User once mentioned rain", p_importance=0.1)
+    holder, sweeper = connect(autocommit=False), connect()
+    holder.execute(f"select from recall.{held} where user_id = %s for update".encode(), [first])
+    result: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: result.extend(call(sweeper, sweep, p_as_of=at)))
+    thread.start()
+    wait_for_lock(db, sweeper.info.backend_pid)
+    change(db, second)
+    holder.rollback()
+    thread.join(60)
+    assert (result[0]["done"], value(db, count, [first]), value(db, count, [second])) == (1, 1, 0)
 
 
 MEMORIES, DUE = 10_000, 20
