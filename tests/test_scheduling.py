@@ -7,7 +7,9 @@ own, into which the schema is installed for these tests, besides the module's da
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -275,6 +277,31 @@ def test_jobs_fire_and_leave_results(cron: Connection) -> None:
     (task,) = rows(cron, "select * from recall.maintenance_tasks where task = 'test_sweep'")
     assert (task["last_result"]["done"], task["failures"]) == (1, 0)
     assert "pg_cron" in health(cron, "scheduler")["detail"]
+
+
+def test_a_sweep_of_ours_does_its_work(cron: Connection, user: uuid.UUID) -> None:
+    """An access is counted, and a memory past its life ends, without anybody calling for it."""
+    tasks = {"flush_access_log", "expire_memories"}
+    before = [row for row in call(cron, "list_maintenance") if row["task"] in tasks]
+    (made,) = call(cron, "remember", p_user_id=user, p_content="User likes tea")
+    call(cron, "remember", p_user_id=user, p_content="User is in Oslo",
+         p_expires_at=datetime.now(UTC) + timedelta(seconds=1))  # fmt: skip
+    call(cron, "record_access", p_user_id=user, p_memory_ids=[made["memory_id"]],
+         p_relevance="{0.5}")  # fmt: skip
+    for task in tasks:
+        call(cron, "configure_maintenance", p_task=task, p_changes={"schedule": "1 seconds"})
+    call(cron, "schedule_maintenance")
+    try:
+        wait_until(cron, "count(*) filter (where access_count = 1) = 1"
+                         " and count(*) filter (where end_reason = 'expired') = 1"
+                         f" from recall.memory_store where user_id = '{user}'")  # fmt: skip
+        wait_until(cron, "count(*) = 2 from recall.maintenance_tasks where last_run_by = 'pg_cron'"
+                         " and task in ('flush_access_log', 'expire_memories')"
+                         " and failures = 0 and not last_result ? 'error'")  # fmt: skip
+    finally:
+        for row in before:
+            call(cron, "configure_maintenance", p_task=row["task"],
+                 p_changes={"schedule": row["schedule"]})  # fmt: skip
 
 
 def test_a_failing_task_is_visible(cron: Connection) -> None:
