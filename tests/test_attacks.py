@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -25,7 +26,17 @@ from parameters import (
     sane_arguments,
 )
 from servers import DIMENSIONS
-from support import append, call, login_role, open_session, refused, rows, said, value
+from support import (
+    append,
+    call,
+    index_messages,
+    login_role,
+    open_session,
+    refused,
+    rows,
+    said,
+    value,
+)
 from two_users import (
     ALPHA,
     BRAVO,
@@ -285,6 +296,60 @@ def test_hostile_values_in_every_parameter(db: Connection, worlds: tuple[World, 
     assert verbose == [], "an error that quotes much, or where it came by"
     assert worked > 600
     assert tried - worked > 600
+
+
+READING = ("search", "search_messages", "get_memories", "compile_context", "explain_context")
+
+
+def test_hostile_filters_of_who_may_only_call(db: Connection, dsn: str) -> None:
+    """A role with EXECUTE and nothing else, in a transaction that reads only: each text finds what
+    bears it and nothing else, or is refused where it means nothing."""
+    user, session = uuid.uuid4(), {}
+    memories, turns = {}, {}
+    for text in HOSTILE:
+        session[text] = open_session(db, user, p_agent_id=text)
+        turns[text] = append(db, user, session[text], said("a note", metadata={text: text}))[0][0]
+        (made,) = call(db, "remember", p_user_id=user, p_content=f"a note, {text}", p_tags=[text],
+                       p_slot=text, p_agent_id=text, p_metadata={text: text})  # fmt: skip
+        memories[text] = made["memory_id"]
+    index_messages(db)
+    with login_role(db) as login:
+        role = sql.Identifier(login["user"])
+        db.execute(sql.SQL("grant usage on schema recall to {}").format(role))
+        for function in READING:
+            db.execute(sql.SQL("grant execute on function {} to {}").format(
+                sql.Identifier("recall", function), role))  # fmt: skip
+        with as_role(dsn, login) as conn:
+            conn.execute("set default_transaction_read_only = on")
+            ask = partial(call, conn, p_user_id=user)
+            for text in HOSTILE:
+                asked = {"p_session_id": session[text], "p_query": "note"}
+                for found_by in ({"tags_any": [text]}, {"tags_all": [text]}, {"slots": [text]},
+                                 {"agent_id": text}, {"metadata": {text: text}}):  # fmt: skip
+                    (hit,) = ask("search", p_query="note", p_filter=found_by)
+                    (row,) = ask("get_memories", p_filter=found_by)
+                    (why,) = ask("explain_context", **asked, p_options={"filter": found_by})
+                    (made,) = ask("compile_context", **asked, p_options={"filter": found_by})
+                    (used,) = made["compile_context"]["memories"]
+                    ids = {hit["memory_id"], row["memory_id"], why["memory_id"],
+                           uuid.UUID(used["id"])}  # fmt: skip
+                    assert ids == {memories[text]}, (text, found_by)
+                for found_by in ({"agent_id": text}, {"metadata": {text: text}}):
+                    (turn,) = ask("search_messages", p_query="note", p_filter=found_by)
+                    assert turn["message_id"] == turns[text], (text, found_by)
+                for wrong in ({text: text}, {"scopes": text}, {"tiers": [text]}, {"limit": text},
+                              {"provenance": [text]}, {"session_id": text}, {"valid_at": text},
+                              {"observed_after": text}, {"metadata": text}):  # fmt: skip
+                    for function in ("search", "get_memories"):
+                        with refused("RC003"):
+                            ask(function, p_filter=wrong)
+                    for function in ("compile_context", "explain_context"):
+                        with refused("RC003"):
+                            ask(function, **asked, p_options={"filter": wrong})
+                for wrong in ({text: text}, {"roles": [text]}, {"since": text}, {"until": text},
+                              {"session_id": text}, {"metadata": text}):  # fmt: skip
+                    with refused("RC003"):
+                        ask("search_messages", p_query="note", p_filter=wrong)
 
 
 def test_what_was_last_used_very_long_ago_is_still_found(db: Connection) -> None:
