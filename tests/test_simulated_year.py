@@ -75,7 +75,7 @@ class Year:
         self.said = 0
 
     def live_a_day(self, *, maintained: bool = True) -> None:
-        if self.today.day % 7 == 0:
+        if maintained and self.today.day % 7 == 0:
             self.sweep(("ensure_partitions",))
         for user in self.users:
             rate = SESSIONS_A_DAY / (USERS + 29 * BUSY)
@@ -301,8 +301,42 @@ def test_the_year(year: Year) -> None:
                               " where provenance >= 'tool_output' and kind not in"
                               " ('episode', 'pattern')")  # fmt: skip
     assert {row["tier"] for row in guesses} <= {"session"}
-    promoted = rows(year.conn, "select detail from recall.memory_events where event = 'promoted'")
-    assert promoted
+
+
+def events(year: Year, event: str) -> list[dict[str, Any]]:
+    return rows(
+        year.conn,
+        "select e.detail, m.kind, k.is_behavioral from recall.memory_events as e"
+        " join recall.memory_store as m using (user_id, memory_id)"
+        " join recall.memory_kinds as k using (kind) where e.event = %s",
+        [event],
+    )
+
+
+def test_what_rises_has_earned_it(year: Year) -> None:
+    """Three uses lead to episodic, ten for good, to procedural where the kind is behavioral."""
+    seen = Counter[tuple[str, str]]()
+    for row in events(year, "promoted"):
+        step = (row["detail"]["from"], row["detail"]["to"])
+        seen[step] += 1
+        assert row["detail"]["accesses"] >= (3 if step[0] == "session" else 10)
+        assert step[0] == "session" or (step[1] == "procedural") == row["is_behavioral"]
+    assert {*seen} == {("session", "episodic"), ("episodic", "semantic"),
+                       ("episodic", "procedural")}  # fmt: skip
+
+
+def test_what_fades_is_unimportant(year: Year) -> None:
+    faded = events(year, "decayed")
+    assert faded
+    assert all(row["detail"]["importance"] < 0.3 for row in faded)
+
+
+def test_no_session_outgrows_its_window(year: Year) -> None:
+    """Compactions keep up: nothing is left that only the sweep would find."""
+    assert value(year.conn, "select count(*) from recall.sessions"
+                            " where compacted_through_turn > 0") > 0  # fmt: skip
+    assert value(year.conn, "select count(*) from recall.sessions"
+                            " where active_tokens > 2 * context_window_size") == 0  # fmt: skip
 
 
 def test_nothing_outlives_its_time(year: Year) -> None:
