@@ -78,7 +78,7 @@ def test_seven_types(
 
 
 def test_the_top_twenty_in_the_system_prompt(memory: AgentMemory, person: uuid.UUID) -> None:
-    """By importance, then by the last access, as lines of their type; and counted as accesses."""
+    """By importance, as lines of their type."""
     for number in range(25):
         memory.remember(person, f"User likes thing number {number}", kind="preference",
                         importance=round(0.04 * number, 2))  # fmt: skip
@@ -90,6 +90,32 @@ def test_the_top_twenty_in_the_system_prompt(memory: AgentMemory, person: uuid.U
     assert HEADING in text
     shown = re.findall(r"^- \[PREFERENCE\] User likes thing number (\d+)", text, re.MULTILINE)
     assert [int(number) for number in shown] == [*range(24, 4, -1)]
+
+
+def test_of_equal_importance_the_last_used(
+    memory: AgentMemory, person: uuid.UUID, db: psycopg.Connection
+) -> None:
+    """Being shown counts as a use, which the next session's choice goes by."""
+    for number in range(25):
+        memory.remember(person, f"User likes thing number {number}", kind="preference")
+    oldest = by_content(memory, person)["User likes thing number 0"]
+
+    def shown() -> list[int]:
+        chat = memory.session(user=person, model=MODEL)
+        chat.open()
+        prompt = chat.context("Hello", selection="top", placement="system_prompt")[0]
+        chat.append(user="Hello", reply="Hello.")
+        sweep(db, "flush_access_log")
+        return [
+            int(n) for n in re.findall(r"User likes thing number (\d+)", str(prompt["content"]))
+        ]
+
+    assert shown() == [*range(24, 4, -1)], "the last created, since none was used"
+    counts = {item.content: item.access_count for item in memory.memories(person)}
+    assert [counts[f"User likes thing number {n}"] for n in (24, 5, 4, 0)] == [1, 1, 0, 0]
+    memory.record_access(person, [oldest.memory_id], [0.5])
+    sweep(db, "flush_access_log")
+    assert shown()[0] == 0
 
 
 def test_contradictions_stay_for_the_audit(

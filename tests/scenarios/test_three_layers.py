@@ -14,7 +14,9 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory
-from scripted_model import MODEL, Script, fact, talk, work
+from pgrecall.sealing import LocalWrappingKeys
+from scripted_model import MODEL, Script, embedder, fact, model, talk, work
+from scripted_openai import ScriptedOpenAI
 from support import rows, session_row, sweep, value
 from transcripts import assert_valid, prompt_tokens
 
@@ -190,6 +192,67 @@ def test_three_times_the_vpn(
     stranger = memory.session(user=uuid.uuid4(), model=MODEL)
     stranger.open()
     assert "DNS" not in str(stranger.context("VPN trouble once more"))
+
+
+# Privacy
+
+
+def test_each_user_has_a_key_of_his_own(
+    model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    """Encrypted per user, and read by the same code; forgetting takes the key along."""
+    keys = LocalWrappingKeys({"first": bytes(range(32))})
+    with AgentMemory.connect(
+        model_dsn, embedder=embedder(openai), llm=model(openai), wrapping_keys=keys
+    ) as memory:
+        memory.seal_user(user)
+        memory.remember(user, "User's office is Berlin", slot="office")
+        chat = memory.session(user=user, model=MODEL)
+        chat.open()
+        chat.append(user="I need VPN access in Berlin", reply="Which office?")
+        assert memory.profile(user)["office"]["content"] == "User's office is Berlin"
+        assert chat.messages(limit=1)[0].content == "Which office?"
+        for table in ("memory_store", "conversation_history"):
+            texts = rows(db, f"select content from recall.{table} where user_id = %s", [user])
+            assert texts
+            assert "Berlin" not in str(texts)
+        assert memory.forget_user(user)["counts"]["user_keys"] == 1
+
+
+def test_the_right_to_be_forgotten(
+    memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    """Of all three layers nothing is left, with the receipt to show for it."""
+    script.facts = {"I sit in Berlin": [fact("User's office is Berlin", slot="office")]}
+    other = uuid.uuid4()
+    for one in (user, other):
+        memory.ensure_user(one)
+        memory.configure_user(one, extract_after_turns=1)
+        chat = talk(memory, one, ["I sit in Berlin"], close=False)
+        chat.put_working(TASK, "plan", {"current_step": 2})
+    work(memory)
+    counts = memory.forget_user(user)["counts"]
+    layers = ("conversation_history", "working_memory", "memory_store", "memory_events", "sessions")
+    assert min(counts[table] for table in layers) > 0
+    for table in layers:
+        assert value(db, f"select count(*) from recall.{table} where user_id = %s", [user]) == 0
+    assert memory.search(user, "Where is my office?") == []
+    assert memory.profile(other)["office"]["content"] == "User's office is Berlin"
+
+
+def test_retention_is_configurable(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    """Ninety days for what was seen in passing, as long as wished for one user; or for good."""
+    memory.ensure_user(user)
+    memory.configure_user(user, episode_lifetime="10 days")
+    for one in (user, other := uuid.uuid4()):
+        memory.ingest(one, [{"content": "User asked about the VPN", "kind": "episode",
+                             "provenance": "system_inferred"}])  # fmt: skip
+        memory.remember(one, "User prefers answers in steps", kind="preference")
+    for days, left in ((9, (2, 2)), (11, (1, 2)), (91, (1, 1)), (400, (1, 1))):
+        sweep(db, "expire_memories", later(days * DAY))
+        assert (len(memory.memories(user)), len(memory.memories(other))) == left, days
 
 
 # The whole
