@@ -2,7 +2,9 @@
 -- Memories lead to turns: the best memories for the query lend their score to the turns they rest
 -- on, inferences that nobody has confirmed too: they lead to what was really said. What a user
 -- stated and is of session tier is a message kept as it stands, and leads nowhere else.
--- {"message id": score}, empty when no memory cites a turn.
+-- {"message id": score}, empty when no memory cites a turn: that is looked up first, since it takes
+-- a moment and spares the search whoever has none that does.
+-- A generic plan whoever calls, as of recall._search_memories.
 create or replace function recall._cited_messages(
     p_user_id         uuid,
     p_query           text,
@@ -14,9 +16,19 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $function$
 begin
-    if p_settings.message_memory_weight = 0 then
+    if p_settings.message_memory_weight = 0 or not exists (
+           select
+             from recall.memory_store as m
+            where m.user_id = p_user_id
+              and m.ended_at is null
+              and m.session_id is null
+              and m.source_turn_ids <> '{}'
+              and (m.tier <> 'session' or m.provenance = 'system_inferred')) then
         return '{}'::jsonb;
     end if;
     return (
