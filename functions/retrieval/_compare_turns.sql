@@ -37,13 +37,12 @@ declare
     v_near      constant double precision :=
         case when p_words <> '{}' then p_settings.hybrid_similarity_weight else 1 end;
     v_speaker   constant double precision := p_settings.message_speaker_weight;
-    v_terms     constant tsquery[] := array(
-        select recall._term_query(w.word) from unnest(p_words) as w (word));
     v_names     constant tsquery := (
-        select string_agg(t.term::text || ':A', '|')::tsquery from unnest(v_terms) as t (term));
+        select string_agg(recall._term_query(w.word)::text || ':A', '|')::tsquery
+          from unnest(p_words) as w (word));
     v_likely    record;
 begin
-    v_likely := recall._likely_turns(p_user_id, v_terms, p_embedding, p_limit, p_filter,
+    v_likely := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, p_filter,
                                      p_settings);
 
     return query

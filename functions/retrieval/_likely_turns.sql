@@ -7,7 +7,7 @@
 -- Cost: a pass over the signs in the index, and one over the words, of all of the user's turns.
 create or replace function recall._likely_turns(
     p_user_id   uuid,
-    p_terms     tsquery[],
+    p_words     text[],
     p_embedding halfvec,
     p_limit     integer,
     p_filter    recall.message_filter,
@@ -33,8 +33,12 @@ begin
         return;
     end if;
 
-    select string_agg(t.term::text, '|')::tsquery into v_any from unnest(p_terms) as t (term);
-    v_said  := recall._turns_with_words(p_user_id, p_terms, v_total, p_filter);
+    select string_agg(recall._term_query(w.word)::text, '|')::tsquery
+      into v_any
+      from unnest(p_words) as w (word);
+    v_said  := recall._turns_with_words(
+        p_user_id, p_words,
+        recall._word_shares(p_user_id, p_words, p_filter.session_ids, v_total), v_total, p_filter);
     weights := v_said.weights;
     if p_embedding is not null and p_filter.turn_indexes is null then
         v_near := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter,
@@ -102,6 +106,6 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_turns(uuid, tsquery[], halfvec, integer, recall.message_filter,
+comment on function recall._likely_turns(uuid, text[], halfvec, integer, recall.message_filter,
     recall.settings) is
     'Of very many turns those that a search scores, and the rarity of its words among all.';

@@ -34,10 +34,11 @@ begin
                    lag(s.own_part + s.feedback_part, 2) over in_session,
                    lead(s.own_part + s.feedback_part, 2) over in_session, 0) as neighbor_part,
                p_settings.message_session_weight
-               * max(s.own_part + s.feedback_part) over (partition by s.session_id) as session_part
+               * max(s.own_part + s.feedback_part) over in_session as session_part
           from recall._score_turns(p_user_id, p_words, p_embedding, p_limit, p_filter, p_cited,
                                    p_settings) as s
-        window in_session as (partition by s.session_id order by s.turn_index)
+        window in_session as (partition by s.session_id order by s.turn_index
+                              rows between unbounded preceding and unbounded following)
     )
     select array_agg(row(
                b.session_id, b.turn_index, b.created_at, b.score, b.similarity, b.lexical,

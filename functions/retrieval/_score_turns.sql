@@ -60,7 +60,7 @@ begin
           limit p_settings.feedback_turns / 2)
     ),
     shared as materialized (
-        select u.word, sum(b.weight) as weight, recall._term_query(u.word) as term
+        select u.word, sum(b.weight) as weight
           from best as b
          cross join unnest(b.search_vector) as u (word, positions, weights)
          where p_settings.message_feedback_weight > 0 and u.word <> all (p_words)
@@ -96,7 +96,7 @@ begin
                       case when v_total > p_settings.exact_search_limit
                            then recall._word_shares(
                                     p_user_id,
-                                    (select array_agg(s.term order by s.word) from shared as s),
+                                    (select array_agg(s.word order by s.word) from shared as s),
                                     p_filter.session_ids, v_total) end) as m (word, share)
          using (word)
          cross join total as a

@@ -1,10 +1,12 @@
 -- recall._turns_with_words(…) -> of very many turns those with the rarer words, best first
 -- The rarest words, as many as occur in a tenth of the turns: what has none of them is hardly among
--- the best. weights: the rarity of each word among all turns, of a common one estimated.
--- Cost: a pass over the words of all of the user's turns.
+-- the best. weights: the rarity of each word among all turns, of a common one by p_shares.
+-- Cost: a pass over the words of all of the user's turns, page by page: an index scan would come
+-- back to most pages for each of their turns.
 create or replace function recall._turns_with_words(
     p_user_id uuid,
-    p_terms   tsquery[],
+    p_words   text[],
+    p_shares  double precision[],
     p_turns   bigint,
     p_filter  recall.message_filter,
     out session_ids  uuid[],
@@ -16,56 +18,67 @@ stable
 parallel safe
 set search_path from current
 set enable_seqscan = off
+set enable_indexscan = off
 set jit = off
 as $function$
 declare
-    v_shares double precision[];
-    v_rare   bigint[];
-    v_any    tsquery;
+    v_rare text[];
+    v_any  tsquery;
 begin
-    if p_terms = '{}'::tsquery[] then
+    if p_words = '{}' then
         return;
     end if;
 
-    v_shares := recall._word_shares(p_user_id, p_terms, p_filter.session_ids, p_turns);
-    select array_agg(w.ordinal), string_agg(p_terms[w.ordinal]::text, '|')::tsquery
+    select array_agg(w.word), string_agg(recall._term_query(w.word)::text, '|')::tsquery
       into v_rare, v_any
       from (
-            select s.ordinal, row_number() over rarest as place,
+            select s.word, row_number() over rarest as place,
                    sum(s.share) over rarest as together
-              from unnest(v_shares) with ordinality as s (share, ordinal)
+              from unnest(p_shares, p_words) with ordinality as s (share, word, ordinal)
             window rarest as (order by s.share, s.ordinal)
            ) as w
      where w.place = 1 or w.together <= 0.1;
 
     with hit as materialized (
-        select m.session_id, m.turn_index, m.created_at, m.role, m.search_vector
+        select m.session_id, m.turn_index, m.created_at, m.role,
+               recall._found_words(m.search_vector, p_words) as words
           from recall.message_search as m
          where m.user_id = p_user_id
            and m.search_vector @@ v_any
            and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
     ),
-    frequency as (
-        select w.ordinal, count(h.turn_index)::double precision as turns
-          from unnest(v_rare) as w (ordinal)
-          left join hit as h on h.search_vector @@ p_terms[w.ordinal]
-         group by w.ordinal
+    found as materialized (
+        select h.words, count(*) as turns
+          from hit as h
+         group by h.words
     ),
     rarity as materialized (
-        select w.ordinal, recall._rarity(p_turns, f.turns) as weight
-          from unnest(v_shares) with ordinality as w (share, ordinal)
-          left join frequency as o using (ordinal)
-         cross join lateral (select coalesce(o.turns, w.share * p_turns)) as f (turns)
+        select w.word, w.ordinal,
+               recall._rarity(p_turns, case when w.word = any (v_rare) then coalesce(f.turns, 0)
+                                            else w.share * p_turns end) as weight
+          from unnest(p_shares, p_words) with ordinality as w (share, word, ordinal)
+          left join (
+                select u.word, sum(s.turns)::double precision as turns
+                  from found as s
+                 cross join unnest(s.words) as u (word)
+                 group by u.word
+               ) as f on f.word = w.word
+    ),
+    by_words as (
+        select s.words, sum(r.weight) as weight
+          from found as s
+         cross join unnest(s.words) as u (word)
+          join rarity as r using (word)
+         group by s.words
     ),
     said as (
-        select h.session_id, h.turn_index, h.created_at, sum(r.weight) as weight
+        select h.session_id, h.turn_index, h.created_at, b.weight
           from hit as h
-          join rarity as r on h.search_vector @@ p_terms[r.ordinal]
+          join by_words as b on b.words = h.words
          where p_filter.turn_indexes is null
            and (p_filter.since is null or h.created_at >= p_filter.since)
            and (p_filter.until is null or h.created_at < p_filter.until)
            and (p_filter.roles is null or h.role = any (p_filter.roles))
-         group by h.session_id, h.turn_index, h.created_at
     )
     select array_agg(s.session_id order by s.weight desc, s.created_at desc),
            array_agg(s.turn_index order by s.weight desc, s.created_at desc),
@@ -75,5 +88,6 @@ begin
 end;
 $function$;
 
-comment on function recall._turns_with_words(uuid, tsquery[], bigint, recall.message_filter) is
+comment on function recall._turns_with_words(uuid, text[], double precision[], bigint,
+    recall.message_filter) is
     'Of very many turns those with the rarer words of a query, and the rarity of each word.';

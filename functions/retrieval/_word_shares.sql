@@ -1,9 +1,9 @@
--- recall._word_shares(user, terms, sessions, turns) -> in what share of the turns each word occurs
+-- recall._word_shares(user, words, sessions, turns) -> in what share of the turns each word occurs
 -- Of five hundred of very many turns, taken evenly over the sessions: enough to tell common words
 -- from rare ones without reading every turn. Half an occurrence is added, so that none is 0.
 create or replace function recall._word_shares(
     p_user_id     uuid,
-    p_terms       tsquery[],
+    p_words       text[],
     p_session_ids uuid[],
     p_turns       bigint
 )
@@ -20,6 +20,10 @@ declare
     v_session_ids  uuid[];
     v_turn_indexes integer[];
 begin
+    if coalesce(p_words, '{}') = '{}' then
+        return '{}'::double precision[];
+    end if;
+
     select array_agg(s.session_id), array_agg(t.turn_index)
       into v_session_ids, v_turn_indexes
       from (
@@ -34,18 +38,18 @@ begin
 
     return array(
         with sample as materialized (
-            select m.search_vector
+            select recall._found_words(m.search_vector, p_words) as words
               from unnest(v_session_ids, v_turn_indexes) as t (session_id, turn_index)
               join recall.message_search as m using (session_id, turn_index)
              where m.user_id = p_user_id
         )
-        select (count(a.search_vector) + 0.5) / ((select count(*) from sample) + 1)
-          from unnest(p_terms) with ordinality as w (term, ordinal)
-          left join sample as a on a.search_vector @@ w.term
+        select (count(f.word) + 0.5) / ((select count(*) from sample) + 1)
+          from unnest(p_words) with ordinality as w (word, ordinal)
+          left join (select unnest(a.words) as word from sample as a) as f using (word)
          group by w.ordinal
          order by w.ordinal);
 end;
 $function$;
 
-comment on function recall._word_shares(uuid, tsquery[], uuid[], bigint) is
+comment on function recall._word_shares(uuid, text[], uuid[], bigint) is
     'About how many of a user''s very many turns have each of some words.';
