@@ -9,6 +9,9 @@ project.
     … --without neighbor …       switch a part of the ranking off, to see what it is worth
     … --facts                    also ingest the data's facts as memories that cite their turns
     … --compare                  vectors alone, words alone, both, ours, each part off: one table
+    … --tokens                   how many tokens each of them needs for the same evidence
+
+Without the data, or the scorer, it says so and is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from pgrecall.embedding import LocalEmbedder
+from pgrecall.tokens import count_text_tokens
 from target import database
 
 MODEL = "local"
@@ -56,6 +60,14 @@ COMPARED: dict[str, tuple[bool, dict[str, float]]] = {
     "with the facts as memories": (True, {}),
     **{f"… without {part}, with facts": (True, PARTS[part]) for part in ("speaker", "feedback")},
 }
+
+
+SHARES = (0.5, 0.6, 0.7, 0.8)
+TOKENIZER = "gpt-4"
+FOR_TOKENS = ("the vector alone", "words alone", "both, nothing else", "`search_messages`",
+              "with the facts as memories")  # fmt: skip
+Ranking = tuple[list[int], list[bool]]
+"""Of each turn found, best first: its tokens, and whether it is evidence."""
 
 
 class Embeddings:
@@ -183,6 +195,42 @@ def rankings(
         }
 
 
+def held(question: Ranking, evidence: int, budget: int) -> float:
+    """Return the share of the evidence inside a budget filled in rank order.
+
+    A turn that does not fit is skipped, as the scorer of the data does.
+    """
+    found = 0
+    for size, is_evidence in zip(*question, strict=True):
+        if size <= budget:
+            budget -= size
+            found += is_evidence
+    return found / evidence
+
+
+def budget_for(questions: Sequence[tuple[Ranking, int]], share: float, most: int) -> int | None:
+    """Return the smallest budget whose mean share of the evidence is that large.
+
+    In tens, above 5,000 in hundreds; tried one after the other, since a larger budget may take a
+    long turn in the place of short ones. None when even `most` tokens hold less.
+    """
+    for budget in (*range(10, min(most + 10, 5_000), 10), *range(5_000, most + 100, 100)):
+        if sum(held(*question, budget) for question in questions) >= share * len(questions):
+            return budget
+    return None
+
+
+def sizes(conversation: dict[str, Any]) -> dict[str, int]:
+    """Return the tokens of each turn, with its date and speaker, oldest first."""
+    return {
+        turn["id"]: count_text_tokens(
+            f"[{session['at'][:10]}] {turn['speaker']}: {turn['text']}", TOKENIZER
+        )
+        for session in conversation["sessions"]
+        for turn in session["turns"]
+    }
+
+
 class Benchmark:
     """The conversations in a database, asked and scored with one setting or another."""
 
@@ -214,6 +262,44 @@ class Benchmark:
             command = [sys.executable, str(self.scorer), str(self.data), out.name, *arguments]
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
+    def rankings(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
+        """Ask every question that has an answer; yield it with the turns found, best first."""
+        for conversation, user, ids, _ in self.loaded:
+            asked = rankings(self.db, self.embed, user, conversation, ids)
+            for question, found in zip(conversation["questions"], asked, strict=True):
+                if question["category"] != "adversarial":
+                    yield question, found["ranked"]
+
+    def tokens(self) -> Iterator[str]:
+        """Yield the lines of a table: the tokens that hold so much of the evidence."""
+        of_turns = {c["id"]: sizes(c) for c, *_ in self.loaded}
+        owners = [(c["id"], question) for c, *_ in self.loaded for question in c["questions"]
+                  if question["category"] != "adversarial"]  # fmt: skip
+        whole = max(sum(turns.values()) for turns in of_turns.values())
+
+        def line(name: str, ranked: Sequence[Sequence[str]]) -> str:
+            questions = []
+            for (owner, question), turns in zip(owners, ranked, strict=True):
+                wanted = set(question["evidence"])
+                tokens = [of_turns[owner][turn] for turn in turns]
+                questions.append(((tokens, [turn in wanted for turn in turns]), len(wanted)))
+            budgets = (budget_for(questions, share, whole) for share in SHARES)
+            return f"| {name} | " + " | ".join("–" if b is None else f"{b:,}" for b in budgets)
+
+        yield "| tokens that hold so much of the evidence | " + " | ".join(
+            f"{share:.0%}" for share in SHARES) + " |"  # fmt: skip
+        yield "|---" * (1 + len(SHARES)) + "|"
+        yield line("the newest turns", [list(of_turns[owner])[::-1] for owner, _ in owners]) + " |"
+        for name, (with_facts, changes) in COMPARED.items():
+            if name not in FOR_TOKENS:
+                continue
+            if with_facts:
+                self.add_facts()
+            usual = json.loads(one(self.db, "select recall.get_settings()::text"))
+            self.configure(changes)
+            yield line(name, [ranked for _, ranked in self.rankings()]) + " |"
+            self.configure({key: usual[key] for key in changes})
+
     def compare(self) -> Iterator[str]:
         """Yield the lines of a table: each way of ranking beside the others."""
         kinds = ("multi_hop", "temporal", "open_domain", "single_hop")
@@ -237,25 +323,27 @@ class Benchmark:
 def main() -> int:
     """Run the benchmark and print the scorer's table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="conversations (JSON)")
-    parser.add_argument("--scorer", type=Path, required=True, help="the data's scorer (Python)")
+    parser.add_argument("--data", type=Path, help="conversations (JSON)")
+    parser.add_argument("--scorer", type=Path, help="the data's scorer (Python)")
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
     parser.add_argument("--facts", action="store_true", help="ingest the facts as memories too")
     parser.add_argument("--without", action="append", choices=list(PARTS), default=[])
     parser.add_argument("--set", type=json.loads, default={}, help="settings to try, as JSON")
     parser.add_argument("--compare", action="store_true", help="every way of ranking, in one table")
+    parser.add_argument("--tokens", action="store_true", help="tokens for equal evidence")
     parser.add_argument("--json", action="store_true", help="the scorer's JSON")
     options = parser.parse_args()
-    for path in (options.data, options.scorer):
-        if not path.exists():
-            print(f"{path} is not there: the data is not part of this project", file=sys.stderr)
-            return 1
+    for name, path in (("--data", options.data), ("--scorer", options.scorer)):
+        if path is None or not path.exists():
+            print(f"left out: {f'{path} is not there' if path else f'give {name}'}; "
+                  "the data is not part of this project")  # fmt: skip
+            return 0
 
     with database(options.dsn, dimensions=384) as db:
         benchmark = Benchmark(db, options.data, options.scorer)
         benchmark.configure(options.set)
-        if options.compare:
-            for line in benchmark.compare():
+        if options.compare or options.tokens:
+            for line in benchmark.compare() if options.compare else benchmark.tokens():
                 print(line, flush=True)
             return 0
         if options.facts:
