@@ -519,8 +519,8 @@ def test_no_right_to_create_a_schema(empty_dsn: str) -> None:
 
 
 @pytest.mark.concurrent
-def test_six_installers_of_one_database(empty_dsn: str) -> None:
-    results = together([partial(install_by_driver, empty_dsn, **SMALL)] * 6)
+def test_twenty_installers_of_one_database(empty_dsn: str) -> None:
+    results = together([partial(install_by_driver, empty_dsn, **SMALL)] * 20)
     raise_errors(results)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         assert broken_rules(conn) == []
