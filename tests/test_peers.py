@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,16 @@ def test_who_fails_is_reported(server: TestServer) -> None:
     assert done.returncode == 0, done.stderr
     assert "ghost was not measured: failed: FileNotFoundError" in done.stdout
     assert "lost was not measured: cannot be installed" in done.stdout
+
+
+def test_a_run_is_bounded(server: TestServer) -> None:
+    """Who is not done in time is cut off, and who is still to come is named, too."""
+    started = time.monotonic()
+    done = run("run.py", "--scale", "tiny", "--only", "floor", "--only", "pgrecall_sql",
+               "--minutes", "0.01", "--dsn", server.admin_dsn)  # fmt: skip
+    assert time.monotonic() - started < 30
+    assert done.returncode == 1
+    assert "pgrecall_sql was not measured: the time of the run was over" in done.stdout
 
 
 def test_the_published_results_are_whole_and_shown() -> None:

@@ -6,6 +6,7 @@ Every contender gets a database of its own, the same data and the same vectors; 
 virtual environment of their own (made once, under .cache/peers). One after the other, in a
 process each, timed by the same code. A contender that cannot be installed or fails is reported.
 `--scale crowd` has more users with more memories and asks what is still found of one user's.
+A run ends after 15 minutes (crowd: an hour; `--minutes`); who was not measured by then is named.
 `--write` makes it the published result of its scale: the file of results, the tables in the
 READMEs and the plots.
 """
@@ -55,12 +56,8 @@ CONTENDERS = {
     "agents_session": "agents",
     "langgraph_checkpointer": "langgraph",
 }
-SECONDS = {
-    "default": 900,
-    "crowd": 3600,
-    "small": 300,
-    "tiny": 120,
-}  # before a contender counts as failed
+MINUTES = {"default": 15, "crowd": 60, "small": 5, "tiny": 2}
+"""What a run takes at most, without making environments: who is not done by then is cut off."""
 
 # Everything durable; nothing of the server's own work inside a measurement; all data in memory.
 SETTINGS = {
@@ -87,6 +84,7 @@ def main() -> int:
     parser.add_argument("--scale", choices=SCALES, default="default")
     parser.add_argument("--only", action="append", choices=CONTENDERS, help="repeatable")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, help="of the run at most (default: by scale)")
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
     parser.add_argument("--json", type=Path, help="write the results to this file")
     parser.add_argument("--write", action="store_true", help="publish: results, tables, plots")
@@ -97,7 +95,7 @@ def main() -> int:
         parser.error("--write needs all contenders")
     if options.write and options.scale not in report.RESULTS:
         parser.error(f"--write publishes the scales {', '.join(report.RESULTS)}")
-    results = measure(names, options.scale, options.seed, options.dsn)
+    results = measure(names, options.scale, options.seed, options.dsn, options.minutes)
     text = json.dumps(results, indent=2) + "\n"
     if options.json:
         options.json.write_text(text, encoding="utf-8")
@@ -108,9 +106,15 @@ def main() -> int:
     return int(any("error" in found for found in results["contenders"].values()))
 
 
-def measure(names: list[str], scale: str, seed: int, dsn: str | None) -> dict[str, Any]:
+def measure(
+    names: list[str], scale: str, seed: int, dsn: str | None, minutes: float | None = None
+) -> dict[str, Any]:
     """Run the contenders one after the other, the floor before, between and after them."""
+    for name in names:  # a download takes its time, which says nothing of anybody
+        with contextlib.suppress(InstallError):  # said when its turn comes
+            interpreter(CONTENDERS[name])
     started = time.monotonic()
+    until = started + 60 * (MINUTES[scale] if minutes is None else minutes)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="peers-")))
         if dsn is None:
@@ -123,9 +127,9 @@ def measure(names: list[str], scale: str, seed: int, dsn: str | None) -> dict[st
         between = {0, len(names) // 2, len(names) - 1} if len(names) > 4 else {0}
         for place, name in enumerate(names):
             if name != "floor":
-                found[name] = contend(name, dsn, folder, SECONDS[scale])
+                found[name] = contend(name, dsn, folder, until)
             if "floor" in names and place in between:
-                floors.append(contend("floor", dsn, folder, SECONDS[scale]))
+                floors.append(contend("floor", dsn, folder, until))
         if floors:
             found = {"floor": report.middle(floors)} | found
         return {
@@ -143,15 +147,17 @@ def measure(names: list[str], scale: str, seed: int, dsn: str | None) -> dict[st
         }
 
 
-def contend(name: str, dsn: str, folder: Path, seconds: float) -> dict[str, Any]:
+def contend(name: str, dsn: str, folder: Path, until: float) -> dict[str, Any]:
     """Measure one contender in its own interpreter and database; an error is a result, too."""
     print(f"{name:24}", end="", file=sys.stderr, flush=True)
     started = time.monotonic()
     try:
         python = interpreter(CONTENDERS[name])
         with database(dsn) as own:
-            found = in_process(python, name, own, folder, seconds)
-    except (InstallError, RuntimeError, subprocess.TimeoutExpired) as error:
+            found = in_process(python, name, own, folder, max(0, until - started))
+    except subprocess.TimeoutExpired:
+        found = {"error": "the time of the run was over"}
+    except (InstallError, RuntimeError) as error:
         found = {"error": str(error)}
     found["seconds"] = round(time.monotonic() - started, 1)
     print(f"{found['seconds']:7.1f} s  {found.get('error', '')}", file=sys.stderr, flush=True)
