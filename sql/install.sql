@@ -219,6 +219,7 @@ begin;
 \ir ../functions/memory/_negating_words.sql
 \ir ../functions/memory/_is_denied_or_general.sql
 \ir ../functions/memory/_is_mergeable.sql
+\ir ../functions/memory/_is_plain_memory.sql
 \ir ../functions/memory/_is_protected.sql
 \ir ../functions/memory/_wrong_candidate_text.sql
 \ir ../functions/memory/_wrong_candidate_value.sql

@@ -32,7 +32,7 @@ create table if not exists recall.conversation_history (
     constraint conversation_history_tools_check check (
         (tool_calls is null or role = 'assistant')
         and (role = 'tool') = (tool_call_id is not null)),
-    constraint conversation_history_metadata_check check (jsonb_typeof(metadata) = 'object')
+    constraint conversation_history_metadata_check check (metadata @> '{}')
 ) partition by hash (user_id);
 
 comment on table recall.conversation_history is

@@ -48,29 +48,30 @@ create table if not exists recall.memory_store (
     embedding_due         boolean             not null default false,
     is_decaying           boolean             not null default false,
     constraint memory_store_pkey primary key (user_id, memory_id),
+    -- Every write reads them from the catalog: kept short, as in sessions.
     constraint memory_store_content_check check (content <> ''),
     constraint memory_store_token_count_check check (token_count >= 0),
     constraint memory_store_tier_check check (tier <> 'working'),
     constraint memory_store_scope_check check ((scope = 'local') = (session_id is not null)),
     constraint memory_store_source_check check (
-        source in ('conversation', 'manual', 'inference', 'tool', 'consolidation', 'import')),
-    constraint memory_store_confidence_check check (confidence between 0 and 1),
-    constraint memory_store_importance_check check (importance between 0 and 1),
+        source = any('{conversation,manual,inference,tool,consolidation,import}')),
+    constraint memory_store_confidence_check check (confidence between '0' and '1'),
+    constraint memory_store_importance_check check (importance between '0' and '1'),
     constraint memory_store_access_check check (
-        access_count >= 0 and relevance_accumulator >= 0
+        access_count >= 0 and relevance_accumulator >= '0'
         and (access_count = 0) = (last_accessed_at is null)),
     constraint memory_store_validity_check check (valid_to >= valid_from),
     constraint memory_store_ended_check check ((ended_at is null) = (end_reason is null)),
     constraint memory_store_end_reason_check check (
-        end_reason in ('superseded', 'merged', 'retracted', 'expired', 'revoked', 'disputed')),
+        end_reason = any('{superseded,merged,retracted,expired,revoked,disputed}')),
     constraint memory_store_superseded_check check (
         superseded_by <> memory_id and (superseded_by is null or ended_at is not null)
-        and (end_reason not in ('superseded', 'merged') or superseded_by is not null)),
+        and (end_reason <> all('{superseded,merged}') or superseded_by is not null)),
     constraint memory_store_disputes_check
         check ((disputes is null) = (end_reason is distinct from 'disputed')),
     constraint memory_store_validated_check
         check (tier < 'episodic' or is_validated or ended_at is not null),
-    constraint memory_store_metadata_check check (jsonb_typeof(metadata) = 'object'),
+    constraint memory_store_metadata_check check (metadata @> '{}'),
     constraint memory_store_follows_session_check
         check (not follows_session or session_id is not null and expires_at is not null),
     constraint memory_store_is_decaying_check
@@ -182,7 +183,7 @@ create table if not exists recall.memory_events (
     memory_hash bytea,
     event_hash  bytea       not null,
     constraint memory_events_pkey primary key (user_id, memory_id, event_no),
-    constraint memory_events_detail_check check (jsonb_typeof(detail) = 'object')
+    constraint memory_events_detail_check check (detail @> '{}')
 ) partition by hash (user_id);
 
 comment on table recall.memory_events is

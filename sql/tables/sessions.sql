@@ -37,23 +37,24 @@ create table if not exists recall.sessions (
     expires_in              interval,
     search_purge_at         timestamptz,
     constraint sessions_pkey primary key (user_id, session_id),
-    -- An update judges all of them again, and reads them from the catalog to do so: few and short.
-    constraint sessions_limits_check check (
-        least(context_window_size - 1, system_prompt_tokens, max_response_tokens) >= 0
-        and temperature between 0 and 2 and top_p > 0 and top_p <= 1
-        and cost_limit_microcents >= 0),
+    -- An update judges all of them again, and reads them from the catalog to do so (a seventh of
+    -- what an append takes): few and short. A number in quotes is one of its column's type, uncast.
+    constraint sessions_numbers_check check (
+        least(context_window_size - 1, system_prompt_tokens, max_response_tokens, user_turn_count,
+              compacted_through_turn, extracted_through_turn, indexed_through_turn,
+              first_retained_turn - 1) >= 0),
+    constraint sessions_sampling_check check (
+        temperature between '0' and '2' and top_p > '0' and top_p <= '1'),
     constraint sessions_turns_check check (
-        least(user_turn_count, compacted_through_turn, extracted_through_turn,
-              indexed_through_turn, first_retained_turn - 1) >= 0
-        and greatest(user_turn_count, compacted_through_turn, extracted_through_turn,
-                     indexed_through_turn, first_retained_turn - 1) <= turn_count),
+        greatest(user_turn_count, compacted_through_turn, extracted_through_turn,
+                 indexed_through_turn, first_retained_turn - 1) <= turn_count),
     constraint sessions_totals_check check (
         least(active_tokens, total_prompt_tokens, total_completion_tokens,
-              total_cost_microcents) >= 0),
+              total_cost_microcents, cost_limit_microcents) >= 0),
     constraint sessions_parent_session_id_check check (parent_session_id <> session_id),
     constraint sessions_last_message_at_check
         check ((last_message_at is null) = (turn_count = 0) and created_at <= last_message_at),
-    constraint sessions_metadata_check check (jsonb_typeof(metadata) = 'object')
+    constraint sessions_metadata_check check (metadata @> '{}')
 ) partition by hash (user_id);
 
 comment on table recall.sessions is

@@ -18,8 +18,8 @@ create table if not exists recall.users (
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
     constraint users_event_count_check check (event_count >= 0),
-    constraint users_overrides_check check (jsonb_typeof(overrides) = 'object'),
-    constraint users_metadata_check check (jsonb_typeof(metadata) = 'object')
+    constraint users_overrides_check check (overrides @> '{}'),
+    constraint users_metadata_check check (metadata @> '{}')
 ) partition by hash (user_id);
 
 comment on table recall.users is 'Users; the row is the lock of its memories.';
