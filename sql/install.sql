@@ -355,7 +355,6 @@ begin;
 \ir ../functions/context/_memory_line.sql
 \ir ../functions/context/_memory_block.sql
 \ir ../functions/context/_memory_heading_tokens.sql
-\ir ../functions/context/_message_cost.sql
 \ir ../functions/context/_message_json.sql
 \ir ../functions/context/_pack_memories.sql
 \ir ../functions/context/_pack_turns.sql

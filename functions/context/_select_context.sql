@@ -47,7 +47,9 @@ declare
     v_stable   bigint;
     v_step     real;
     v_is_fixed boolean;
+    v_messages jsonb[];
 begin
+    o_history  := '{}'::jsonb[];
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
     o_session  := recall._read_session(p_user_id, p_session_id);
@@ -74,7 +76,7 @@ begin
         o_session,
         case when o_summary.kind = 'compaction' then o_summary.to_turn
              when p_as_of is null then o_session.compacted_through_turn else 0 end,
-        p_as_of, v_room.o_total, v_settings);
+        p_as_of, v_room.o_total, v_settings.tokens_per_message);
     o_task := coalesce(
         o_options ->> 'task',
         recall._classify_task(
@@ -111,10 +113,14 @@ begin
     v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);
     v_used     := v_other + v_filled.o_memory + v_filled.o_quoted + v_history;
 
-    select array_agg(h.message order by h.place desc), array_agg(h.id order by h.place desc)
-      into o_history, o_message_ids
-      from unnest(v_window.o_messages[1:v_filled.o_kept], v_window.o_ids[1:v_filled.o_kept])
-           with ordinality as h (message, id, place);
+    v_messages := v_window.o_messages;
+    for v_place in reverse v_filled.o_kept .. 1 loop
+        o_history := o_history || v_messages[v_place];
+    end loop;
+    if v_window.o_is_sealed then
+        o_message_ids := array(select v_window.o_ids[p.place]
+                                 from generate_series(v_filled.o_kept, 1, -1) as p (place));
+    end if;
     o_first_turn := v_window.o_turns[v_filled.o_kept];
     o_last_turn  := case when v_filled.o_kept > 0 then v_window.o_turns[1] end;
     o_truncated  := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_turns);

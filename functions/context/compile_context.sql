@@ -63,7 +63,7 @@ begin
         v_rest   := v_volatile || v_summary || v_context.o_history || v_current;
     end if;
     return jsonb_build_object(
-        'messages', to_jsonb(v_prefix || v_rest),
+        'messages', v_prefix || v_rest,
         'budget', v_context.o_budget,
         'memories', (
             select coalesce(jsonb_agg(jsonb_build_object(
@@ -80,10 +80,7 @@ begin
         'history', jsonb_build_object('first_turn', v_context.o_first_turn,
                                       'last_turn', v_context.o_last_turn)
                    -- By these a driver sees whether a sealed user's messages were moved.
-                   || case when exists (
-                                    select
-                                      from unnest(v_context.o_history) as h (message)
-                                     where starts_with(h.message ->> 'content', 'sealed:v1:'))
+                   || case when v_context.o_message_ids is not null
                            then jsonb_build_object('message_ids', v_context.o_message_ids)
                            else '{}' end,
         'task', v_context.o_task,
