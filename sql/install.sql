@@ -350,11 +350,11 @@ begin;
 \ir ../functions/context/_is_whole_exchange.sql
 \ir ../functions/context/_listed_memories.sql
 \ir ../functions/context/_live_summary.sql
+\ir ../functions/context/_memory_block.sql
 \ir ../functions/context/_plain_text.sql
 \ir ../functions/context/_memory_heading.sql
-\ir ../functions/context/_memory_line.sql
-\ir ../functions/context/_memory_block.sql
 \ir ../functions/context/_memory_heading_tokens.sql
+\ir ../functions/context/_memory_line.sql
 \ir ../functions/context/_message_json.sql
 \ir ../functions/context/_pack_memories.sql
 \ir ../functions/context/_pack_turns.sql

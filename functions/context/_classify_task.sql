@@ -1,29 +1,37 @@
--- recall._classify_task(query, newest messages, has memories, settings) -> the kind of turn
--- new_session: no turns yet, but memories. tool_heavy: a third of the last 12 messages are tool
--- messages. knowledge: the query asks about the past or the user, and nothing in the last turns
+-- recall._classify_task(user, query, newest messages, language) -> the kind of turn
+-- new_session: no turns yet, but memories. tool_heavy: a third of the newest messages are tool
+-- messages. knowledge: the query asks about the past or the user, and nothing in these messages
 -- shares a word with it. Else continuation.
 create or replace function recall._classify_task(
-    p_query        text,
-    p_messages     jsonb[],
-    p_has_memories boolean,
-    p_settings     recall.settings
+    p_user_id  uuid,
+    p_query    text,
+    p_recent   jsonb[],
+    p_language regconfig
 )
 returns text
 language plpgsql
 stable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_recent constant jsonb[] := p_messages[1:12];
-    v_text   text;
+    v_message jsonb;
+    v_tools   integer := 0;
+    v_text    text;
 begin
-    if cardinality(v_recent) = 0 then
-        return case when p_has_memories then 'new_session' else 'continuation' end;
+    if cardinality(p_recent) = 0 then
+        return case when exists (
+                             select from recall.users as u
+                              where u.user_id = p_user_id
+                                and u.active_memory_count > 0)
+                    then 'new_session' else 'continuation' end;
     end if;
 
-    if 3 * (select count(*) from unnest(v_recent) as r (message)
-             where r.message ->> 'role' = 'tool') >= cardinality(v_recent) then
+    foreach v_message in array p_recent loop
+        v_tools := v_tools + (v_message ? 'tool_call_id')::integer;
+    end loop;
+    if 3 * v_tools >= cardinality(p_recent) then
         return 'tool_heavy';
     end if;
 
@@ -31,13 +39,13 @@ begin
                    '|used to|my|mine|about me|(did|do|am|was|have|had) i|(did|have) we)\M') then
         select string_agg(r.message ->> 'content', ' ')
           into v_text
-          from unnest(v_recent) as r (message)
+          from unnest(p_recent) as r (message)
          where jsonb_typeof(r.message -> 'content') = 'string';
         if not exists (
             select
-              from unnest(to_tsvector(p_settings.language, p_query)) as q
+              from unnest(to_tsvector(p_language, p_query)) as q
              where q.lexeme = any (
-                tsvector_to_array(to_tsvector(p_settings.language, left(v_text, 20000))))
+                tsvector_to_array(to_tsvector(p_language, left(v_text, 20000))))
         ) then
             return 'knowledge';
         end if;
@@ -46,6 +54,5 @@ begin
 end;
 $function$;
 
-comment on function recall._classify_task(text, jsonb[], boolean,
-    recall.settings) is
+comment on function recall._classify_task(uuid, text, jsonb[], regconfig) is
     'Kind of turn by written rules: new_session, tool_heavy, knowledge or continuation.';

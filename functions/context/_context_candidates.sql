@@ -1,12 +1,15 @@
 -- recall._context_candidates(…) -> candidate memories, best first, with the tokens of their lines
--- By the option selection; of the four sources below one gives rows. A line costs the memory's
--- count and its bullet, kind and date; a text that had to be defused is counted anew.
+-- By the option selection; of the three sources below one gives rows. A line costs the memory's
+-- count and its bullet, kind and date; a text that had to be defused is counted anew. Of a search
+-- for a small room no more than could stand in it, at 20 tokens a line (10 in format bullets), and
+-- 15 for those that are too long or said already: more of them changed nothing but the time.
 create or replace function recall._context_candidates(
     p_session         recall.sessions,
     p_query           text,
     p_query_embedding halfvec,
     p_options         jsonb,
     p_as_of           timestamptz,
+    p_room            bigint,
     p_settings        recall.settings
 )
 returns recall.context_memory[]
@@ -19,11 +22,14 @@ as $function$
 declare
     v_selection text        := case when p_options ? 'memory_ids' then 'given'
                                     else coalesce(p_options ->> 'selection', 'hybrid') end;
-    v_limit     integer     := p_settings.semantic_candidates + p_settings.lexical_candidates
-                               + p_settings.frequent_candidates;
     v_listed    integer     := coalesce(2 * (p_options ->> 'max_memories')::bigint,
                                         p_settings.exact_search_limit);
-    v_is_plain  boolean     := p_options ->> 'format' = 'bullets';
+    v_is_plain  boolean     := coalesce(p_options ->> 'format' = 'bullets', false);
+    v_limit     integer     := least(
+        p_settings.semantic_candidates + p_settings.lexical_candidates
+        + p_settings.frequent_candidates,
+        15 + least(greatest(0, p_room) / case when v_is_plain then 10 else 20 end,
+                   (p_options ->> 'max_memories')::bigint));
     v_as_of     timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
                                     then least(p_session.created_at, p_as_of) else p_as_of end;
     v_results   recall.context_memory[];
@@ -64,5 +70,5 @@ end;
 $function$;
 
 comment on function recall._context_candidates(recall.sessions, text, halfvec, jsonb, timestamptz,
-    recall.settings) is
+    bigint, recall.settings) is
     'Candidate memories of a context, best first, each with the tokens its line will take.';

@@ -1,15 +1,15 @@
--- recall._context_total(session, options, current, settings) -> what the window leaves
+-- recall._context_total(session, options, current, messages, tokens_per_message) -> what is left
 -- Window minus system prompt, response, tools, current message and their messages' overhead.
 -- Raises  RC009 with the numbers.
 create or replace function recall._context_total(
-    p_session        recall.sessions,
-    p_options        jsonb,
-    p_current_tokens integer,
-    p_messages       integer,
-    p_settings       recall.settings,
-    out o_tools      bigint,
-    out o_overhead   bigint,
-    out o_total      bigint
+    p_session            recall.sessions,
+    p_options            jsonb,
+    p_current_tokens     integer,
+    p_messages           integer,
+    p_tokens_per_message integer,
+    out o_tools          bigint,
+    out o_overhead       bigint,
+    out o_total          bigint
 )
 language plpgsql
 immutable
@@ -17,12 +17,11 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    o_tools    := case
-        when p_options ? 'tool_tokens' then (p_options ->> 'tool_tokens')::integer
-        when p_options ? 'tools' then recall._estimate_tokens((p_options -> 'tools')::text)
-        else 0
-    end;
-    o_overhead := p_settings.tokens_per_message * p_messages;
+    o_tools := coalesce((p_options ->> 'tool_tokens')::integer, 0);
+    if p_options ? 'tools' and not p_options ? 'tool_tokens' then
+        o_tools := recall._estimate_tokens((p_options -> 'tools')::text);
+    end if;
+    o_overhead := p_tokens_per_message * p_messages;
     o_total    := p_session.context_window_size::bigint - p_session.system_prompt_tokens
                   - p_session.max_response_tokens - o_tools - p_current_tokens - o_overhead;
 
@@ -39,6 +38,5 @@ begin
 end;
 $function$;
 
-comment on function recall._context_total(recall.sessions, jsonb, integer, integer,
-    recall.settings) is
+comment on function recall._context_total(recall.sessions, jsonb, integer, integer, integer) is
     'Tokens that the window leaves to memories, working memory, summary and history.';

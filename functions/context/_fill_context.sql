@@ -9,6 +9,7 @@ create or replace function recall._fill_context(
     p_query_embedding halfvec,
     p_options         jsonb,
     p_as_of           timestamptz,
+    p_with_left       boolean,
     p_settings        recall.settings,
     p_total           bigint,
     p_share           bigint,
@@ -34,6 +35,7 @@ declare
     v_heading bigint := recall._memory_heading_tokens(p_options) + p_settings.tokens_per_message;
     v_room    bigint := least(p_total - coalesce(p_cumulative[p_kept], 0), p_share,
                               (p_options ->> 'memory_budget')::bigint);
+    v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
     v_packed  record;
     v_quotes  record;
     v_before  bigint;
@@ -53,10 +55,10 @@ begin
 
     v_packed   := recall._pack_memories(
         recall._context_candidates(p_session, p_query, p_query_embedding, p_options, p_as_of,
-                                   p_settings),
-        v_room - o_quoted - v_heading, p_options);
+                                   v_room - o_quoted - v_heading, p_settings),
+        v_room - o_quoted - v_heading, p_options, p_with_left or v_is_rated);
     o_memories := v_packed.o_memories;
-    if p_options -> 'efficiency' = 'true' then
+    if v_is_rated then
         o_efficiency := recall._packing_efficiency(o_memories, v_room - o_quoted - v_heading);
     end if;
     o_memory   := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
@@ -83,6 +85,6 @@ end;
 $function$;
 
 comment on function recall._fill_context(recall.sessions, text, halfvec, jsonb, timestamptz,
-    recall.settings, bigint, bigint, bigint, integer[], bigint[], bigint[],
+    boolean, recall.settings, bigint, bigint, bigint, integer[], bigint[], bigint[],
     boolean, integer) is
     'Memories, recalled turns and history of a context, each lending what it leaves.';

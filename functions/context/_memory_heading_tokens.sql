@@ -1,16 +1,22 @@
 -- recall._memory_heading_tokens(options) -> tokens of the memory block without its memories
--- Our own heading has 17 tokens.
+-- Our own heading has 17 tokens. In PL/pgSQL, or the estimate of another would be made ready for
+-- every context.
 create or replace function recall._memory_heading_tokens(
     p_options jsonb
 )
 returns integer
-language sql
+language plpgsql
 immutable
 parallel safe
-return 16 + case
-    when p_options ? 'heading' then recall._estimate_tokens(recall._memory_heading(p_options))
-    else 30
+set search_path from current
+as $function$
+begin
+    if p_options ? 'heading' then
+        return 16 + recall._estimate_tokens(recall._memory_heading(p_options));
+    end if;
+    return 46;
 end;
+$function$;
 
 comment on function recall._memory_heading_tokens(jsonb) is
     'Tokens of heading and delimiters of the memory block, on the safe side.';

@@ -1,4 +1,4 @@
--- recall._pack_memories(candidates, budget, options) -> the candidates, taken or left and why
+-- recall._pack_memories(candidates, budget, options, with_left) -> those taken; left ones and why
 -- Greedy by score (or by score per token): what does not fit is skipped, not a stop. Texts that
 -- differ in punctuation or case only are shown once. max_memory_chars limits the texts; in format
 -- bullets, which is for short hints, the whole block: heading, delimiters and lines.
@@ -6,6 +6,7 @@ create or replace function recall._pack_memories(
     p_candidates recall.context_memory[],
     p_budget     bigint,
     p_options    jsonb,
+    p_with_left  boolean,
     out o_memories recall.context_memory[],
     out o_tokens   bigint
 )
@@ -74,11 +75,13 @@ begin
             v_episodes := v_episodes + (v_memory.kind = 'episode')::integer;
             v_chars    := v_chars + v_bullet + length(v_memory.content);
             o_tokens   := o_tokens + v_memory.token_count;
+            o_memories := o_memories || v_memory;
+        elsif p_with_left then
+            o_memories := o_memories || v_memory;
         end if;
-        o_memories := o_memories || v_memory;
     end loop;
 end;
 $function$;
 
-comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb) is
+comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb, boolean) is
     'Pack candidate memories into a token budget; each comes back with taken and reason.';

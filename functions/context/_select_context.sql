@@ -1,8 +1,11 @@
--- recall._select_context(user, session, query, embedding, options, as_of) -> what goes in, and why
+-- recall._select_context(user, session, query, embedding, options, as_of, with_left) -> what goes in
 -- The budget B is what the window leaves after system prompt, response, tools, current message and
 -- the messages' overhead. Memories, working memory and history have shares of it by the kind of
 -- turn; what one leaves unused the others may use (recall._fill_context). In layout cache_stable
--- the history's start moves in steps that do not depend on the query.
+-- the history's start moves in steps that do not depend on the query. History runs from the newest
+-- message to the oldest, its ids are a sealed user's only; memories that were left stand among the
+-- others if with_left says so. What is asked for seldom stands behind an IF, since an expression
+-- takes its time although it comes to nothing.
 -- Raises  RC001, RC003, RC004, RC005 cost limit, RC009 with the numbers.
 create or replace function recall._select_context(
     p_user_id         uuid,
@@ -11,7 +14,8 @@ create or replace function recall._select_context(
     p_query_embedding halfvec,
     p_options         jsonb,
     p_as_of           timestamptz,
-    out o_session     recall.sessions,
+    p_with_left       boolean,
+    out o_prompt_hash bytea,
     out o_options     jsonb,
     out o_memories    recall.context_memory[],
     out o_recalled    recall.recalled_turn[],
@@ -19,7 +23,7 @@ create or replace function recall._select_context(
     out o_message_ids uuid[],
     out o_first_turn  integer,
     out o_last_turn   integer,
-    out o_summary     recall.session_summaries,
+    out o_summary     text,
     out o_working     text,
     out o_current     jsonb,
     out o_task        text,
@@ -32,7 +36,9 @@ parallel safe
 set search_path from current
 as $function$
 declare
+    v_session  recall.sessions;
     v_settings recall.settings;
+    v_summary  recall.session_summaries;
     v_current  record;
     v_window   record;
     v_working  record;
@@ -47,60 +53,61 @@ declare
     v_stable   bigint;
     v_step     real;
     v_is_fixed boolean;
-    v_messages jsonb[];
 begin
-    o_history  := '{}'::jsonb[];
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
-    o_session  := recall._read_session(p_user_id, p_session_id);
+    v_session  := recall._read_session(p_user_id, p_session_id);
     v_settings := recall._context_settings(p_user_id, o_options);
-    o_options  := recall._context_limits(o_options, v_settings);
-    perform recall._check_cost(o_session, v_settings);
+    if o_options <> '{}' then
+        o_options := recall._context_limits(o_options, v_settings);
+    end if;
+    if coalesce(v_session.cost_limit_microcents, v_settings.user_cost_limit_microcents) is not null
+    then
+        perform recall._check_cost(v_session, v_settings);
+    end if;
 
     v_current := recall._current_message(o_options -> 'current_message',
                                          v_settings.tokens_per_image);
     o_current := v_current.o_message;
-    v_query   := recall._query_text(p_query, o_current);
-    v_room    := recall._context_total(
-        o_session, o_options, v_current.o_tokens,
-        1 + (o_session.system_prompt_tokens > 0)::integer + (o_current is not null)::integer,
-        v_settings);
+    v_query   := p_query;
+    if v_query = '' or v_query is null then
+        v_query := recall._query_text(p_query, o_current);
+    end if;
+    v_room     := recall._context_total(
+        v_session, o_options, v_current.o_tokens,
+        1 + (v_session.system_prompt_tokens > 0)::integer + (o_current is not null)::integer,
+        v_settings.tokens_per_message);
     v_stable   := v_room.o_total + v_current.o_tokens
                   + case when o_current is null then 0 else v_settings.tokens_per_message end;
     v_is_fixed := recall._has_fixed_memories(o_options);
     v_step     := case o_options ->> 'layout'
                       when 'cache_stable' then v_settings.cache_stable_step end;
 
-    o_summary := recall._live_summary(o_session, p_as_of);
+    v_summary := recall._live_summary(v_session, p_as_of);
     v_window  := recall._history_window(
-        o_session,
-        case when o_summary.kind = 'compaction' then o_summary.to_turn
-             when p_as_of is null then o_session.compacted_through_turn else 0 end,
+        v_session,
+        case when v_summary.kind = 'compaction' then v_summary.to_turn
+             when p_as_of is null then v_session.compacted_through_turn else 0 end,
         p_as_of, v_room.o_total, v_settings.tokens_per_message);
-    o_task := coalesce(
-        o_options ->> 'task',
-        recall._classify_task(
-            v_query, v_window.o_messages,
-            (select u.active_memory_count > 0 from recall.users as u where u.user_id = p_user_id),
-            v_settings));
-    v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_stable, v_settings);
-    v_working := recall._working_block(o_session, o_options ->> 'include_working',
+    o_task    := o_options ->> 'task';
+    if o_task is null then
+        o_task := recall._classify_task(p_user_id, v_query, v_window.o_messages[1:12],
+                                        v_settings.language);
+    end if;
+    v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_stable, v_is_fixed,
+                                        v_settings);
+    v_working := recall._working_block(v_session, o_options ->> 'include_working',
                                        v_share.o_working, p_as_of, v_settings);
     o_working := v_working.o_text;
-    v_share.o_history := least(
-        v_share.o_history,
-        v_room.o_total - v_working.o_tokens
-        - case when v_is_fixed then v_share.o_memory else 0 end);
 
-    v_fit := recall._fit_history(v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-                                 o_summary, v_share.o_history, v_step,
-                                 v_settings.tokens_per_message);
-    if v_fit.o_summary = 0 then
-        o_summary := null;
-    end if;
+    v_fit    := recall._fit_history(
+        v_window.o_cumulative, v_window.o_position, v_window.o_is_cut, v_summary,
+        least(v_share.o_history, v_room.o_total - v_working.o_tokens
+                                 - case when v_is_fixed then v_share.o_memory else 0 end),
+        v_step, v_settings.tokens_per_message);
     v_other  := v_fit.o_summary + v_working.o_tokens;
     v_filled := recall._fill_context(
-        o_session, v_query, p_query_embedding, o_options, p_as_of, v_settings,
+        v_session, v_query, p_query_embedding, o_options, p_as_of, p_with_left, v_settings,
         v_room.o_total - v_other,
         case when v_fit.o_is_short or v_is_fixed then v_share.o_memory end,
         case when v_step is null
@@ -113,30 +120,28 @@ begin
     v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);
     v_used     := v_other + v_filled.o_memory + v_filled.o_quoted + v_history;
 
-    v_messages := v_window.o_messages;
-    for v_place in reverse v_filled.o_kept .. 1 loop
-        o_history := o_history || v_messages[v_place];
-    end loop;
-    if v_window.o_is_sealed then
-        o_message_ids := array(select v_window.o_ids[p.place]
-                                 from generate_series(v_filled.o_kept, 1, -1) as p (place));
-    end if;
-    o_first_turn := v_window.o_turns[v_filled.o_kept];
-    o_last_turn  := case when v_filled.o_kept > 0 then v_window.o_turns[1] end;
-    o_truncated  := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_turns);
-    o_budget     := jsonb_build_object(
-        'window', o_session.context_window_size, 'system', o_session.system_prompt_tokens,
-        'tools', v_room.o_tools, 'response', o_session.max_response_tokens,
+    o_prompt_hash := v_session.system_prompt_hash;
+    o_summary     := case when v_fit.o_summary > 0 then v_summary.content end;
+    o_history     := v_window.o_messages[1:v_filled.o_kept];
+    o_message_ids := case when v_window.o_is_sealed and v_filled.o_kept > 0
+                         then v_window.o_ids[1:v_filled.o_kept] end;
+    o_first_turn  := v_window.o_turns[v_filled.o_kept];
+    o_last_turn   := case when v_filled.o_kept > 0 then v_window.o_turns[1] end;
+    o_truncated   := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_turns);
+    o_budget      := jsonb_build_object(
+        'window', v_session.context_window_size, 'system', v_session.system_prompt_tokens,
+        'tools', v_room.o_tools, 'response', v_session.max_response_tokens,
         'current', v_current.o_tokens, 'overhead', v_room.o_overhead,
         'memory', v_filled.o_memory, 'recalled', v_filled.o_quoted,
         'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
         'summary', v_fit.o_summary, 'history', v_history, 'available', v_room.o_total,
-        'used', v_used, 'total', o_session.system_prompt_tokens + v_room.o_tools
-                                 + v_current.o_tokens + v_room.o_overhead + v_used)
-        || case when o_options -> 'efficiency' = 'true'
-                then jsonb_build_object('efficiency', v_filled.o_efficiency) else '{}' end;
+        'used', v_used, 'total', v_session.system_prompt_tokens + v_room.o_tools
+                                 + v_current.o_tokens + v_room.o_overhead + v_used);
+    if o_options -> 'efficiency' = 'true' then
+        o_budget := o_budget || jsonb_build_object('efficiency', v_filled.o_efficiency);
+    end if;
 end;
 $function$;
 
-comment on function recall._select_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
-    'Budget, task, memories, recalled turns, history, summary and working memory of a context.';
+comment on function recall._select_context(uuid, uuid, text, halfvec, jsonb, timestamptz, boolean)
+    is 'Budget, task, memories, recalled turns, history, summary and working memory of a context.';

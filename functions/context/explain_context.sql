@@ -47,7 +47,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     v_context := recall._select_context(p_user_id, p_session_id, p_query, p_query_embedding,
-                                        p_options, p_as_of);
+                                        p_options, p_as_of, true);
 
     return query
     select m.memory_id, m.content, m.token_count, m.score, m.relevance, m.similarity, m.lexical,
