@@ -12,8 +12,6 @@ EXPECTED: list[tuple[str, str]] = [
     ("recall._import_rows", "text type variable is not sanitized"),
     ("recall.list_sealed_rows", "text type variable is not sanitized"),
     ("recall.list_sealed_rows", "is maybe unmodified"),  # it returns a query of its own making
-    # rows of tables among several results, which is what it gives
-    ("recall._select_context", "is not single argument"),
     # pg_cron, which is in another database
     ("recall.schedule_maintenance", '"cron" does not exist'),
     ("recall.schedule_maintenance", '"cron.job" does not exist'),

@@ -1,19 +1,19 @@
--- recall._context_shares(task, total, options, stable, is_fixed, settings) -> shares of the budget
+-- recall._context_shares(task, total, options, stable total, settings) -> shares of the budget
 -- By the kind of turn. Outside of tool-heavy work a working block may take half of the memories'
 -- share. In layout cache_stable history has a continuation's share of what does not depend on
 -- query and current message, so that its window starts in the same place from turn to turn. So
 -- have memories that stay the same for a whole session, unless memory_budget says how much. What
 -- history_budget keeps from history the other memories may have.
 create or replace function recall._context_shares(
-    p_task        text,
-    p_total       bigint,
-    p_options     jsonb,
-    p_stable      bigint,
-    p_is_fixed    boolean,
-    p_settings    recall.settings,
-    out o_memory  bigint,
-    out o_working bigint,
-    out o_history bigint
+    p_task         text,
+    p_total        bigint,
+    p_options      jsonb,
+    p_stable       bigint,
+    p_settings     recall.settings,
+    out o_memory   bigint,
+    out o_working  bigint,
+    out o_history  bigint,
+    out o_is_fixed boolean
 )
 language plpgsql
 immutable
@@ -23,6 +23,7 @@ as $function$
 declare
     v_stable bigint;
 begin
+    o_is_fixed := recall._has_fixed_memories(p_options);
     o_memory := floor(p_total * case p_task
         when 'knowledge' then p_settings.knowledge_memory_share
         when 'new_session' then p_settings.new_session_memory_share
@@ -32,28 +33,27 @@ begin
     o_working := case when p_task = 'tool_heavy'
                       then floor(p_total * p_settings.tool_heavy_working_share::numeric)
                       else o_memory / 2 end;
-    if p_is_fixed or p_options ->> 'layout' = 'cache_stable' then
+    if o_is_fixed or p_options ->> 'layout' = 'cache_stable' then
         v_stable := floor((1 - p_settings.continuation_memory_share::numeric) * p_stable);
     end if;
-    if p_is_fixed then
+    if o_is_fixed then
         o_memory := least(p_total, coalesce((p_options ->> 'memory_budget')::bigint,
                                             p_stable - v_stable));
     end if;
 
     if p_options ->> 'layout' = 'cache_stable' then
-        o_history := least(p_total, v_stable) - case when p_is_fixed then o_memory else 0 end;
+        o_history := least(p_total, v_stable) - case when o_is_fixed then o_memory else 0 end;
     else
         o_history := p_total - o_memory - case when p_task = 'tool_heavy' then o_working else 0 end;
     end if;
     if p_options ? 'history_budget' then
         o_history := least(o_history, (p_options ->> 'history_budget')::bigint);
-        if not p_is_fixed then
+        if not o_is_fixed then
             o_memory := greatest(o_memory, p_total - (p_options ->> 'history_budget')::bigint);
         end if;
     end if;
 end;
 $function$;
 
-comment on function recall._context_shares(text, bigint, jsonb, bigint, boolean,
-    recall.settings) is
+comment on function recall._context_shares(text, bigint, jsonb, bigint, recall.settings) is
     'Tokens of memories, working memory and history, before one lends to another.';

@@ -1,4 +1,4 @@
--- recall._select_context(user, session, query, embedding, options, as_of, with_left) -> what goes in
+-- recall._select_context(user, session, query, embedding, options, as_of, with_left) -> selection
 -- The budget B is what the window leaves after system prompt, response, tools, current message and
 -- the messages' overhead. Memories, working memory and history have shares of it by the kind of
 -- turn; what one leaves unused the others may use (recall._fill_context). In layout cache_stable
@@ -48,11 +48,8 @@ declare
     v_fit      record;
     v_query    text;
     v_history  bigint;
-    v_other    bigint;
     v_used     bigint;
-    v_stable   bigint;
     v_step     real;
-    v_is_fixed boolean;
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
@@ -73,13 +70,8 @@ begin
     if v_query = '' or v_query is null then
         v_query := recall._query_text(p_query, o_current);
     end if;
-    v_room     := recall._context_total(
-        v_session, o_options, v_current.o_tokens,
-        1 + (v_session.system_prompt_tokens > 0)::integer + (o_current is not null)::integer,
-        v_settings.tokens_per_message);
-    v_stable   := v_room.o_total + v_current.o_tokens
-                  + case when o_current is null then 0 else v_settings.tokens_per_message end;
-    v_is_fixed := recall._has_fixed_memories(o_options);
+    v_room     := recall._context_total(v_session, o_options, v_current.o_tokens,
+                                        o_current is not null, v_settings.tokens_per_message);
     v_step     := case o_options ->> 'layout'
                       when 'cache_stable' then v_settings.cache_stable_step end;
 
@@ -94,7 +86,7 @@ begin
         o_task := recall._classify_task(p_user_id, v_query, v_window.o_messages[1:12],
                                         v_settings.language);
     end if;
-    v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_stable, v_is_fixed,
+    v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_room.o_stable,
                                         v_settings);
     v_working := recall._working_block(v_session, o_options ->> 'include_working',
                                        v_share.o_working, p_as_of, v_settings);
@@ -103,13 +95,12 @@ begin
     v_fit    := recall._fit_history(
         v_window.o_cumulative, v_window.o_position, v_window.o_is_cut, v_summary,
         least(v_share.o_history, v_room.o_total - v_working.o_tokens
-                                 - case when v_is_fixed then v_share.o_memory else 0 end),
+                                 - case when v_share.o_is_fixed then v_share.o_memory else 0 end),
         v_step, v_settings.tokens_per_message);
-    v_other  := v_fit.o_summary + v_working.o_tokens;
     v_filled := recall._fill_context(
         v_session, v_query, p_query_embedding, o_options, p_as_of, p_with_left, v_settings,
-        v_room.o_total - v_other,
-        case when v_fit.o_is_short or v_is_fixed then v_share.o_memory end,
+        v_room.o_total - v_fit.o_summary - v_working.o_tokens,
+        case when v_fit.o_is_short or v_share.o_is_fixed then v_share.o_memory end,
         case when v_step is null
              then coalesce((o_options ->> 'history_budget')::bigint - v_fit.o_summary,
                            v_room.o_total) end,
@@ -118,7 +109,8 @@ begin
     o_memories := v_filled.o_memories;
     o_recalled := v_filled.o_recalled;
     v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);
-    v_used     := v_other + v_filled.o_memory + v_filled.o_quoted + v_history;
+    v_used     := v_filled.o_memory + v_filled.o_quoted + v_working.o_tokens + v_fit.o_summary
+                  + v_history;
 
     o_prompt_hash := v_session.system_prompt_hash;
     o_summary     := case when v_fit.o_summary > 0 then v_summary.content end;

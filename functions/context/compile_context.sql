@@ -82,7 +82,7 @@ begin
         end loop;
         v_reach := v_reach || jsonb_build_object('message_ids', v_ids);
     end if;
-    -- The messages become part of a JSON once, since each that is made of others copies all of them.
+    -- The messages become part of a JSON once, since each made of others copies all of them.
     return jsonb_build_object(
         'messages', v_prefix || v_rest,
         'budget', v_context.o_budget,
