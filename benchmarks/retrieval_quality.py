@@ -10,6 +10,7 @@ project.
     … --facts                    also ingest the data's facts as memories that cite their turns
     … --compare                  vectors alone, words alone, both, ours, each part off: one table
     … --tokens                   how many tokens each of them needs for the same evidence
+    … --recall 20000             what `search` finds of the nearest of one user's so many memories
 
 Without the data, or the scorer, it says so and is left out.
 """
@@ -20,6 +21,8 @@ import argparse
 import hashlib
 import json
 import pickle
+import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -93,9 +96,10 @@ def as_text(vector: list[float]) -> str:
     return "[" + ",".join(map(str, vector)) + "]"
 
 
-def one(db: psycopg.Connection[Any], query: str, *values: object) -> Any:
-    """Return the first column of the first row."""
-    row = db.execute(query, values).fetchone()
+def one(db: psycopg.Connection[Any], query: str, *values: Any) -> Any:
+    """Return the first column of the first row; values in order, or a dictionary of them."""
+    named = values[0] if values and isinstance(values[0], dict) else values
+    row = db.execute(query, named).fetchone()
     return row[0] if row else None
 
 
@@ -220,6 +224,67 @@ def budget_for(questions: Sequence[tuple[Ranking, int]], share: float, most: int
     return None
 
 
+def sentences(conversations: Sequence[dict[str, Any]], count: int) -> list[str]:
+    """Return texts as people say them: sentences and facts, then pairs of them, up to a count."""
+    found: dict[str, None] = {}
+    for conversation in conversations:
+        for session in conversation["sessions"]:
+            for turn in session["turns"]:
+                found |= dict.fromkeys(re.split(r"(?<=[.!?])\s+", turn["text"]))
+        found |= dict.fromkeys(fact["text"] for fact in conversation["facts"])
+    single, chance = [text for text in found if len(text) > 15], random.Random(1)
+    found = dict.fromkeys(single)
+    while len(found) < min(count, len(single) ** 2):  # that is all of them, and all pairs
+        found[" ".join(chance.sample(single, 2))] = None
+    return list(found)[:count]
+
+
+def recall(
+    db: psycopg.Connection[Any], conversations: Sequence[dict[str, Any]], count: int
+) -> Iterator[str]:
+    """Yield the lines of a table: the share of the truly nearest that `search` finds.
+
+    One user has them all; real texts and questions, by the local model. Of equally near ones any
+    will do.
+    """
+    embedder, user = LocalEmbedder(), uuid.uuid4()
+    settings = {"embedding_model": MODEL, "extraction": "none"}
+    db.execute("select recall.configure(%s)", [Jsonb(settings)])
+    texts = sentences(conversations, count)
+    for first in range(0, len(texts), 500):
+        some = texts[first : first + 500]
+        db.execute(
+            "select from recall.ingest_memories(%s, null, %s, %b)",
+            [user, Jsonb([{"content": text, "source": "import"} for text in some]),
+             [HalfVector(vector) for vector in embedder.embed(some)]],
+        )  # fmt: skip
+    db.execute("vacuum analyze")
+    questions = [q["question"] for c in conversations for q in c["questions"]][:200]
+    vectors = [HalfVector(vector) for vector in embedder.embed(questions)]
+    kept = one(db, "select active_memory_count from recall.users where user_id = %s", user)
+    yield f"| of {kept:,} memories, {len(vectors)} questions | recall | the worst question |"
+    yield "|---|---|---|"
+    for limit in (10, 50):
+        shares = [
+            one(
+                db,
+                "with nearest as materialized ("
+                " select e.memory_id, e.embedding <=> %(v)s as distance"
+                "   from recall.memory_embedding as e where e.user_id = %(user)s"
+                "  order by 2 limit %(limit)s)"
+                " select count(*)::float8 / (select count(*) from nearest)"
+                "   from recall.search(%(user)s, null, %(v)s, %(limit)s) as s"
+                "   join recall.memory_embedding as e on e.user_id = %(user)s"
+                "    and e.memory_id = s.memory_id"
+                "  where e.embedding <=> %(v)s <= (select max(n.distance) from nearest as n)",
+                {"v": vector, "user": user, "limit": limit},
+            )
+            for vector in vectors
+        ]
+        mean = sum(shares) / len(shares)
+        yield f"| the nearest {limit} | {mean:.4f} | {min(shares):.2f} |"
+
+
 def sizes(conversation: dict[str, Any]) -> dict[str, int]:
     """Return the tokens of each turn, with its date and speaker, oldest first."""
     return {
@@ -331,6 +396,7 @@ def main() -> int:
     parser.add_argument("--set", type=json.loads, default={}, help="settings to try, as JSON")
     parser.add_argument("--compare", action="store_true", help="every way of ranking, in one table")
     parser.add_argument("--tokens", action="store_true", help="tokens for equal evidence")
+    parser.add_argument("--recall", type=int, metavar="MEMORIES", help="of one user's memories")
     parser.add_argument("--json", action="store_true", help="the scorer's JSON")
     options = parser.parse_args()
     for name, path in (("--data", options.data), ("--scorer", options.scorer)):
@@ -340,6 +406,10 @@ def main() -> int:
             return 0
 
     with database(options.dsn, dimensions=384) as db:
+        if options.recall:
+            for line in recall(db, json.loads(options.data.read_text()), options.recall):
+                print(line, flush=True)
+            return 0
         benchmark = Benchmark(db, options.data, options.scorer)
         benchmark.configure(options.set)
         if options.compare or options.tokens:

@@ -89,3 +89,18 @@ def test_a_short_conversation(
         [int(cell) for cell in lines[place].strip("| ").split(" | ")[1:]] for place in (2, 6)
     )
     assert all(0 < mine < theirs for mine, theirs in zip(ours, newest, strict=True))
+
+
+def test_recall_of_a_user(
+    server: TestServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    data, scorer = tmp_path / "talk.json", tmp_path / "score.py"
+    data.write_text(json.dumps([conversation()]))
+    scorer.write_text(SCORER)
+    command = ["retrieval_quality.py", "--data", str(data), "--scorer", str(scorer),
+               "--dsn", server.admin_dsn, "--recall", "30"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", command)
+    assert retrieval_quality.main() == 0
+    _, _, *lines = capsys.readouterr().out.strip().splitlines()
+    assert lines == ["| the nearest 10 | 1.0000 | 1.00 |", "| the nearest 50 | 1.0000 | 1.00 |"]
