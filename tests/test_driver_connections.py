@@ -69,6 +69,18 @@ def test_two_users_interleaved_on_one_connection(dsn: str) -> None:
                 memory.messages(chat.user_id, chats[1 - number].session_id)
 
 
+@pytest.mark.parametrize("threshold", [None, 2])
+def test_what_a_pooler_may_not_know(dsn: str, user: uuid.UUID, threshold: int | None) -> None:
+    """A pooler that gives each transaction another connection knows no prepared statements."""
+    limits = Limits(prepare_threshold=threshold, max_connections=1)
+    with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
+        for number in range(6):
+            memory.remember(user, f"User likes tea number {number}")
+            assert len(memory.search(user, "tea")) == number + 1
+        ((count,),) = memory._write.query(b"select count(*) from pg_prepared_statements")
+        assert (count > 0) == (threshold is not None)
+
+
 def test_statement_timeout(dsn: str) -> None:
     limits = Limits(statement_timeout=0.2)
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
@@ -287,6 +299,8 @@ def test_environment(dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch)
     with AgentMemory.from_environment() as memory:
         assert memory.limits == Limits(statement_timeout=2.5)
         assert memory.sessions(user) == []
+    monkeypatch.setenv("PGRECALL_PREPARE_THRESHOLD", "0")
+    assert Settings().limits().prepare_threshold is None
     monkeypatch.setenv("PGRECALL_DSN", "")
     assert Settings().dsn is None
 

@@ -26,6 +26,8 @@ class Settings(BaseSettings):
         statement_timeout: `PGRECALL_STATEMENT_TIMEOUT`: seconds, 0 is none.
         idle_timeout: `PGRECALL_IDLE_TIMEOUT`: seconds a transaction may do nothing, 0 is no limit.
         max_connections: `PGRECALL_MAX_CONNECTIONS`: of each pool.
+        prepare_threshold: `PGRECALL_PREPARE_THRESHOLD`: executions after which a statement is
+            prepared; 0 is never, which PgBouncer before 1.21 needs in transaction mode.
         wrapping_keys: `PGRECALL_WRAPPING_KEYS`: keys of sealed users, `name:base64` each.
         wrapping_key_file: `PGRECALL_WRAPPING_KEY_FILE`: a file of the same.
     """
@@ -40,6 +42,7 @@ class Settings(BaseSettings):
     statement_timeout: float = Field(default=5.0, ge=0)
     idle_timeout: float = Field(default=30.0, ge=0)
     max_connections: int = Field(default=8, ge=1)
+    prepare_threshold: int = Field(default=5, ge=0)
     wrapping_keys: SecretStr | None = None
     wrapping_key_file: Path | None = None
 
@@ -65,4 +68,5 @@ class Settings(BaseSettings):
             statement_timeout=self.statement_timeout,
             idle_timeout=self.idle_timeout,
             max_connections=self.max_connections,
+            prepare_threshold=self.prepare_threshold or None,
         )
