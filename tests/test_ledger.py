@@ -325,13 +325,17 @@ def test_no_credential_in_a_dump(db: Connection, known: uuid.UUID, dsn: str, is_
         made = record(
             db, known, p_endpoint=f"https://x.example/?q={shape.text}", p_error=shape.text,
             p_request_headers={"Authorization": shape.text, "User-Agent": shape.text},
-            p_usage={"x": shape.text}, p_metadata={"x": shape.text}, **given,
+            p_response_headers={"Set-Cookie": shape.text, "x-request-id": shape.text},
+            p_usage={"x": shape.text}, p_metadata={"x": shape.text}, p_provider=shape.text[:200],
+            p_request_id=shape.text[:200], **given,
         )  # fmt: skip
         call(db, "record_stream_events", p_user_id=known, p_call_id=made, p_events=[
             chunk(shape.text), {"type": "text", "mime_type": "text/plain",
                                 "binary_payload": base64.b64encode(raw).decode()}])  # fmt: skip
         call(db, "record_protocol_event", p_user_id=known, p_event_type="mcp",
-             p_payload=document, p_metadata={"x": shape.text})  # fmt: skip
+             p_payload=document, p_payload_body=body, p_metadata={"x": shape.text},
+             p_method=shape.text, p_tool_name=shape.text, p_rpc_id=shape.text,
+             p_tool_call_id=shape.text)  # fmt: skip
     done = run("pg_dump", dsn, "--data-only")
     assert done.returncode == 0, done.stderr
     dump = done.stdout

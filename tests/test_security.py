@@ -388,6 +388,10 @@ def test_nothing_of_a_callers_search_path_is_called(
         with pytest.raises(psycopg.errors.RaiseException, match="hijacked"):
             conn.execute("select version()")
         conn.execute(TYPE_TRAPS.encode())
+        operators = (
+            "select count(*) from pg_catalog.pg_operator where oprnamespace = %s::regnamespace"
+        )
+        assert value(db, operators, ["evil"]) > 100
         for asked in CALLS:
             query = asked.query.replace("::uuid", "::pg_catalog.uuid")
             for name in ("now()", "gen_random_uuid()"):
