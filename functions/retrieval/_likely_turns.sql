@@ -26,7 +26,7 @@ as $function$
 declare
     v_total constant bigint := recall._count_turns(p_user_id, p_filter.session_ids);
     v_any   tsquery;
-    v_near  recall.found_turn[];
+    v_near  record;
     v_said  record;
 begin
     if v_total <= p_settings.exact_search_limit then
@@ -40,17 +40,14 @@ begin
         p_user_id, p_words,
         recall._word_shares(p_user_id, p_words, p_filter.session_ids, v_total), v_total, p_filter);
     weights := v_said.weights;
-    if p_embedding is not null and p_filter.turn_indexes is null then
-        v_near := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter,
-                                                p_settings);
-    end if;
+    v_near  := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter, p_settings);
 
     with near as (
         select r.*, row_number() over (partition by r.session_id order by r.place) as in_session
           from (
                 select m.session_id, m.turn_index,
                        row_number() over (order by m.embedding <=> p_embedding) as place
-                  from unnest(v_near) as n
+                  from unnest(v_near.session_ids, v_near.turn_indexes) as n (session_id, turn_index)
                   join recall.message_search as m
                     on m.user_id    = p_user_id
                    and m.session_id = n.session_id
