@@ -334,11 +334,13 @@ begin;
 \ir ../functions/retrieval/search_sessions.sql
 
 -- functions/context
+\ir ../functions/context/_candidate_limit.sql
 \ir ../functions/context/_check_cost.sql
 \ir ../functions/context/_classify_task.sql
 \ir ../functions/context/_context_candidates.sql
 \ir ../functions/context/_has_fixed_memories.sql
 \ir ../functions/context/_context_limits.sql
+\ir ../functions/context/_context_memory.sql
 \ir ../functions/context/_context_options.sql
 \ir ../functions/context/_context_settings.sql
 \ir ../functions/context/_context_shares.sql

@@ -16,9 +16,8 @@ create or replace function recall._fill_context(
     p_regrow          bigint,
     p_turns           integer[],
     p_cumulative      bigint[],
-    p_position        bigint[],
-    p_is_cut          boolean,
     p_kept            integer,
+    out o_room        bigint,
     out o_memories    recall.context_memory[],
     out o_memory      bigint,
     out o_efficiency  double precision,
@@ -53,27 +52,27 @@ begin
         o_quoted := v_quotes.o_tokens;
     end if;
 
+    o_room     := v_room - o_quoted - v_heading;
     v_packed   := recall._pack_memories(
         recall._context_candidates(p_session, p_query, p_query_embedding, p_options, p_as_of,
-                                   v_room - o_quoted - v_heading, p_settings),
-        v_room - o_quoted - v_heading, p_options, p_with_left or v_is_rated);
+                                   o_room, p_settings),
+        o_room, p_options, p_with_left or v_is_rated);
     o_memories := v_packed.o_memories;
     if v_is_rated then
-        o_efficiency := recall._packing_efficiency(o_memories, v_room - o_quoted - v_heading);
+        o_efficiency := recall._packing_efficiency(o_memories, o_room);
     end if;
     o_memory   := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
 
-    if o_recalled <> '{}' then
+    if cardinality(o_recalled) > 0 then
         v_quotes   := recall._pack_turns(o_recalled, p_session.session_id, null, v_room - o_memory,
                                          p_settings);
         o_recalled := v_quotes.o_turns;
         o_quoted   := v_quotes.o_tokens;
     end if;
     while p_regrow is not null loop
-        o_kept := recall._rows_that_fit(
-            p_cumulative, p_position, p_is_cut,
-            least(p_total - o_memory - o_quoted, p_regrow), null);
-        exit when o_recalled = '{}';
+        o_kept := coalesce(width_bucket(least(p_total - o_memory - o_quoted, p_regrow),
+                                        p_cumulative), 0);
+        exit when cardinality(o_recalled) = 0;
         v_before   := o_quoted;
         v_quotes   := recall._pack_turns(o_recalled, p_session.session_id,
                                          p_turns[o_kept], v_before, p_settings);
@@ -85,6 +84,5 @@ end;
 $function$;
 
 comment on function recall._fill_context(recall.sessions, text, halfvec, jsonb, timestamptz,
-    boolean, recall.settings, bigint, bigint, bigint, integer[], bigint[], bigint[],
-    boolean, integer) is
+    boolean, recall.settings, bigint, bigint, bigint, integer[], bigint[], integer) is
     'Memories, recalled turns and history of a context, each lending what it leaves.';

@@ -8,6 +8,7 @@ create or replace function recall._score_parts(
     p_query_embedding halfvec,
     p_options         jsonb,
     p_as_of           timestamptz,
+    p_room            bigint,
     p_settings        recall.settings
 )
 returns setof recall.found_memory
@@ -27,9 +28,8 @@ begin
         return query
         select * from recall._search_memories(
             p_session.user_id, p_query, p_query_embedding,
-            p_settings.semantic_candidates + p_settings.lexical_candidates
-            + p_settings.frequent_candidates,
-            v_filter, v_as_of, p_session.session_id, p_settings);
+            recall._candidate_limit(p_room, p_options, p_settings), v_filter, v_as_of,
+            p_session.session_id, p_settings);
     elsif v_selection = 'split' then
         return query
         select * from recall._split_memories(p_session, p_query, p_query_embedding, p_options,
@@ -47,5 +47,5 @@ end;
 $function$;
 
 comment on function recall._score_parts(recall.sessions, text, halfvec, jsonb, timestamptz,
-    recall.settings) is
+    bigint, recall.settings) is
     'Candidate memories of a context with the parts of their scores, for explain_context.';

@@ -17,6 +17,7 @@ create or replace function recall._select_context(
     p_with_left       boolean,
     out o_prompt_hash bytea,
     out o_options     jsonb,
+    out o_room        bigint,
     out o_memories    recall.context_memory[],
     out o_recalled    recall.recalled_turn[],
     out o_history     jsonb[],
@@ -104,8 +105,8 @@ begin
         case when v_step is null
              then coalesce((o_options ->> 'history_budget')::bigint - v_fit.o_summary,
                            v_room.o_total) end,
-        v_window.o_turns, v_window.o_cumulative, v_window.o_position, v_window.o_is_cut,
-        v_fit.o_kept);
+        v_window.o_turns, v_window.o_cumulative, v_fit.o_kept);
+    o_room     := v_filled.o_room;
     o_memories := v_filled.o_memories;
     o_recalled := v_filled.o_recalled;
     v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);

@@ -56,8 +56,9 @@ begin
            p.authority_part, p.importance_part, p.decay
       from unnest(v_context.o_memories) with ordinality as m
       join recall._score_parts(
-               v_context.o_session, recall._query_text(p_query, v_context.o_current),
-               p_query_embedding, v_context.o_options, p_as_of,
+               recall._read_session(p_user_id, p_session_id),
+               recall._query_text(p_query, v_context.o_current),
+               p_query_embedding, v_context.o_options, p_as_of, v_context.o_room,
                recall._context_settings(p_user_id, v_context.o_options)) as p
         on p.memory_id = m.memory_id
      order by m.ordinality;
