@@ -139,8 +139,8 @@ def test_an_output_that_is_no_unicode(cli: Cli, who: str) -> None:
 def test_help(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0
-    for command in ("install", "status", "doctor", "demo", "chat", "import", "search", "memories",
-                    "context", "worker"):  # fmt: skip
+    for command in ("install", "status", "doctor", "demo", "chat", "import", "export", "search",
+                    "memories", "context", "worker", "forget", "bench"):  # fmt: skip
         assert command in done.out
         assert cli(command, "--help").code == 0
     assert "0.1.0" in cli("--version").out
@@ -158,6 +158,7 @@ def test_help(cli: Cli) -> None:
         ["import", "/no/such/file"],
         ["install", "--embedding", "no-such-model"],
         ["install", "--dimensions", "0"],
+        ["bench", "--rounds", "0"],
         ["memories", "retract", "not-a-uuid", "--user", "ada"],
         ["worker", "--api-key-env", "NO_SUCH_VARIABLE"],
     ],
@@ -260,6 +261,24 @@ def test_status_is_for_the_owner(cli: Cli, db: psycopg.Connection, local: str, r
         done = cli("status", "--dsn", make_conninfo(local, **login))
     assert (done.code, done.out) == (1, "")
     assert "only the owner of the schema recall" in done.err
+
+
+def test_bench(cli: Cli, db: psycopg.Connection, local: str) -> None:
+    """It times every call, and leaves nobody behind, whoever asks."""
+    counted = "select count(*) from recall.users"
+    before = db.execute(counted).fetchone()
+    done = cli("bench", "--rounds", 2, "--memories", 12, "--json")
+    assert done.code == 0, done.err
+    assert (done.json["rounds"], done.json["memories"]) == (2, 12)
+    assert {"append a turn", "search by both", "compile a context"} <= set(done.json["calls"])
+    for times in done.json["calls"].values():
+        assert 0 < times["median_ms"] <= times["p95_ms"] <= times["p99_ms"]
+    assert "compile a context" in cli("bench", "--rounds", 1, "--memories", 1).out
+    with login_role(db, member_of=["recall_worker"]) as login:
+        refused = cli("bench", "--dsn", make_conninfo(local, **login))
+    assert (refused.code, refused.out) == (1, "")
+    assert "recall_admin" in refused.err
+    assert db.execute(counted).fetchone() == before
 
 
 def test_doctor_fails_when_something_is_broken(

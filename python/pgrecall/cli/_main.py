@@ -35,6 +35,7 @@ _COMMANDS = {
     "calls": "calls",
     "worker": "worker",
     "tick": "tick",
+    "bench": "bench",
 }
 
 
