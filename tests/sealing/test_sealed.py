@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 import uuid
 from typing import Any
 
@@ -103,6 +104,58 @@ def test_wrapping_keys(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("", "name:c2hvcnQ=", "name:!!!", "name"):
         with pytest.raises(ConfigurationError):
             LocalWrappingKeys.from_text(wrong)
+
+
+class Service:
+    """A key management service: it never gives a wrapping key away, and can be out of reach."""
+
+    current = "projects/p/keys/1"
+
+    def __init__(self) -> None:
+        self.wrapped: dict[bytes, tuple[str, bytes, bytes]] = {}
+        self.calls: list[str] = []
+        self.is_down = False
+
+    def wrap(self, name: str, data_key: bytes, context: bytes) -> bytes:
+        self.calls.append("wrap")
+        token = secrets.token_bytes(60)
+        self.wrapped[token] = (name, data_key, context)
+        return token
+
+    def unwrap(self, name: str, wrapped: bytes, context: bytes) -> bytes:
+        self.calls.append("unwrap")
+        if self.is_down:
+            raise ConnectionError("the service does not answer")
+        known, data_key, bound = self.wrapped[wrapped]
+        assert (known, bound) == (name, context)
+        return data_key
+
+
+def test_a_key_management_service(configured: str, user: uuid.UUID, db: Connection) -> None:
+    """Asked once by each process; while it is out of reach that is said, and nothing is written."""
+    service = Service()
+
+    def driver() -> AgentMemory:
+        return AgentMemory.connect(configured, embedder=False, wrapping_keys=service)
+
+    with driver() as memory:
+        memory.seal_user(user)
+        memory.remember(user, f"The user keeps a {MARK}.")
+    assert "wrap" in service.calls
+    assert readable(db) == []
+    with driver() as memory:
+        service.calls.clear()
+        service.is_down = True
+        for call_of_user in (memory.memories, lambda u: memory.remember(u, f"Another {MARK}.")):
+            with pytest.raises(ConnectionError, match="does not answer"):
+                call_of_user(user)
+        service.is_down = False
+        service.calls.clear()
+        for _ in range(3):
+            (kept,) = memory.memories(user)
+            assert kept.content == f"The user keeps a {MARK}."
+        assert service.calls == ["unwrap"]
+    assert readable(db) == []
 
 
 # --- end to end
