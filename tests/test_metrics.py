@@ -168,6 +168,23 @@ def test_storage_and_maintenance(db: Connection, mark: str) -> None:
     assert sum(gauges(db, "pgrecall_health_checks").values()) == len(call(db, "health"))
 
 
+def test_what_is_red_can_be_alerted_on(db: Connection, mark: str) -> None:
+    """Each row of health() by its name, and months that are missing."""
+    with db.transaction(force_rollback=True):
+        checks = {row["name"]: row["status"] for row in call(db, "health")}
+        levels = {"ok": 0, "warn": 1, "fail": 2}
+        assert gauges(db, "pgrecall_health") == {
+            name: levels[status] for name, status in checks.items()
+        }
+        assert gauges(db, "pgrecall_missing_months") == {"this": 0, "next": 0}
+        leaf = value(
+            db, "select l.leaf::text from recall._month_leaves('recall.conversation_history_p3')"
+                " as l where l.lower_bound = date_trunc('month', now(), 'UTC')")  # fmt: skip
+        db.execute(f"drop table {leaf}".encode())
+        assert gauges(db, "pgrecall_missing_months") == {"this": 1, "next": 0}
+        assert gauges(db, "pgrecall_health")["partitions"] == 2
+
+
 def test_large_tables_are_not_read_whole(db: Connection, mark: str) -> None:
     db.execute("set enable_seqscan = off")
     for table, column in (("memory_events", "at"), ("job_phases", "created_at")):

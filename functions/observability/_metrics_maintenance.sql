@@ -1,4 +1,4 @@
--- recall._metrics_maintenance() -> age, failures and duration of the last run of each enabled task
+-- recall._metrics_maintenance() -> the last run of each enabled task, and months that are missing
 create or replace function recall._metrics_maintenance()
 returns table (
     name   text,
@@ -24,8 +24,13 @@ begin
            ) as m (name, value)
      where t.enabled
        and m.value is not null;
+    return query
+    select 'pgrecall_missing_months', v.value::float8, jsonb_build_object('month', v.month)
+      from recall._missing_months(v_now) as m
+     cross join lateral (values ('this', m.o_this), ('next', m.o_next)) as v (month, value);
 end;
 $function$;
 
 comment on function recall._metrics_maintenance() is
-    'Metrics of maintenance: when each task ran last, what it did, how long it took, failures.';
+    'Metrics of maintenance: when each task ran last, what it did, how long it took, failures; '
+    'missing months.';

@@ -1,7 +1,8 @@
 -- recall.metrics() -> name, value, labels: gauges in Prometheus' naming
 -- For all users together; no user, text or id is in it. Counts of large tables are the planner's
 -- and the statistics collector's estimates, so that a scrape costs the same at any size; rates are
--- those of the last day.
+-- those of the last day. pgrecall_health is 0 for a check that is well, 1 for one that warns, 2 for
+-- one that fails.
 create or replace function recall.metrics()
 returns table (
     name   text,
@@ -16,11 +17,18 @@ set search_path from current
 as $function$
 begin
     return query
+    with checks as materialized (
+        select h.name, h.status from recall.health() as h
+    )
     select 'pgrecall_info', 1::float8, jsonb_build_object('version', recall.version())
      union all
-    select 'pgrecall_health_checks', count(*)::float8, jsonb_build_object('status', h.status)
-      from recall.health() as h
-     group by h.status
+    select 'pgrecall_health_checks', count(*)::float8, jsonb_build_object('status', c.status)
+      from checks as c
+     group by c.status
+     union all
+    select 'pgrecall_health', array_position('{ok,warn,fail}'::text[], c.status) - 1,
+           jsonb_build_object('check', c.name)
+      from checks as c
      union all
     select * from recall._metrics_queue()
      union all
