@@ -3,8 +3,6 @@
 -- words or are near enough, and the turns right beside them, since a question and its answer seldom
 -- stand in one. The turns of this session from before_turn on stand in its history. A long turn is
 -- cut. A line costs the turn's count where that is known, else a safe estimate, and its frame.
--- Plans for the one leaf: a generic one would add the leaves of another table to the locks of a
--- context.
 create or replace function recall._recalled_turns(
     p_session         recall.sessions,
     p_query           text,
@@ -18,7 +16,7 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $function$
 declare
@@ -26,7 +24,11 @@ declare
     v_found recall.found_turn[];
     v_turns recall.recalled_turn[];
 begin
-    if v_words = '{}' and p_query_embedding is null or p_settings.recalled_turns = 0 then
+    -- Nothing is looked for when all turns of the user stand in the history.
+    if v_words = '{}' and p_query_embedding is null
+       or p_settings.recalled_turns = 0
+       or recall._count_turns(p_session.user_id, null)
+          <= p_session.turn_count - p_before_turn + 1 then
         return '{}'::recall.recalled_turn[];
     end if;
 
