@@ -281,6 +281,31 @@ def test_malformed_messages(
     assert job_rows(db, user) == []
 
 
+ESTIMATES: list[tuple[str, int]] = [
+    ("", 0),
+    ("a plain word", 6),
+    ("tea  and   a", 6),
+    ("no" + " " * 20 + "more", 6),
+    ("strengths", 9),  # four consonants in a row
+    ("Strengths", 4),
+    ("rhythm", 3),
+    ("abcdefghijklmn", 14),
+    ("ababababababab", 6),
+    ("abababababababa", 15),  # more than fourteen letters
+    ("don't", 4),
+    ("a1 b", 3),
+    ("naïve 日本", 13),
+    ("\x01\x02 be", 4),
+]
+
+
+def test_tokens_that_nobody_counted(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+    append(db, user, session, [{"role": "user", "content": text} for text, _ in ESTIMATES])
+    found = messages(db, user, session)
+    assert [(row["content"], row["token_count"]) for row in reversed(found)] == ESTIMATES
+    assert all(row["tokens_estimated"] for row in found)
+
+
 def test_a_null_character_is_refused(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
     with pytest.raises(psycopg.errors.UntranslatableCharacter, match=r"\\u0000 cannot be"):
         db.execute(

@@ -72,6 +72,7 @@ begin
          cross join lateral (
                 select recall._starting_tier(s.source, s.provenance, s.kind, s.confidence,
                                              s.is_verbatim, p_settings)
+                offset 0
                ) as g (tier)
          cross join lateral (
                 select g.tier, g.tier = 'session' and not s.is_verbatim and v_session_id is not null
