@@ -352,6 +352,43 @@ def test_explain_context_tells_what_was_taken_and_why(db: Connection, user: uuid
     assert all(0 <= memory["relevance"] <= 1 for memory in taken)
 
 
+def test_a_small_room_has_no_more_candidates_than_it_could_hold(
+    db: Connection, user: uuid.UUID
+) -> None:
+    texts = [f"Note {n}: {'tea ' * (n % 7 + 1)}with {n % 5} friends" for n in range(120)]
+    candidates = Jsonb([{"content": text, "source": "import"} for text in texts])
+    db.execute(
+        "select from recall.ingest_memories(%s, p_session_id => null, p_candidates => %s)",
+        [user, candidates],
+    )
+    session = open_session(db, user)
+    best = [
+        row[0]
+        for row in db.execute(
+            "select memory_id from recall.search(%s, 'tea', p_limit => 100)", [user]
+        ).fetchall()
+    ]
+    # 50 tokens are the block's own
+    for options, count in (
+        ({}, 90),
+        ({"memory_budget": 550}, 15 + 500 // 25),
+        ({"memory_budget": 550, "format": "bullets", "max_memory_chars": 9000}, 15 + 500 // 12),
+        ({"max_memories": 5}, 15 + 5),
+        ({"memory_budget": 0}, 15),
+    ):
+        rows = db.execute(
+            "select memory_id, taken, score, decay * (similarity_part + lexical_part"
+            " + freshness_part + frequency_part + authority_part + importance_part)"
+            "  from recall.explain_context(%s, %s, 'tea', p_options => %s)",
+            [user, session, Jsonb(options)],
+        ).fetchall()
+        assert [row[0] for row in rows] == best[:count], options
+        assert all(row[2] == pytest.approx(row[3]) for row in rows)
+        context = compile_context(db, user, session, "tea", **options)
+        taken = [str(row[0]) for row in rows if row[1]]
+        assert [memory["id"] for memory in context["memories"]] == taken
+
+
 def test_limits_on_memories_are_kept(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     for number in range(8):

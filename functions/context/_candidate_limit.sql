@@ -1,6 +1,7 @@
 -- recall._candidate_limit(room, options, settings) -> candidates of a context that are searched for
--- In a small room no more than could stand in it, at 20 tokens a line (10 in format bullets), and
--- 15 for those that are too long or said already: more changed little but the time.
+-- In a small room no more than could stand in it, at 25 tokens a line (12 in format bullets), and
+-- 15 for those that are too long or said already. Of 600 tokens all 90 candidates filled 0.1 % more
+-- with memories of 10 to 20 words, 1 % more with some of up to 60.
 create or replace function recall._candidate_limit(
     p_room     bigint,
     p_options  jsonb,
@@ -13,7 +14,7 @@ parallel safe
 return least(
     p_settings.semantic_candidates + p_settings.lexical_candidates + p_settings.frequent_candidates,
     15 + least(
-        greatest(0, p_room) / case when p_options ->> 'format' = 'bullets' then 10 else 20 end,
+        greatest(0, p_room) / case when p_options ->> 'format' = 'bullets' then 12 else 25 end,
         (p_options ->> 'max_memories')::bigint));
 
 comment on function recall._candidate_limit(bigint, jsonb, recall.settings) is

@@ -53,7 +53,10 @@ begin
                  and v_chars + v_bullet + length(v_memory.content) > v_max_memory_chars
                 then 'max_memory_chars is reached'
             when o_tokens + v_memory.token_count > p_budget
-                then format('%s tokens, %s left', v_memory.token_count, p_budget - o_tokens)
+                then case when p_with_left
+                          then format('%s tokens, %s left', v_memory.token_count,
+                                      p_budget - o_tokens)
+                          else 'left' end
         end;
 
         -- Asked last, since this costs more than all the rest: spaces go by replace because each
