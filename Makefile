@@ -39,7 +39,7 @@ format: $(STAMP)  ## format the Python files
 generate: $(STAMP)  ## make the blocking client out of the asynchronous one
 	$(BIN)/python .ci/generate.py
 
-bench: $(STAMP)  ## run the benchmarks (ARGS=--peers: beside mem0, LangGraph, …)
+bench: $(STAMP)  ## run the main benchmarks (ARGS=--peers: beside mem0, LangGraph, …)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 eval: $(STAMP)  ## measure what a model extracts (EVAL_BASE_URL, EVAL_MODEL, or ARGS)

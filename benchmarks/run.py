@@ -1,4 +1,4 @@
-"""All benchmarks, in one run: `make bench ARGS="--data locomo.json --scorer retrieval_score.py"`.
+"""The main benchmarks: `make bench ARGS="--data locomo.json --scorer retrieval_score.py"`.
 
 Without data of your own for retrieval quality that part is left out, and the output says so. So are
 the peers without `--peers`: they are installed from PyPI, and take a while.
