@@ -104,6 +104,7 @@ def test_a_broken_line_of_pairs_is_named(tmp_path: Path) -> None:
         ("Größe in Köln", "GRÖßE IN KÖLN"),
         ("User has ﬁne taste", "User has fine taste"),
         ("User likes\ttea\n", " User likes tea"),
+        ("User\u00a0likes \u2003tea", "User\nlikes\u3000tea"),
     ],
 )
 def test_an_equal_text_is_a_repetition(
