@@ -387,6 +387,12 @@ def test_a_small_room_has_no_more_candidates_than_it_could_hold(
         context = compile_context(db, user, session, "tea", **options)
         taken = [str(row[0]) for row in rows if row[1]]
         assert [memory["id"] for memory in context["memories"]] == taken
+    among = value(
+        db,
+        "select count(*) from recall.explain_context(%s, %s, 'tea', p_options => %s)",
+        [user, session, Jsonb({"memory_budget": 550, "pack": "density"})],
+    )
+    assert among == 90
 
 
 def test_limits_on_memories_are_kept(db: Connection, user: uuid.UUID) -> None:
