@@ -14,19 +14,14 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_answer record;
+    v_row   recall.conversation_history;
+    v_calls jsonb := '[]';
 begin
-    for v_answer in
-        select t.tool_call_id, t.turn_index
-          from unnest(p_rows) as t
-         where t.role = 'tool'
-           and not exists (
-                   select from unnest(p_rows) as a
-                    where a.turn_index < t.turn_index
-                      and a.tool_calls @> jsonb_build_array(
-                              jsonb_build_object('id', t.tool_call_id)))
-         order by t.turn_index
-    loop
+    foreach v_row in array p_rows loop
+        v_calls := v_calls || coalesce(v_row.tool_calls, '[]');
+        continue when v_row.role <> 'tool'
+                      or v_calls @> jsonb_build_array(
+                             jsonb_build_object('id', v_row.tool_call_id));
         perform
            from recall.conversation_history as h
           where h.user_id    = p_session.user_id
@@ -34,15 +29,15 @@ begin
             and h.created_at between p_session.created_at and p_session.last_message_at
             and not h.turn_index <@ p_session.retracted_turns
             and h.tool_calls @> jsonb_build_array(
-                    jsonb_build_object('id', v_answer.tool_call_id))
+                    jsonb_build_object('id', v_row.tool_call_id))
           order by h.turn_index desc
           limit 1;
         if not found then
             raise exception using
                 errcode = 'RC003',
                 message = format('messages[%s].tool_call_id %s answers no earlier call',
-                                 v_answer.turn_index - 1,
-                                 quote_literal(left(v_answer.tool_call_id, 80))),
+                                 v_row.turn_index - 1,
+                                 quote_literal(left(v_row.tool_call_id, 80))),
                 hint    = 'Append the assistant message with that tool call first.';
         end if;
     end loop;
