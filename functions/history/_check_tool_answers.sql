@@ -15,7 +15,7 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_row   recall.conversation_history;
-    v_calls jsonb := '[]';
+    v_calls jsonb := '[]'::jsonb;
 begin
     foreach v_row in array p_rows loop
         v_calls := v_calls || coalesce(v_row.tool_calls, '[]');
