@@ -462,8 +462,8 @@ def test_a_callers_settings_change_nothing(
                 # as text: how a date or a number is shown is the caller's
                 query = f"select x::text from ({asked.query}) as x"
                 found.append(len(conn.execute(query.encode(), worlds[0]).fetchall()))
-        # how many tasks a call gets done is a matter of time
-        assert found[0] == found[1] or asked.function == "run_due_maintenance", asked
+        # how many tasks a call gets done, and of what there are figures, is a matter of time
+        assert found[0] == found[1] or asked.function in {"run_due_maintenance", "metrics"}, asked
     user = uuid.uuid4()
     session = odd.execute("select recall.open_session(%s, 'gpt-4o')", [user]).fetchone()[0]  # type: ignore[index]
     odd.execute(
