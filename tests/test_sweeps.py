@@ -290,9 +290,9 @@ def test_what_was_found_is_looked_at_again(
     """A batch waits for something of its first user; what is due of the second is not any more."""
     first, second = sorted(uuid.uuid4() for _ in range(2))
     at = datetime.now(UTC) + 45 * DAY
-    for user in (first, second):
+    for days, user in enumerate((first, second), 40):
         if sweep == "expire_sessions":
-            session = open_session(db, user, p_expires_in=40 * DAY)
+            session = open_session(db, user, p_expires_in=days * DAY)  # the first is due first
             call(db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t",
                  p_key="k", p_value={})  # fmt: skip
         elif sweep == "expire_memories":
