@@ -335,6 +335,7 @@ begin;
 
 -- functions/context
 \ir ../functions/context/_candidate_limit.sql
+\ir ../functions/context/_candidate_memories.sql
 \ir ../functions/context/_check_cost.sql
 \ir ../functions/context/_classify_task.sql
 \ir ../functions/context/_context_candidates.sql
@@ -367,7 +368,6 @@ begin;
 \ir ../functions/context/_recalled_block.sql
 \ir ../functions/context/_recalled_turns.sql
 \ir ../functions/context/_rows_that_fit.sql
-\ir ../functions/context/_score_parts.sql
 \ir ../functions/context/_select_context.sql
 \ir ../functions/context/_split_memories.sql
 \ir ../functions/context/_system_message.sql

@@ -68,15 +68,19 @@ def test_without_its_data_it_is_left_out(
     assert capsys.readouterr().out.startswith("left out: ")
 
 
-def test_a_short_conversation(
-    server: TestServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+@pytest.fixture
+def command(server: TestServer, tmp_path: Path) -> list[str]:
+    """The benchmark on a short conversation."""
     data, scorer = tmp_path / "talk.json", tmp_path / "score.py"
     data.write_text(json.dumps([conversation()]))
     scorer.write_text(SCORER)
-    command = ["retrieval_quality.py", "--data", str(data), "--scorer", str(scorer),
-               "--dsn", server.admin_dsn]  # fmt: skip
+    return ["retrieval_quality.py", "--data", str(data), "--scorer", str(scorer),
+            "--dsn", server.admin_dsn]  # fmt: skip
+
+
+def test_a_short_conversation(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", [*command, "--facts"])
     assert retrieval_quality.main() == 0
     assert capsys.readouterr().out.split()[0] == "3"
@@ -92,15 +96,9 @@ def test_a_short_conversation(
 
 
 def test_recall_of_a_user(
-    server: TestServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    data, scorer = tmp_path / "talk.json", tmp_path / "score.py"
-    data.write_text(json.dumps([conversation()]))
-    scorer.write_text(SCORER)
-    command = ["retrieval_quality.py", "--data", str(data), "--scorer", str(scorer),
-               "--dsn", server.admin_dsn, "--recall", "30"]  # fmt: skip
-    monkeypatch.setattr(sys, "argv", command)
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [*command, "--recall", "30"])
     assert retrieval_quality.main() == 0
     _, _, *lines = capsys.readouterr().out.strip().splitlines()
     assert lines == ["| the nearest 10 | 1.0000 | 1.00 |", "| the nearest 50 | 1.0000 | 1.00 |"]

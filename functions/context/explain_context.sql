@@ -55,7 +55,7 @@ begin
            p.similarity_part, p.lexical_part, p.freshness_part, p.frequency_part,
            p.authority_part, p.importance_part, p.decay
       from unnest(v_context.o_memories) with ordinality as m
-      join recall._score_parts(
+      join recall._candidate_memories(
                recall._read_session(p_user_id, p_session_id),
                recall._query_text(p_query, v_context.o_current),
                p_query_embedding, v_context.o_options, p_as_of, v_context.o_room,
