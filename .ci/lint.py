@@ -142,9 +142,8 @@ def function_files() -> Iterator[str]:
             yield f"{name}: says create, not create or replace"
         if [part.sval for part in comments[0].object.objname] != identity:
             yield f"{name}: the comment is on another function"
-        called = "call " if function.is_procedure else ""
-        if not text.startswith(f"-- {called}recall.{identity[-1]}"):
-            yield f"{name}: the first line does not say what recall.{identity[-1]} is"
+        if not text.startswith("-- "):
+            yield f"{name}: the first line does not say what recall.{identity[-1]} does"
         wanted = ["language", "volatility", "parallel"]
         language = option(function, "language")
         if function.is_procedure:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
-ROLES = ("recall_reader", "recall_writer", "recall_worker", "recall_admin")
+ROLES = ("reader", "writer", "worker", "admin")
 
 SIGNATURES = """
 select p.proname,
@@ -28,8 +28,10 @@ select p.proname,
 
 RIGHTS = """
 select p.proname,
-       min(r.place) filter (where has_function_privilege(r.name, p.oid, 'execute'))
+       min(r.place) filter (
+           where has_function_privilege(s.role_prefix || '_' || r.name, p.oid, 'execute'))
   from pg_proc as p
+ cross join recall.settings as s
  cross join unnest(%s::text[]) with ordinality as r (name, place)
  where p.pronamespace = 'recall'::regnamespace
    and p.proname !~ '^_'
@@ -89,7 +91,7 @@ def rights(dsn: str) -> str:
     """Return a table of rooms and roles: what each role may call that the one before may not."""
     with psycopg.connect(dsn) as connection:
         least: dict[str, int] = dict(connection.execute(RIGHTS, [list(ROLES)]).fetchall())
-    heads = [f"`{role}`" for role in ROLES]
+    heads = [f"`recall_{role}`" for role in ROLES]
     lines = [f"| room | {' | and '.join(heads)} |", "|---|---|---|---|---|"]
     for room, names in rooms().items():
         cells = [

@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PATH = "pg_catalog, recall, pg_temp"
 
 WITHOUT_PATH = {
-    "recall.maintain(p_task text)": "it commits, which PostgreSQL refuses with a SET"
-    " clause; it pins the path itself, in each transaction",
+    "recall.maintain(p_task text,p_delay interval)": "it commits, which PostgreSQL"
+    " refuses with a SET clause; it pins the path itself, in each transaction",
 }
 """Functions and procedures that may stand without a search path, and why."""
 

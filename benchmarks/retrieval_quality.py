@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -244,25 +244,45 @@ def recall(
 ) -> Iterator[str]:
     """Yield the lines of a table: the share of the truly nearest that `search` finds.
 
-    One user has them all; real texts and questions, by the local model. Of equally near ones any
-    will do.
+    One user has real texts, asked real questions, by the local model; another has random vectors,
+    which lie in no direction more than in others: signs tell least about them. Of equally near ones
+    any will do.
     """
-    embedder, user = LocalEmbedder(), uuid.uuid4()
+    embedder, chance = LocalEmbedder(), random.Random(2)
     settings = {"embedding_model": MODEL, "extraction": "none"}
     db.execute("select recall.configure(%s)", [Jsonb(settings)])
-    texts = sentences(conversations, count)
+    questions = [q["question"] for c in conversations for q in c["questions"]][:200]
+
+    def at_random(some: Sequence[str]) -> list[list[float]]:
+        return [[chance.gauss(0, 1) for _ in range(384)] for _ in some]
+
+    for what, texts, embed in (
+        ("real", sentences(conversations, count), embedder.embed),
+        ("random", [f"Memory number {number}" for number in range(count)], at_random),
+    ):
+        yield from found_of_nearest(db, what, texts, questions, embed)
+
+
+def found_of_nearest(
+    db: psycopg.Connection[Any],
+    what: str,
+    texts: Sequence[str],
+    questions: Sequence[str],
+    embed: Callable[[Sequence[str]], list[list[float]]],
+) -> Iterator[str]:
+    """Yield the table of one user with these texts."""
+    user = uuid.uuid4()
     for first in range(0, len(texts), 500):
         some = texts[first : first + 500]
         db.execute(
             "select from recall.ingest_memories(%s, null, %s, %b)",
             [user, Jsonb([{"content": text, "source": "import"} for text in some]),
-             [HalfVector(vector) for vector in embedder.embed(some)]],
+             [HalfVector(vector) for vector in embed(some)]],
         )  # fmt: skip
     db.execute("vacuum analyze")
-    questions = [q["question"] for c in conversations for q in c["questions"]][:200]
-    vectors = [HalfVector(vector) for vector in embedder.embed(questions)]
+    vectors = [HalfVector(vector) for vector in embed(questions)]
     kept = one(db, "select active_memory_count from recall.users where user_id = %s", user)
-    yield f"| of {kept:,} memories, {len(vectors)} questions | recall | the worst question |"
+    yield f"| of {kept:,} {what} vectors, {len(vectors)} questions | recall | the worst question |"
     yield "|---|---|---|"
     for limit in (10, 50):
         shares = [

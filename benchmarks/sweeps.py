@@ -251,6 +251,8 @@ def batches(db: psycopg.Connection[Any], sweep: str, at: datetime | None = None)
         done += count
         if not more:
             break
+        if not count:
+            time.sleep(0.1)  # somebody holds what is due
     print(f"| {sweep} | {done} | {len(seconds)} | {max(seconds):.2f} | {sum(seconds):.2f} |")
     return done
 

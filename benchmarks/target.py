@@ -34,7 +34,7 @@ def database(dsn: str | None, *, dimensions: int) -> Iterator[psycopg.Connection
         admin.execute(f"create database {name}")
         try:
             with psycopg.connect(dsn, dbname=name, autocommit=True) as db:
-                pgrecall.schema.install(db, embedding_dimensions=dimensions)
+                pgrecall.schema.install(db, embedding_dimensions=dimensions, share_roles=True)
                 register_vector(db)
                 yield db
         finally:

@@ -2,14 +2,17 @@
 --     psql -d DATABASE -f sql/install.sql
 -- The single list of files in their order; whatever else needs it reads it from here. One
 -- transaction under a lock: it is all there, or nothing is. Run it again to upgrade.
--- Sizes may be set beforehand, as in
---     PGOPTIONS="-c recall.embedding_dimensions=384 -c recall.hash_partitions=8" psql …
+-- Sizes and roles may be set beforehand, as in
+--     PGOPTIONS="-c recall.embedding_dimensions=384 -c recall.role_prefix=app" psql …
 \set ON_ERROR_STOP on
-begin;
+begin isolation level read committed;
 
 -- What must be true, who will own it
+\ir transaction.sql
 \ir preflight.sql
 \ir roles.sql
+\ir ../functions/common/_databases_sharing_roles.sql
+\ir sharing.sql
 
 -- What is created once
 \ir types.sql
@@ -32,12 +35,16 @@ begin;
 \ir ../functions/common/_check_as_of.sql
 \ir ../functions/common/_check_embedding.sql
 \ir ../functions/common/_check_job_kind.sql
+\ir ../functions/common/_json_problem.sql
+\ir ../functions/common/_check_json.sql
 \ir ../functions/common/_check_keys.sql
 \ir ../functions/common/_check_limit.sql
 \ir ../functions/common/_check_metadata.sql
+\ir ../functions/common/_check_snapshot.sql
 \ir ../functions/common/_check_user.sql
 \ir ../functions/common/_check_user_key.sql
 \ir ../functions/common/_check_wrapped_key.sql
+\ir ../functions/common/_invisible.sql
 \ir ../functions/common/_is_sealed.sql
 \ir ../functions/common/_normalize_text.sql
 \ir ../functions/common/_content_hash.sql
@@ -71,6 +78,7 @@ begin;
 \ir ../functions/common/_is_secret_number.sql
 \ir ../functions/common/_is_uuid_list.sql
 \ir ../functions/common/_json_of_bytes.sql
+\ir ../functions/common/_keep_installation.sql
 \ir ../functions/common/_keep_session.sql
 \ir ../functions/common/_keep_user.sql
 \ir ../functions/common/_ledger_classes.sql
@@ -81,7 +89,9 @@ begin;
 \ir ../functions/common/_mask_event_stream.sql
 \ir ../functions/common/_mask_json.sql
 \ir ../functions/common/_mask_stream.sql
+\ir ../functions/common/_has_any.sql
 \ir ../functions/common/_redact.sql
+\ir ../functions/common/_redact_numbers.sql
 \ir ../functions/common/_masked.sql
 \ir ../functions/common/_redact_json.sql
 \ir ../functions/common/_masked_json.sql
@@ -107,9 +117,12 @@ begin;
 \ir ../functions/common/_sealed_paths.sql
 \ir ../functions/common/_sealed_row.sql
 \ir ../functions/common/_secret_names.sql
+\ir ../functions/common/_secret_pattern.sql
 \ir ../functions/common/_secret_patterns.sql
+\ir ../functions/common/_secret_pieces.sql
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
+\ir ../functions/common/_summaries_mode.sql
 \ir ../functions/common/_try_lock_user.sql
 \ir ../functions/common/_unfit_values.sql
 \ir ../functions/common/_unknown_memory.sql
@@ -122,6 +135,7 @@ begin;
 \ir ../functions/common/uuidv7.sql
 
 -- functions/session
+\ir ../functions/session/_check_language.sql
 \ir ../functions/session/_check_session_values.sql
 \ir ../functions/session/_check_settings_keys.sql
 \ir ../functions/session/_collect_system_prompts.sql
@@ -186,6 +200,7 @@ begin;
 \ir ../functions/memory/_active_episodes.sql
 \ir ../functions/memory/_apply_decision.sql
 \ir ../functions/memory/_apply_decisions.sql
+\ir ../functions/memory/_asks_to_retract.sql
 \ir ../functions/memory/_candidate_embeddings.sql
 \ir ../functions/memory/_candidate_origin.sql
 \ir ../functions/memory/_candidate_problem.sql
@@ -196,10 +211,14 @@ begin;
 \ir ../functions/memory/_check_restorable.sql
 \ir ../functions/memory/_check_source.sql
 \ir ../functions/memory/_cited_candidates.sql
+\ir ../functions/memory/_least_trusted.sql
+\ir ../functions/memory/_claimed_provenance.sql
 \ir ../functions/memory/_close_dispute.sql
 \ir ../functions/memory/_combine_memories.sql
 \ir ../functions/memory/_confirmed_memory.sql
 \ir ../functions/memory/_count_memories.sql
+\ir ../functions/memory/_covers_content.sql
+\ir ../functions/memory/_credited_candidate.sql
 \ir ../functions/memory/_decided.sql
 \ir ../functions/memory/_demotion_at.sql
 \ir ../functions/memory/_edited_memory.sql
@@ -218,14 +237,15 @@ begin;
 \ir ../functions/memory/_insert_plain_memories.sql
 \ir ../functions/memory/_negating_words.sql
 \ir ../functions/memory/_is_denied_or_general.sql
+\ir ../functions/memory/_is_inflected.sql
 \ir ../functions/memory/_is_mergeable.sql
 \ir ../functions/memory/_is_plain_memory.sql
 \ir ../functions/memory/_is_protected.sql
 \ir ../functions/memory/_wrong_candidate_text.sql
 \ir ../functions/memory/_wrong_candidate_value.sql
 \ir ../functions/memory/_judge_candidate.sql
+\ir ../functions/memory/_judge_statement.sql
 \ir ../functions/memory/_known_pattern.sql
-\ir ../functions/memory/_least_trusted.sql
 \ir ../functions/memory/_link_memory.sql
 \ir ../functions/memory/_masked_candidates.sql
 \ir ../functions/memory/_may_stand_for.sql
@@ -256,9 +276,11 @@ begin;
 \ir ../functions/memory/_source_room.sql
 \ir ../functions/memory/_spelled_alike.sql
 \ir ../functions/memory/_starting_tier.sql
+\ir ../functions/memory/_statement_polarity.sql
+\ir ../functions/memory/_statement_words.sql
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_turned_words.sql
-\ir ../functions/memory/_turns_provenance.sql
+\ir ../functions/memory/_unquoted_text.sql
 \ir ../functions/memory/_update_memory.sql
 \ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
@@ -267,6 +289,7 @@ begin;
 \ir ../functions/memory/achieve_goal.sql
 \ir ../functions/memory/add_embedding.sql
 \ir ../functions/memory/apply_decisions.sql
+\ir ../functions/memory/dispute_memory.sql
 \ir ../functions/memory/get_memories.sql
 \ir ../functions/memory/get_memory.sql
 \ir ../functions/memory/get_profile.sql
@@ -276,6 +299,7 @@ begin;
 \ir ../functions/memory/memory_chain.sql
 \ir ../functions/memory/memory_history.sql
 \ir ../functions/memory/neighbors.sql
+\ir ../functions/memory/prove_statement.sql
 \ir ../functions/memory/record_access.sql
 \ir ../functions/memory/reinforce_memory.sql
 \ir ../functions/memory/remember.sql
@@ -334,10 +358,13 @@ begin;
 \ir ../functions/retrieval/search_sessions.sql
 
 -- functions/context
+\ir ../functions/context/_answered_calls.sql
+\ir ../functions/context/_arrange_exchange.sql
 \ir ../functions/context/_candidate_limit.sql
 \ir ../functions/context/_candidate_memories.sql
 \ir ../functions/context/_check_cost.sql
 \ir ../functions/context/_classify_task.sql
+\ir ../functions/context/_context_budget.sql
 \ir ../functions/context/_context_candidates.sql
 \ir ../functions/context/_has_fixed_memories.sql
 \ir ../functions/context/_context_limits.sql
@@ -347,13 +374,15 @@ begin;
 \ir ../functions/context/_context_shares.sql
 \ir ../functions/context/_context_total.sql
 \ir ../functions/context/_current_message.sql
+\ir ../functions/context/_current_task.sql
 \ir ../functions/context/_fill_context.sql
 \ir ../functions/context/_fit_history.sql
 \ir ../functions/context/_history_window.sql
-\ir ../functions/context/_is_whole_exchange.sql
+\ir ../functions/context/_left_turns.sql
 \ir ../functions/context/_listed_memories.sql
 \ir ../functions/context/_live_summary.sql
 \ir ../functions/context/_memory_block.sql
+\ir ../functions/context/_opening_signs.sql
 \ir ../functions/context/_plain_text.sql
 \ir ../functions/context/_memory_heading.sql
 \ir ../functions/context/_memory_heading_tokens.sql
@@ -369,8 +398,10 @@ begin;
 \ir ../functions/context/_recalled_turns.sql
 \ir ../functions/context/_rows_that_fit.sql
 \ir ../functions/context/_select_context.sql
+\ir ../functions/context/_shortened_text.sql
 \ir ../functions/context/_split_memories.sql
 \ir ../functions/context/_system_message.sql
+\ir ../functions/context/_task_message.sql
 \ir ../functions/context/_working_block.sql
 \ir ../functions/context/compile_context.sql
 \ir ../functions/context/explain_context.sql
@@ -399,12 +430,16 @@ begin;
 \ir ../functions/lifecycle/_propose_merges.sql
 \ir ../functions/lifecycle/_propose_patterns.sql
 \ir ../functions/lifecycle/_purge_ended_vectors.sql
+\ir ../functions/lifecycle/_last_old_turn.sql
+\ir ../functions/lifecycle/_purge_old_turns.sql
+\ir ../functions/lifecycle/_purge_history.sql
 \ir ../functions/lifecycle/_purge_message_search.sql
 \ir ../functions/lifecycle/_purge_prompts.sql
 \ir ../functions/lifecycle/_purge_rows.sql
 \ir ../functions/lifecycle/_recent_episodes.sql
 \ir ../functions/lifecycle/_record_month_range.sql
 \ir ../functions/lifecycle/_retire_chunk.sql
+\ir ../functions/lifecycle/_forget_turns.sql
 \ir ../functions/lifecycle/_retire_session.sql
 \ir ../functions/lifecycle/_retire_turns.sql
 \ir ../functions/lifecycle/_settle_memories.sql
@@ -432,9 +467,12 @@ begin;
 \ir ../functions/jobs/_add_usage.sql
 \ir ../functions/jobs/_advance_extraction.sql
 \ir ../functions/jobs/_backoff.sql
-\ir ../functions/jobs/_check_exchange_start.sql
+\ir ../functions/jobs/_check_exchange_end.sql
 \ir ../functions/jobs/_check_model.sql
 \ir ../functions/jobs/_check_pattern.sql
+\ir ../functions/jobs/_clause_kind.sql
+\ir ../functions/jobs/_clause_meanings.sql
+\ir ../functions/jobs/_clause_words.sql
 \ir ../functions/jobs/_compact_input.sql
 \ir ../functions/jobs/_compaction_window.sql
 \ir ../functions/jobs/_cron_suffix.sql
@@ -444,6 +482,7 @@ begin;
 \ir ../functions/jobs/_embed_rest.sql
 \ir ../functions/jobs/_embed_summaries.sql
 \ir ../functions/jobs/_enqueue_due_summary.sql
+\ir ../functions/jobs/_exchange_borders.sql
 \ir ../functions/jobs/_extract_input.sql
 \ir ../functions/jobs/_extracted_candidates.sql
 \ir ../functions/jobs/_failure_text.sql
@@ -456,6 +495,7 @@ begin;
 \ir ../functions/jobs/_finish_verbatim.sql
 \ir ../functions/jobs/_index_messages.sql
 \ir ../functions/jobs/_is_known.sql
+\ir ../functions/jobs/_is_statement.sql
 \ir ../functions/jobs/_job_settings.sql
 \ir ../functions/jobs/_lease_job.sql
 \ir ../functions/jobs/_merge_input.sql
@@ -468,6 +508,7 @@ begin;
 \ir ../functions/jobs/_persist_phase.sql
 \ir ../functions/jobs/_phase_cost.sql
 \ir ../functions/jobs/_phase_rows.sql
+\ir ../functions/jobs/_phrase_meaning.sql
 \ir ../functions/jobs/_put_off_costly.sql
 \ir ../functions/jobs/_put_off_extraction.sql
 \ir ../functions/jobs/_reached_limit.sql
@@ -483,6 +524,7 @@ begin;
 \ir ../functions/jobs/_summary_text.sql
 \ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_through_turn.sql
+\ir ../functions/jobs/_try_lock_job.sql
 \ir ../functions/jobs/_turns_json.sql
 \ir ../functions/jobs/_vector_list.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
@@ -504,7 +546,9 @@ begin;
 \ir ../functions/jobs/run_due_maintenance.sql
 \ir ../functions/jobs/run_maintenance.sql
 \ir ../functions/jobs/schedule_maintenance.sql
+\ir ../functions/jobs/set_scheduler.sql
 \ir ../functions/jobs/unschedule_maintenance.sql
+\ir ../functions/jobs/waiting_jobs.sql
 
 -- functions/privacy
 \ir ../functions/privacy/_add_erasures.sql
@@ -528,10 +572,14 @@ begin;
 \ir ../functions/privacy/_guarded_rows.sql
 \ir ../functions/privacy/_has_data.sql
 \ir ../functions/privacy/_hold_unlogged_tables.sql
+\ir ../functions/privacy/_delete_unlogged.sql
 \ir ../functions/privacy/_import_events.sql
 \ir ../functions/privacy/_import_keys.sql
 \ir ../functions/privacy/_import_rows.sql
 \ir ../functions/privacy/_import_system_prompts.sql
+\ir ../functions/privacy/_check_import_rows.sql
+\ir ../functions/privacy/_weaker_settings.sql
+\ir ../functions/privacy/_import_overrides.sql
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_judge_head.sql
 \ir ../functions/privacy/_left_out.sql
@@ -577,6 +625,7 @@ begin;
 \ir ../functions/observability/_health_integrity.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_queue.sql
+\ir ../functions/observability/_health_replication.sql
 \ir ../functions/observability/_health_scheduler.sql
 \ir ../functions/observability/_health_security.sql
 \ir ../functions/observability/_health_server.sql
@@ -586,6 +635,7 @@ begin;
 \ir ../functions/observability/_keep_call.sql
 \ir ../functions/observability/_ledger_body.sql
 \ir ../functions/observability/_ledger_id.sql
+\ir ../functions/observability/_long_sessions.sql
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql
 \ir ../functions/observability/_metrics_queue.sql
@@ -608,6 +658,7 @@ begin;
 \ir triggers.sql
 \ir settings.sql
 \ir data.sql
+\ir phrases.sql
 \ir partitions.sql
 
 -- Rights

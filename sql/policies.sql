@@ -1,10 +1,11 @@
--- The second wall: who reads tables directly (recall_reader) sees the user in recall.user_id, and
--- nobody when it is unset; whoever else was granted a table sees nothing. Enabled, not forced: the
--- functions run as the owner, whose plans keep every index and whose pg_dump is complete. Leaves
--- have row-level security without a policy.
+-- Create the policies. PREFIX_reader reads the rows of the user in recall.user_id, and none when it
+-- is unset; every other role reads none. Row-level security is enabled, not forced: the functions
+-- run as the owner, whose plans keep every index and whose pg_dump is complete. Partitions have no
+-- policy.
 do $policies$
 declare
-    v_table record;
+    v_table  record;
+    v_reader constant text := (select s.role_prefix || '_reader' from recall.settings as s);
 begin
     for v_table in
         select c.oid::regclass as name, c.relname, a.attname is not null as has_user
@@ -18,11 +19,11 @@ begin
         execute format('alter table %s enable row level security', v_table.name);
         execute format('drop policy if exists %I on %s', v_table.relname || '_own_rows',
                        v_table.name);
-        if v_table.has_user and to_regrole('recall_reader') is not null then
+        if v_table.has_user and to_regrole(quote_ident(v_reader)) is not null then
             execute format(
-                'create policy %I on %s for select to recall_reader using '
+                'create policy %I on %s for select to %I using '
                 '(user_id = nullif(current_setting(''recall.user_id'', true), '''')::uuid)',
-                v_table.relname || '_own_rows', v_table.name);
+                v_table.relname || '_own_rows', v_table.name, v_reader);
             execute format('comment on policy %I on %s is %L', v_table.relname || '_own_rows',
                            v_table.name, 'Rows of the user in recall.user_id; none when unset.');
         end if;

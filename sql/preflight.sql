@@ -1,9 +1,12 @@
--- What must be true before anything is created, each with who can mend it; then the lock under
--- which one installer at a time works on this database, and the search path that every function
--- takes over by `set search_path from current`.
+-- Check what must be true before anything is created, and name who can mend it. Then take the lock
+-- under which one installer at a time works on this database, and set the search path that every
+-- function takes over by `set search_path from current`.
 do $preflight$
 declare
     v_lock   constant bigint := pg_catalog.hashtextextended('pgrecall.install', 0);
+    v_until  timestamptz;
+    v_holder text;
+    v_pid    integer;
     v_ext    text;
     v_needed text;
     v_have   text;
@@ -22,9 +25,25 @@ begin
             message = 'pgrecall cannot be installed in a read-only transaction',
             hint    = 'set default_transaction_read_only = off;';
     end if;
-
     -- From here on nothing that somebody put into another schema is called by the installer.
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+
+    if current_setting('recall.installation_began') <> format('%s', now()) then
+        raise exception using
+            errcode = 'RC007',
+            message = 'pgrecall is installed in one transaction, and these statements run each in '
+                      'their own',
+            hint    = 'psql: add -1. A migration tool: switch its transaction on for this file.';
+    end if;
+
+    -- The installer waits for others and must then see what they committed.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception using
+            errcode = 'RC007',
+            message = format('pgrecall cannot be installed at isolation level %s',
+                                        current_setting('transaction_isolation')),
+            hint    = 'Begin the transaction with: begin isolation level read committed;';
+    end if;
 
     if current_setting('server_version_num')::int < 170000 then
         raise exception using
@@ -43,7 +62,30 @@ begin
     end if;
 
     -- Installers in other databases of this cluster do not wait here; they meet at the roles.
-    perform pg_advisory_xact_lock(v_lock);
+    -- Any login that may connect can take an advisory lock: the wait ends, and names who holds it.
+    v_until := clock_timestamp() + coalesce(
+        nullif(current_setting('lock_timeout')::interval, '0'), '5 minutes');
+    while not pg_try_advisory_xact_lock(v_lock) loop
+        if clock_timestamp() > v_until then
+            select format('process %s of role %I', a.pid, a.usename), a.pid
+              into v_holder, v_pid
+              from pg_catalog.pg_locks as l
+              join pg_catalog.pg_stat_activity as a on a.pid = l.pid
+             where l.locktype = 'advisory'
+               and l.granted
+               and a.datname = current_database()
+               and l.classid = (v_lock >> 32 & 4294967295)::oid
+               and l.objid   = (v_lock & 4294967295)::oid
+             limit 1;
+            raise exception using
+                errcode = 'RC007',
+                message = format('%s holds the lock of the installer',
+                                 coalesce(v_holder, 'another process')),
+                hint    = format('Wait for it, or end it: select pg_terminate_backend(%s);',
+                                 coalesce(v_pid::text, '…'));
+        end if;
+        perform pg_sleep(0.05 + random() / 10);
+    end loop;
 
     foreach v_ext in array array['vector', 'pg_trgm'] loop
         v_needed := case v_ext when 'vector' then '0.8' else '1.6' end;

@@ -1,21 +1,22 @@
--- All rights, in one place. Applications get functions, never tables; only recall_reader may read
--- tables, under row-level security. A role that does not exist here is left out.
---   recall_reader  reads: search, contexts, lists
---   recall_writer  and writes turns and memories
---   recall_worker  and takes jobs and runs sweeps
---   recall_admin   and configures
+-- Grant all rights, in one place. Applications get functions, never tables; only PREFIX_reader may
+-- read tables, under row-level security. A role that does not exist here is left out.
+--   PREFIX_reader  reads: search, contexts, lists
+--   PREFIX_writer  and writes turns and memories
+--   PREFIX_worker  and takes jobs and runs sweeps
+--   PREFIX_admin   and configures
 do $privileges$
 declare
     v_function record;
     v_table    record;
     v_role     text;
     v_roles    text[];
+    v_prefix   constant text   := (select s.role_prefix from recall.settings as s);
     v_reader   constant text[] := array[
         'user_id', 'uuidv7', 'version', 'health', 'get_settings', 'list_models',
         'message_hash', 'new_messages_since',
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
-        'get_profile', 'memory_chain', 'memory_history', 'get_working',
+        'get_profile', 'prove_statement', 'memory_chain', 'memory_history', 'get_working',
         'search', 'compile_context', 'explain_context', 'export_user', 'export_head',
         'verify_integrity', 'get_user_keys',
         'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];
@@ -23,7 +24,7 @@ declare
         'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',
         'close_session', 'append_messages', 'retract_turns', 'annotate_message',
         'remember', 'ingest_memories', 'supersede_memory', 'retract_memory', 'restore_memory',
-        'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
+        'dispute_memory', 'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
         'record_access', 'put_working', 'clear_working', 'forget_memory', 'forget_session',
         'record_model_call', 'record_stream_events', 'record_protocol_event', 'revoke_source',
         'seal_user'];
@@ -34,18 +35,20 @@ declare
         'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
         'expire_sessions', 'enqueue_compactions', 'enqueue_missing_embeddings', 'purge_expired',
         'drop_expired_partitions',
-        'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'metrics'];
+        'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
+        'metrics'];
     v_admin    constant text[] := array[
         'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
-        'schedule_maintenance', 'unschedule_maintenance',
+        'schedule_maintenance', 'unschedule_maintenance', 'set_scheduler',
         'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key',
         'add_user_key', 'list_sealed_rows', 'list_sealed_users', 'reseal_rows'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles
       from pg_catalog.pg_roles as r
-     where r.rolname in ('recall_reader', 'recall_writer', 'recall_worker', 'recall_admin');
+     where r.rolname in (v_prefix || '_reader', v_prefix || '_writer', v_prefix || '_worker',
+                         v_prefix || '_admin');
 
     revoke all on schema recall from public;
     revoke all on all tables in schema recall from public;
@@ -72,9 +75,9 @@ begin
         foreach v_role in array v_roles loop
             execute format('revoke all on routine %s from %I', v_function.signature, v_role);
             if v_function.proname = any (case v_role
-                when 'recall_reader' then v_reader
-                when 'recall_writer' then v_reader || v_writer
-                when 'recall_worker' then v_reader || v_writer || v_worker
+                when v_prefix || '_reader' then v_reader
+                when v_prefix || '_writer' then v_reader || v_writer
+                when v_prefix || '_worker' then v_reader || v_writer || v_worker
                 else v_reader || v_writer || v_worker || v_admin
             end) then
                 execute format('grant execute on routine %s to %I', v_function.signature, v_role);
@@ -83,8 +86,9 @@ begin
     end loop;
 
     -- Parents only: nobody has a reason to read a leaf, where no policy lets anything through.
-    if 'recall_reader' = any (v_roles) then
-        revoke all on all tables in schema recall from recall_reader;
+    if v_prefix || '_reader' = any (v_roles) then
+        execute format('revoke all on all tables in schema recall from %I',
+                       v_prefix || '_reader');
         for v_table in
             select c.oid::regclass as name
               from pg_catalog.pg_class as c
@@ -92,7 +96,8 @@ begin
                and c.relkind in ('r', 'p')
                and not c.relispartition
         loop
-            execute format('grant select on table %s to recall_reader', v_table.name);
+            execute format('grant select on table %s to %I', v_table.name,
+                           v_prefix || '_reader');
         end loop;
     end if;
 end;

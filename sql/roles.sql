@@ -1,24 +1,32 @@
--- The roles, and who will own the schema.
--- recall_owner owns everything, so that no definer function ever runs as a superuser. Where roles
--- cannot be created (no CREATEROLE) the installing user owns the schema and health() warns.
--- Roles belong to the cluster: another database's installer may create the same ones at this
--- moment. Then `create role` waits for its commit and fails as a duplicate, which is fine.
+-- Find or create the roles, create the schema, and become its owner.
+-- PREFIX_owner owns everything, so that no definer function runs as a superuser. Without CREATEROLE
+-- the installing user owns the schema, and health() warns.
+-- Another database's installer may create the same roles now: `create role` waits for its commit.
 do $roles$
 declare
-    v_role  text;
-    v_owner name;
+    v_user         constant name := current_user;
+    v_prefix       text := nullif(current_setting('recall.role_prefix', true), '');
+    v_share        text := nullif(current_setting('recall.share_roles', true), '');
+    v_old_prefix   text;
+    v_old_share    text;
+    v_role         text;
+    v_new_owner    name;
+    v_owner        name;
     v_schema_owner name;
 begin
-    foreach v_role in array array['recall_owner', 'recall_writer', 'recall_reader',
-                                  'recall_worker', 'recall_admin'] loop
-        begin
-            if not exists (select from pg_catalog.pg_roles as r where r.rolname = v_role) then
-                execute format('create role %I nologin', v_role);
-            end if;
-        exception
-            when duplicate_object or unique_violation or insufficient_privilege then null;
-        end;
-    end loop;
+    if v_prefix !~ '^[a-z_][a-z0-9_]{0,55}$' or v_prefix ~ '^pg_' then
+        raise exception using
+            errcode = 'RC007',
+            message = format('recall.role_prefix is %L', v_prefix),
+            hint    = '1 to 56 lower-case letters, digits and underscores, not pg_ and no digit '
+                      'at the beginning.';
+    end if;
+    if lower(v_share) not in ('on', 'off', 'true', 'false') then
+        raise exception using
+            errcode = 'RC007',
+            message = format('recall.share_roles is %L', v_share),
+            hint    = 'on or off.';
+    end if;
 
     select pg_catalog.pg_get_userbyid(n.nspowner)
       into v_schema_owner
@@ -56,25 +64,48 @@ begin
                 hint    = format('Upgrade as %I, or let its administrator run: grant %I to %I;',
                                  v_schema_owner, v_schema_owner, current_user);
         end if;
-        v_owner := v_schema_owner;
-    else
-        v_owner := current_user;
 
-        -- One who created the role holds ADMIN on it, not SET; give it to ourselves.
-        if exists (select from pg_catalog.pg_roles as r where r.rolname = 'recall_owner') then
-            if not pg_catalog.pg_has_role(current_user, 'recall_owner', 'SET') then
-                begin
-                    execute format('grant recall_owner to %I with set true, inherit true',
-                                   current_user);
-                -- internal_error: "tuple concurrently updated", the same grant elsewhere
-                exception when insufficient_privilege or internal_error then null;
-                end;
-            end if;
-            if pg_catalog.pg_has_role(current_user, 'recall_owner', 'SET') then
-                v_owner := 'recall_owner';
-            end if;
+        if to_regclass('recall.settings') is not null then
+            execute format('set local role %I', v_schema_owner);
+            execute 'select s.role_prefix, s.share_roles from recall.settings as s'
+               into v_old_prefix, v_old_share;
+            execute format('set local role %I', v_user);
         end if;
+    end if;
 
+    v_prefix := coalesce(v_prefix, v_old_prefix, 'recall');
+    perform set_config('recall.role_prefix', v_prefix, true),
+            set_config('recall.share_roles', coalesce(v_share, v_old_share, 'off'), true);
+
+    foreach v_role in array array['_owner', '_writer', '_reader', '_worker', '_admin'] loop
+        begin
+            if not exists (
+                select from pg_catalog.pg_roles as r where r.rolname = v_prefix || v_role
+            ) then
+                execute format('create role %I nologin', v_prefix || v_role);
+            end if;
+        exception
+            when duplicate_object or unique_violation or insufficient_privilege then null;
+        end;
+    end loop;
+
+    -- The creator of a role holds ADMIN on it, not SET; give it to ourselves.
+    v_new_owner := v_prefix || '_owner';
+    if not exists (select from pg_catalog.pg_roles as r where r.rolname = v_new_owner) then
+        v_new_owner := v_user;
+    elsif not pg_catalog.pg_has_role(v_user, v_new_owner, 'SET') then
+        begin
+            execute format('grant %I to %I with set true, inherit true', v_new_owner, v_user);
+        -- internal_error: "tuple concurrently updated", the same grant elsewhere
+        exception when insufficient_privilege or internal_error then null;
+        end;
+        if not pg_catalog.pg_has_role(v_user, v_new_owner, 'SET') then
+            v_new_owner := v_user;
+        end if;
+    end if;
+
+    if v_schema_owner is null then
+        v_owner := v_new_owner;
         begin
             execute format('create schema recall authorization %I', v_owner);
         exception when insufficient_privilege then
@@ -85,6 +116,13 @@ begin
                 hint    = format('The database''s owner runs: grant create on database %I to %I;',
                                  current_database(), current_user);
         end;
+    elsif v_schema_owner = v_old_prefix || '_owner' and v_prefix <> v_old_prefix then
+        -- A new prefix parts this database from those that go on with the old roles.
+        v_owner := v_new_owner;
+        execute format('alter schema recall owner to %I', v_owner);
+        execute format('reassign owned by %I to %I', v_schema_owner, v_owner);
+    else
+        v_owner := v_schema_owner;
     end if;
 
     -- The owner must reach the extensions' types wherever they live.
@@ -110,6 +148,18 @@ begin
     end loop;
 
     execute format('set local role %I', v_owner);
+    if v_prefix <> v_old_prefix then
+        for v_role in
+            select r.rolname
+              from pg_catalog.pg_roles as r
+             where r.rolname in (v_old_prefix || '_writer', v_old_prefix || '_reader',
+                                 v_old_prefix || '_worker', v_old_prefix || '_admin')
+        loop
+            execute format('revoke all on schema recall from %I', v_role);
+            execute format('revoke all on all tables in schema recall from %I', v_role);
+            execute format('revoke all on all routines in schema recall from %I', v_role);
+        end loop;
+    end if;
 end;
 $roles$;
 

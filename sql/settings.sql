@@ -1,6 +1,6 @@
 -- The settings row. The sizes come in as custom settings, so that every route can set them
 -- (PGOPTIONS, SET, the driver). On an installed schema unset means as installed; a change of what
--- the tables were built with is refused.
+-- the tables were built with is refused. roles.sql has settled what the roles are.
 do $settings$
 declare
     v_settings   recall.settings;
@@ -9,6 +9,8 @@ declare
     v_dimensions integer;
     v_partitions integer;
     v_months     integer;
+    v_prefix     constant text := current_setting('recall.role_prefix');
+    v_share      constant boolean := current_setting('recall.share_roles')::boolean;
 begin
     foreach v_name in array array['embedding_dimensions', 'hash_partitions',
                                   'history_months_ahead'] loop
@@ -39,8 +41,10 @@ begin
     select s.* into v_settings from recall.settings as s;
 
     if not found then
-        insert into recall.settings (embedding_dimensions, hash_partitions, history_months_ahead)
-        values (coalesce(v_dimensions, 1536), coalesce(v_partitions, 8), coalesce(v_months, 3));
+        insert into recall.settings (embedding_dimensions, hash_partitions, history_months_ahead,
+                                     role_prefix, share_roles)
+        values (coalesce(v_dimensions, 1536), coalesce(v_partitions, 8), coalesce(v_months, 3),
+                v_prefix, v_share);
         return;
     end if;
 
@@ -57,7 +61,11 @@ begin
     end if;
 
     update recall.settings as s
-       set history_months_ahead = v_months
-     where s.history_months_ahead <> v_months;
+       set history_months_ahead = coalesce(v_months, s.history_months_ahead),
+           role_prefix          = v_prefix,
+           share_roles          = v_share
+     where s.history_months_ahead <> v_months
+        or s.role_prefix <> v_prefix
+        or s.share_roles <> v_share;
 end;
 $settings$;

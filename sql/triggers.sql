@@ -48,6 +48,13 @@ create or replace trigger users_note_user
 comment on trigger users_note_user on recall.users is
     'Sets has_sealed_users and has_overrides of settings.';
 
+create or replace trigger settings_keep_installation
+    before update on recall.settings
+    for each row execute function recall._keep_installation();
+comment on trigger settings_keep_installation on recall.settings is
+    'Keeps what the installer chose here; fires for logical replication only.';
+alter table recall.settings enable replica trigger settings_keep_installation;
+
 -- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
 -- JSON paths to a row's texts; with the path $ a table takes no row at all. Vectors give texts
 -- away: they are taken of a user who was sealed with them.

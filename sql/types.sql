@@ -69,6 +69,15 @@ comment on type recall.memory_filter is
 -- terms, and whether it was taken.
 do $types$
 begin
+    if to_regtype('recall.current_task') is null then
+        create type recall.current_task as (
+            turn_index  integer,
+            message_id  uuid,
+            message     jsonb,
+            token_count integer,
+            place       integer
+        );
+    end if;
     if to_regtype('recall.context_memory') is null then
         create type recall.context_memory as (
             memory_id   uuid,
@@ -91,6 +100,9 @@ begin
 end;
 $types$;
 
+comment on type recall.current_task is
+    'The message of the user that started the current turn; place: its position, newest first, '
+    'in the history that was read, or NULL.';
 comment on type recall.context_memory is
     'A candidate of a context: its line''s tokens, the terms of its score, whether and why it was '
     'taken.';

@@ -77,7 +77,7 @@ select format('%s by %s', p.oid::regprocedure, a.grantee::regrole)
    and p.proname like '\_%'
    and a.grantee not in (0, p.proowner);
 
--- rule: tables are read by recall_reader and nobody else has any right on them
+-- rule: tables are read by PREFIX_reader and nobody else has any right on them
 select format('%s: %s for %s', c.oid::regclass, a.privilege_type,
               case a.grantee when 0 then 'PUBLIC' else a.grantee::regrole::text end)
   from pg_class as c
@@ -85,7 +85,8 @@ select format('%s: %s for %s', c.oid::regclass, a.privilege_type,
  where c.relnamespace = 'recall'::regnamespace
    and a.grantee <> c.relowner
    and not (a.grantee <> 0
-            and a.grantee::regrole::text = 'recall_reader'
+            and a.grantee::regrole::text = (select s.role_prefix || '_reader'
+                                              from recall.settings as s)
             and a.privilege_type = 'SELECT');
 
 -- rule: PL/pgSQL and definer functions pin a search_path that begins in pg_catalog, ends in pg_temp
@@ -131,14 +132,15 @@ select p.oid::regprocedure::text
    and p.proname not in (
         'uuidv7', 'user_id', 'ensure_user', 'message_hash', 'new_messages_since', 'version',
         'configure', 'register_model', 'register_kind',
-        'claim_jobs', 'retry_dead_jobs',
+        'claim_jobs', 'waiting_jobs', 'retry_dead_jobs',
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',
         'enqueue_patterns', 'enqueue_missing_embeddings', 'release_expired_leases',
         'ensure_partitions', 'drop_expired_partitions', 'purge_expired',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
         'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
-        'configure_maintenance', 'list_erasures', 'list_sealed_users', 'replay_erasures',
+        'configure_maintenance', 'set_scheduler',
+        'list_erasures', 'list_sealed_users', 'replay_erasures',
         'health', 'metrics', 'get_settings', 'list_models');
 
 -- rule: constraints are named <table>_<columns>_<kind>
@@ -244,3 +246,19 @@ select p.oid::regprocedure::text
  where p.pronamespace = 'recall'::regnamespace
    and exists (select from unnest(p.proconfig) as c where c like 'enable\_%=off')
    and not 'jit=off' = any (p.proconfig);
+
+-- rule: a function that folds case or matches letters names the collation it does so by
+-- Else a Turkish database has another lower case of I, and one of locale C no letters beyond ASCII.
+-- Exceptions: patterns only, bounds of ranges, and what is matched is text of our own.
+select p.oid::regprocedure::text
+  from pg_proc as p
+ cross join lateral (
+        select concat(p.prosrc, pg_get_function_sqlbody(p.oid))
+       ) as f (body)
+ where p.pronamespace = 'recall'::regnamespace
+   and f.body ~* '\m(upper|lower|initcap)\(|~\*|\milike\M|\[:(alnum|alpha|upper|lower|punct):\]'
+                 '|\\[wWmMyY]|\(\?i\)|''g?i'''
+   and f.body !~* '\mcollate (pg_catalog\.)?("C"|pg_c_utf8)'
+   and p.proname not in ('_secret_pattern', '_secret_patterns', '_secret_names', '_check_events',
+                         '_left_turns', '_check_candidates', '_failure_text', '_health_server',
+                         '_health_statements');

@@ -177,21 +177,26 @@ select format('session %s of user %s is compacted through %s, its live summaries
  where s.compacted_through_turn > 0
    and m.ends is distinct from array[s.compacted_through_turn]
 union all
-select format('session %s of user %s is compacted through %s, and turn %s is a tool message',
-              s.session_id, s.user_id, s.compacted_through_turn, f.turn_index)
+select format('session %s of user %s is compacted through %s, and turn %s is a tool message '
+              'whose call is compacted',
+              s.session_id, s.user_id, s.compacted_through_turn, h.turn_index)
   from recall.sessions as s
- cross join lateral (
-        select h.turn_index, h.role
-          from recall.conversation_history as h
-         where h.user_id    = s.user_id
-           and h.session_id = s.session_id
-           and h.turn_index > s.compacted_through_turn
-           and not h.turn_index <@ s.retracted_turns
-         order by h.turn_index
-         limit 1
-       ) as f
+  join recall.conversation_history as h
+    on h.user_id    = s.user_id
+   and h.session_id = s.session_id
  where s.compacted_through_turn > 0
-   and f.role = 'tool';
+   and h.turn_index > s.compacted_through_turn
+   and h.role       = 'tool'
+   and not h.turn_index <@ s.retracted_turns
+   and not exists (
+           select
+             from recall.conversation_history as c
+            where c.user_id    = s.user_id
+              and c.session_id = s.session_id
+              and c.turn_index > s.compacted_through_turn
+              and c.turn_index < h.turn_index
+              and not c.turn_index <@ s.retracted_turns
+              and c.tool_calls @> jsonb_build_array(jsonb_build_object('id', h.tool_call_id)));
 
 -- I8: an active memory of tier episodic or above is validated, and of a writer or provenance
 -- that may be there: what a tool said or the system inferred gets there only as an episode, a

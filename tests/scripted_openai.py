@@ -16,6 +16,7 @@ from typing import Any
 
 from fakes import WordEmbedder
 from pgrecall.tokens import count_message_tokens
+from servers import DIMENSIONS
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,7 @@ class ScriptedOpenAI:
         refused_parameters: those that are answered by 400.
         usage: tokens in every answer.
         watch: called with every request before it is answered; it may wait.
+        dimensions: of the vectors.
         chats: the bodies of all requests for a chat completion, refused ones included.
         embeddings: the same for embeddings.
     """
@@ -174,6 +176,7 @@ class ScriptedOpenAI:
         }
     )
     watch: Callable[[Request], object] | None = None
+    dimensions: int = DIMENSIONS
     chats: list[Request] = field(default_factory=list)
     embeddings: list[Request] = field(default_factory=list)
     scripted: deque[Scripted | Responder] = field(default_factory=deque)
@@ -217,7 +220,7 @@ def scripted_openai(**script: Any) -> Iterator[ScriptedOpenAI]:
                 if self.path.endswith("/embeddings"):
                     with lock:
                         openai.embeddings.append(body)
-                    self._send(200, _vectors(body))
+                    self._send(200, _vectors(body, openai.dimensions))
                 else:
                     self._chat(body)
             except (BrokenPipeError, ConnectionResetError):
@@ -374,14 +377,14 @@ def _chunks(
         yield {**frame, "choices": [], "usage": completion["usage"]}
 
 
-def _vectors(body: Request) -> dict[str, Any]:
+def _vectors(body: Request, dimensions: int) -> dict[str, Any]:
     texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
     return {
         "object": "list",
         "model": body["model"],
         "data": [
             {"object": "embedding", "index": index, "embedding": vector}
-            for index, vector in enumerate(WordEmbedder().embed(texts))
+            for index, vector in enumerate(WordEmbedder(dimensions=dimensions).embed(texts))
         ],
         "usage": {"prompt_tokens": len(texts), "total_tokens": len(texts)},
     }

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,12 @@ _FAST = {
 # that takes a fifth of a run's time less.
 _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
+# PGRECALL_TEST_LOCALE runs any test in databases of such a locale, where the server has it.
+LOCALES = {
+    "C": "locale_provider libc locale 'C'",
+    "Turkish libc": "locale_provider libc locale 'tr_TR.UTF-8'",
+    "Turkish ICU": "locale_provider icu icu_locale 'tr-TR' locale 'C.UTF-8'",
+}
 _OPTIONAL = ("pg_cron", "pg_stat_statements", "pgtap", "plpgsql_check")
 
 
@@ -61,16 +67,30 @@ class TestServer:
     def admin(self) -> psycopg.Connection:
         return psycopg.connect(self.admin_dsn, autocommit=True)
 
-    def create_database(self, label: str = "empty", *, template: str = "template0") -> str:
-        """Create a database and return its name; it is dropped at the end of the run."""
+    def create_database(
+        self, label: str = "empty", *, template: str = "template0", locale: str | None = None
+    ) -> str:
+        """Create a database and return its name; it is dropped at the end of the run.
+
+        The locale is a name of LOCALES; a test that asks for one the server lacks is skipped.
+        """
+        if template == "template0":
+            locale = locale or os.environ.get("PGRECALL_TEST_LOCALE")
         # the run's own part keeps apart what several runs on one server make
         name = f"recall_test_{self._run}_{len(self._databases)}_{label}"[:63]
         with self.admin() as conn:
-            conn.execute(
-                sql.SQL("create database {} template {} strategy file_copy").format(
-                    sql.Identifier(name), sql.Identifier(template)
+            try:
+                conn.execute(
+                    sql.SQL("create database {} template {} strategy file_copy {}").format(
+                        sql.Identifier(name),
+                        sql.Identifier(template),
+                        sql.SQL(LOCALES[locale] if locale else ""),
+                    )
                 )
-            )
+            except (psycopg.errors.WrongObjectType, psycopg.errors.FeatureNotSupported) as error:
+                if locale is None:
+                    raise
+                pytest.skip(f"the server has no locale {locale}: {error}")
         self._databases.append(name)
         return name
 
@@ -82,14 +102,16 @@ class TestServer:
         if name in self._databases:
             self._databases.remove(name)
 
+    def install(self, conn: psycopg.Connection, **sizes: int) -> None:
+        """Install the schema with the roles that the databases of this run share."""
+        schema.install(conn, role_prefix=f"run_{self._run}", share_roles=True, **sizes)
+
     def template(self) -> str:
         """Return the name of the database with the schema installed; made once."""
         if self._template is None:
             name = self.create_database("template")
             with psycopg.connect(self.dsn(name), autocommit=True) as conn:
-                schema.install(
-                    conn, embedding_dimensions=DIMENSIONS, hash_partitions=HASH_PARTITIONS
-                )
+                self.install(conn, embedding_dimensions=DIMENSIONS, hash_partitions=HASH_PARTITIONS)
                 # what a sweep gets done in a call shall not depend on how busy the machine is
                 conn.execute('select recall.configure(\'{"maintenance_lock_time": "1 minute"}\')')
             self._template = name
@@ -102,6 +124,13 @@ class TestServer:
     def drop_all(self) -> None:
         for name in list(self._databases):
             self.drop_database(name)
+        with self.admin() as conn:
+            for suffix in ("owner", "reader", "writer", "worker", "admin"):
+                conn.execute(
+                    sql.SQL("drop role if exists {}").format(
+                        sql.Identifier(f"run_{self._run}_{suffix}")
+                    )
+                )
 
     def describe(self) -> str:
         """Return one line: which server this is, and what it offers."""
@@ -177,12 +206,15 @@ def streaming_standby(primary: TestServer) -> Iterator[Standby]:
 
 
 @contextmanager
-def running_server(choice: str) -> Iterator[TestServer]:
-    """Yield the server that PGRECALL_TEST_SERVER names: embedded, docker, or the DSN of one."""
+def running_server(choice: str, settings: Mapping[str, str] | None = None) -> Iterator[TestServer]:
+    """Yield the server that PGRECALL_TEST_SERVER names: embedded, docker, or the DSN of one.
+
+    Further settings are for the embedded one.
+    """
     if choice == "embedded":
         home = _new_home()
         try:
-            with EmbeddedServer(home, settings=_FAST) as embedded:
+            with EmbeddedServer(home, settings={**_FAST, **(settings or {})}) as embedded:
                 yield TestServer("embedded", embedded.dsn)
         finally:
             shutil.rmtree(home, ignore_errors=True)

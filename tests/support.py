@@ -8,6 +8,7 @@ import secrets
 import shutil
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -155,13 +156,19 @@ def job_rows(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
 def sweep(
     conn: Connection, task: str, as_of: datetime | None = None, *, batches: int = 1000
 ) -> int:
-    """Run a sweep batch after batch to its end, as of a time; return how many it did."""
-    done = 0
+    """Run a sweep batch after batch to its end, as of a time; return how many it did.
+
+    What somebody holds is tried again after a pause, a hundred times.
+    """
+    done, held = 0, 0
     for _ in range(batches):
         (batch,) = call(conn, task, p_as_of=as_of)
         done += batch["done"]
-        if not batch["more"]:
+        if not batch["more"] or held == 100:
             return done
+        if batch["done"] == 0:
+            held += 1
+            time.sleep(0.02)
     pytest.fail(f"{task} does not come to an end")
 
 
@@ -202,26 +209,40 @@ def wait_for_lock(db: Connection, pid: int) -> None:
     raise AssertionError("nobody waits")
 
 
+def our_role(conn: Connection, default_name: str) -> str:
+    """Return what the connection's database calls the role of this default name.
+
+    A role that is not ours keeps its name.
+    """
+    if not re.fullmatch("recall_(owner|reader|writer|worker|admin)", default_name):
+        return default_name
+    prefix = value(conn, "select role_prefix from recall.settings")
+    return default_name.replace("recall", prefix, 1)
+
+
 @contextmanager
 def login_role(
     conn: Connection, *, member_of: Sequence[str] = (), options: str = ""
 ) -> Iterator[dict[str, str]]:
     """Create a login role of the cluster, and yield the parameters to connect as it.
 
-    What it was granted, and what it owns, is dropped with it, in the connection's database.
+    `member_of` holds default names, such as recall_reader. What the role was granted, and what it
+    owns, is dropped with it, in the connection's database.
     """
     name = f"test_{secrets.token_hex(4)}"
     password = secrets.token_hex(8)
-    role = sql.Identifier(name)
+    login = sql.Identifier(name)
     conn.execute(sql.SQL("create role {} login password {} {}").format(
-        role, sql.Literal(password), sql.SQL(options)))  # fmt: skip
+        login, sql.Literal(password), sql.SQL(options)))  # fmt: skip
     try:
         for group in member_of:
-            conn.execute(sql.SQL("grant {} to {}").format(sql.Identifier(group), role))
+            conn.execute(
+                sql.SQL("grant {} to {}").format(sql.Identifier(our_role(conn, group)), login)
+            )
         yield {"user": name, "password": password}
     finally:
-        conn.execute(sql.SQL("drop owned by {} cascade").format(role))
-        conn.execute(sql.SQL("drop role {}").format(role))
+        conn.execute(sql.SQL("drop owned by {} cascade").format(login))
+        conn.execute(sql.SQL("drop role {}").format(login))
 
 
 NODE = re.compile(

@@ -156,7 +156,8 @@ def test_a_repetition_takes_the_better_standing(db: Connection, user: uuid.UUID)
 def test_local_in_two_sessions_is_global(db: Connection, user: uuid.UUID) -> None:
     one, two = open_session(db, user), open_session(db, user)
     for session, scope in ((one, "local"), (one, "local"), (two, "global")):
-        remember(db, user, "The build is red", p_provenance="tool_output", p_session_id=session)
+        call(db, "ingest_memories", p_user_id=user, p_session_id=session,
+             p_candidates=[{"content": "The build is red", "confidence": "low"}])  # fmt: skip
         (row,) = stored(db, user)
         assert (row["scope"], row["tier"], row["source_session_id"]) == (scope, "session", one)
         assert row["session_id"] == (one if scope == "local" else None)

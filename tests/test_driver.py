@@ -126,7 +126,7 @@ def test_every_call_names_what_exists(
             " group by proname"
         ).fetchall()
     )
-    known |= {"health": set(), "metrics": set(), "version": set()}
+    known |= {name: set() for name in ("health", "metrics", "version", "waiting_jobs")}
     made: dict[str, set[str]] = {}
     real = Call.of.__func__  # type: ignore[attr-defined]
 

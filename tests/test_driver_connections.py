@@ -17,10 +17,18 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
 from fakes import WordEmbedder
-from pgrecall import AgentMemory, ChatSession, Limits, NotAllowedError, NotFoundError
+from pgrecall import (
+    AgentMemory,
+    CallTimeoutError,
+    ChatSession,
+    Limits,
+    NotAllowedError,
+    NotFoundError,
+)
 from pgrecall._calls import Call
 from pgrecall._sync.database import SyncDatabase
 from pgrecall.settings import Settings
+from support import our_role
 
 
 @pytest.fixture
@@ -69,23 +77,26 @@ def test_two_users_interleaved_on_one_connection(dsn: str) -> None:
                 memory.messages(chat.user_id, chats[1 - number].session_id)
 
 
-@pytest.mark.parametrize("threshold", [None, 2])
-def test_what_a_pooler_may_not_know(dsn: str, user: uuid.UUID, threshold: int | None) -> None:
-    """A pooler that gives each transaction another connection knows no prepared statements."""
-    limits = Limits(prepare_threshold=threshold, max_connections=1)
+@pytest.mark.parametrize("pooler", [None, False, True])
+def test_nothing_is_prepared_through_a_pooler(
+    dsn: str, user: uuid.UUID, pooler: bool | None
+) -> None:
+    """A pooler gives each transaction another backend, where the statements are not known."""
+    limits = Limits(pooler=pooler, max_connections=1)
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
-        for number in range(6):
+        for number in range(8):
             memory.remember(user, f"User likes tea number {number}")
             assert len(memory.search(user, "tea")) == number + 1
         ((count,),) = memory._write.query(b"select count(*) from pg_prepared_statements")
-        assert (count > 0) == (threshold is not None)
+        assert (count > 0) == (pooler is not True)
 
 
 def test_statement_timeout(dsn: str) -> None:
     limits = Limits(statement_timeout=0.2)
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
-        with pytest.raises(psycopg.errors.QueryCanceled):
+        with pytest.raises(CallTimeoutError) as caught:
             memory._write.query(b"select pg_sleep(5)")
+        assert caught.value.sqlstate == "57014"
         assert memory.version()
 
 
@@ -299,8 +310,9 @@ def test_environment(dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch)
     with AgentMemory.from_environment() as memory:
         assert memory.limits == Limits(statement_timeout=2.5)
         assert memory.sessions(user) == []
-    monkeypatch.setenv("PGRECALL_PREPARE_THRESHOLD", "0")
-    assert Settings().limits().prepare_threshold is None
+    for word, pooler in (("auto", None), ("on", True), ("off", False)):
+        monkeypatch.setenv("PGRECALL_POOLER", word)
+        assert Settings().limits().pooler is pooler
     monkeypatch.setenv("PGRECALL_DSN", "")
     assert Settings().dsn is None
 
@@ -326,7 +338,8 @@ def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection
     """Who has recall_writer works with functions alone; who has recall_reader only reads."""
     names = {role: f"app_{uuid.uuid4().hex[:12]}_{role}" for role in ("writer", "reader")}
     for role, name in names.items():
-        db.execute(f"create role {name} login in role recall_{role}")
+        group = our_role(db, f"recall_{role}")
+        db.execute(f"create role {name} login in role {group}".encode())
     try:
         writer = make_conninfo(dsn, user=names["writer"])
         with AgentMemory.connect(

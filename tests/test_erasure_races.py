@@ -155,6 +155,55 @@ def test_what_a_call_has_just_written_goes_too(
         assert found == 0, table
 
 
+@pytest.mark.concurrent
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_a_snapshot_from_before_an_erasure_writes_nothing_of_the_user(
+    db: Connection, connect: Connect, world: World, group: int, level: str
+) -> None:
+    """Every writer, in a transaction that still sees the user; it may be tried again."""
+    calls = writing_calls(db)[group::GROUPS]
+    conns = {}
+    for asked in calls:
+        conns[str(asked)] = conn = connect(autocommit=False)
+        conn.execute(f"set transaction isolation level {level}".encode())
+        seen = conn.execute("select from recall.users where user_id = %(user)s", world).fetchall()
+        assert len(seen) == 1
+    db.execute(FORGET_USER.query.encode(), world)
+    outcomes = {}
+    for asked in calls:
+        conn = conns[str(asked)]
+        outcomes[str(asked)] = attempt(conn, asked, world)
+        try:
+            conn.commit()
+        except psycopg.Error as error:
+            outcomes[str(asked)] = error
+            conn.rollback()
+    for asked in calls:
+        outcome = outcomes[str(asked)]
+        if (asked.of_user and str(asked) != "open_session existing") or isinstance(
+            outcome, psycopg.Error
+        ):
+            assert isinstance(outcome, psycopg.Error), (asked, outcome)
+            assert outcome.sqlstate in ("40001", "RC001"), (asked, outcome)
+    assert not any(counts(db, world["user"]).values()), outcomes
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_snapshot_from_before_an_erasure_writes_nothing_of_the_session(
+    db: Connection, connect: Connect, world: World, level: str
+) -> None:
+    conn = connect(autocommit=False)
+    conn.execute(f"set transaction isolation level {level}".encode())
+    conn.execute("select from recall.users")
+    db.execute(FORGET_SESSION.query.encode(), world)
+    outcome = attempt(conn, asking("put_working", "%(session)s, 't', 'k', %(changes)s"), world)
+    assert isinstance(outcome, psycopg.Error)
+    assert outcome.sqlstate == "40001"
+    conn.rollback()
+
+
 # --- a conversation
 
 HERE = [

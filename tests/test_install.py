@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
-import shutil
 import subprocess
-import tempfile
 import threading
 import time
 import uuid
@@ -23,9 +21,8 @@ from psycopg import conninfo, sql
 
 from invariants import check_invariants
 from pgrecall import schema
-from pgrecall.embedded import EmbeddedServer
 from pgrecall.schema import InstallError
-from servers import _FAST, TestServer
+from servers import TestServer, running_server
 from support import (
     append,
     call,
@@ -61,14 +58,14 @@ def install_by_psql(dsn: str, **sizes: int) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def install_by_driver(dsn: str, **sizes: int) -> None:
+def install_by_driver(dsn: str, **sizes: Any) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         schema.install(conn, **sizes)
 
 
 def install_by_one_file(dsn: str, **sizes: int) -> None:
-    """As a client without psql's commands sends it: in one go."""
-    with psycopg.connect(dsn, autocommit=True) as conn:
+    """As a migration tool without psql's commands sends it: within a transaction of its own."""
+    with psycopg.connect(dsn) as conn:
         for name, size in sizes.items():
             conn.execute("select set_config(%s, %s, false)", [f"recall.{name}", str(size)])
         conn.execute(schema.one_file().encode())
@@ -251,6 +248,55 @@ def test_sizes_at_their_ends(server: TestServer) -> None:
         server.drop_database(name)
 
 
+# --- the one file
+
+
+@pytest.fixture
+def one_file(tmp_path: Path) -> Path:
+    file = tmp_path / "pgrecall.sql"
+    file.write_text(schema.one_file(), encoding="utf-8")
+    return file
+
+
+def test_one_file_leaves_the_transaction_to_its_caller(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("create table of_the_tool (id int)")
+        conn.execute(schema.one_file().encode())
+        assert value(conn, "select recall.version()")
+        conn.rollback()
+        assert value(conn, "select to_regclass('of_the_tool') is null")
+    assert not exists(empty_dsn)
+
+
+def test_one_file_in_one_transaction_of_psql(empty_dsn: str, one_file: Path) -> None:
+    done = run("psql", empty_dsn, "-qX1", "-v", "ON_ERROR_STOP=1", "-f", str(one_file))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert broken_rules(conn) == []
+
+
+@pytest.mark.parametrize("stops", [True, False], ids=["stops", "goes on after an error"])
+@pytest.mark.parametrize("before", ["nothing", "installed"])
+def test_one_file_in_autocommit_creates_nothing(
+    empty_dsn: str, one_file: Path, before: str, stops: bool
+) -> None:
+    """Neither extensions nor roles; nor functions anew, with the caller's search path."""
+    if before == "installed":
+        install_by_driver(empty_dsn, **SMALL)
+    roles = "select count(*) from pg_roles"
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        there = value(conn, roles)
+    found = catalog(empty_dsn)
+    done = run("psql", empty_dsn, "-qX", "-v", f"ON_ERROR_STOP={int(stops)}",
+               "-v", "VERBOSITY=verbose", "-f", str(one_file))  # fmt: skip
+    assert done.stderr.count("ERROR") == 1
+    assert "ERROR:  RC007: pgrecall is installed in one transaction" in done.stderr
+    assert "psql: add -1." in done.stderr
+    assert catalog(empty_dsn) == found
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert value(conn, roles) == there
+
+
 # --- what must be there
 
 
@@ -345,12 +391,8 @@ def test_extensions_in_a_schema_of_their_own(empty_dsn: str, home: str) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[TestServer]:
     """A cluster of this module's own: our roles belong to the cluster."""
-    home = Path(tempfile.mkdtemp(prefix="pgrecall-fresh-"))
-    try:
-        with EmbeddedServer(home, settings=_FAST) as embedded:
-            yield TestServer("embedded", embedded.dsn)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    with running_server("embedded") as server:
+        yield server
 
 
 @pytest.fixture
@@ -452,6 +494,18 @@ def test_a_plain_owner_without_createrole(fresh: TestServer) -> None:
                                " 'recall.get_session(uuid, uuid)', 'execute')")  # fmt: skip
             assert value(conn, "select nspowner::regrole::text from pg_namespace"
                                " where nspname = 'recall'") == login["user"]  # fmt: skip
+            hint = value(conn, "select hint from recall.health() where name = 'owner'")
+        # the hint's statement hands it over
+        with psycopg.connect(superuser, autocommit=True) as conn:
+            conn.execute(re.search(r"reassign .*;", hint)[0].encode())  # type: ignore[index]
+            conn.execute(sql.SQL("grant recall_admin to {}").format(sql.Identifier(login["user"])))
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            assert (health(conn)["owner"], health(conn)["roles"]) == ("ok", "ok")
+            use(conn)
+        install_by_driver(superuser)
+        with psycopg.connect(superuser, autocommit=True) as conn:
+            assert broken_rules(conn) == []
+            assert health(conn)["owner"] == "ok"
 
 
 def test_plain_owners_with_createrole(fresh: TestServer) -> None:
@@ -468,9 +522,9 @@ def test_plain_owners_with_createrole(fresh: TestServer) -> None:
         install_by_driver(dsn)
         assert snapshot(dsn) == before
 
-        # who did not create the roles may not act as their owner, and owns all itself
+        # a role that did not create the roles may not act as their owner, and owns all itself
         other = owned_database(fresh, second)
-        install_by_driver(other, **SMALL)
+        install_by_driver(other, **SMALL, share_roles=True)
         with psycopg.connect(other, autocommit=True) as conn:
             use(conn)
             assert broken_rules(conn) == []
@@ -528,8 +582,26 @@ def test_twenty_installers_of_one_database(empty_dsn: str) -> None:
 
 
 @pytest.mark.concurrent
+def test_an_installer_names_who_holds_its_lock(empty_dsn: str) -> None:
+    """Any login may take the lock; the wait for it ends, and what ends the holder is said."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn, login_role(conn) as login:
+        stranger = psycopg.connect(empty_dsn, autocommit=True, **login)
+        stranger.execute("select pg_advisory_lock(hashtextextended('pgrecall.install', 0))")
+        with pytest.raises(schema.InstallError) as caught:
+            install_by_driver(
+                conninfo.make_conninfo(empty_dsn, options="-c lock_timeout=500ms"), **SMALL
+            )
+        pid = stranger.info.backend_pid
+        assert caught.value.sqlstate == "RC007"
+        assert f"process {pid} of role {login['user']}" in str(caught.value)
+        conn.execute("select pg_terminate_backend(%s)", [pid])
+        install_by_driver(empty_dsn, **SMALL)
+        stranger.close()
+
+
+@pytest.mark.concurrent
 @pytest.mark.parametrize("who", ["superuser", "createrole"])
-def test_six_installers_of_six_databases(fresh: TestServer, who: str) -> None:
+def test_six_installers_that_share_roles_in_six_databases(fresh: TestServer, who: str) -> None:
     """They meet at the roles, which do not exist yet."""
     with installer(fresh, "createrole") as login:
         as_whom = {} if who == "superuser" else login
@@ -537,7 +609,8 @@ def test_six_installers_of_six_databases(fresh: TestServer, who: str) -> None:
         targets = [
             fresh.dsn(str(conninfo.conninfo_to_dict(dsn)["dbname"]), **as_whom) for dsn in targets
         ]
-        raise_errors(together(partial(install_by_driver, dsn, **SMALL) for dsn in targets))
+        install = partial(install_by_driver, **SMALL, share_roles=True)
+        raise_errors(together(partial(install, dsn) for dsn in targets))
         assert our_roles(fresh) == ROLES
         for dsn in targets:
             with psycopg.connect(dsn, autocommit=True) as conn:
@@ -597,7 +670,8 @@ def test_uninstall_leaves_nothing_but_the_roles(empty_dsn: str, way: str) -> Non
             done = psql(empty_dsn, ROOT / "sql" / "uninstall.sql")
             # a server whose pg_cron works in another database is told of it
             said = [line for line in done.stderr.splitlines() if "pg_cron lives in" not in line]
-            assert (done.returncode, said) == (0, [])
+            assert (done.returncode, len(said)) == (0, 1)
+            assert said[0].endswith(f"drop role {', '.join(ROLES)};")
         else:
             with psycopg.connect(empty_dsn, autocommit=True) as conn:
                 schema.uninstall(conn)
@@ -620,9 +694,6 @@ def test_uninstall_leaves_nothing_but_the_roles(empty_dsn: str, way: str) -> Non
             )
             assert left == [], "the roles can be dropped when no other database needs them"
         uninstall()
-        text = (ROOT / "sql" / "uninstall.sql").read_text()
-        for role in ROLES:
-            assert role in text, "uninstall.sql says how the roles go"
 
 
 def test_uninstall_unschedules_our_jobs_first(empty_dsn: str) -> None:
@@ -712,7 +783,7 @@ def test_a_plain_owners_dump_is_complete(fresh: TestServer, tmp_path: Path, owne
     options = "createrole" if owner == "recall_owner" else ""
     with installer(fresh, options) as login:
         source, target = owned_database(fresh, login), owned_database(fresh, login)
-        install_by_driver(source, **SMALL)
+        install_by_driver(source, **SMALL, share_roles=True)
         with psycopg.connect(source, autocommit=True) as conn:
             user, session = fill(conn)
             before = contents(conn)

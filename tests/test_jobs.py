@@ -22,6 +22,7 @@ from support import (
     call,
     job_rows,
     open_session,
+    plan_nodes,
     raise_errors,
     refused,
     rows,
@@ -308,6 +309,75 @@ def test_an_extraction_of_a_conversation_that_goes_on_is_put_off(
     call(db, "resume_session", p_user_id=user, p_session_id=session)
     append(db, user, session, said(*"bcdefghij"))
     assert claimed() == 1, "enough turns"
+
+
+def test_claim_with_flush_leases_only_what_waits_for_its_idle_time(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("a"))
+    assert claim(db, p_kinds=["extract"]) == []
+    assert claim(db, p_kinds=["extract"], p_flush=None) == []
+    for reason in ("attempts = 1", "last_error = 'RC005'"):
+        db.execute(f"update recall.jobs set {reason} where kind = 'extract'")  # type: ignore[arg-type]
+        assert claim(db, p_kinds=["extract"], p_flush=True) == [], reason
+        db.execute("update recall.jobs set attempts = 0, last_error = null")
+    enqueue(db, user, "merge", p_run_at=datetime.now(UTC) + timedelta(hours=1))
+    (job,) = claim(db, p_kinds=["extract", "merge"], p_flush=True)
+    assert (job["kind"], job["session_id"]) == ("extract", session)
+
+
+def test_claim_with_flush_respects_the_daily_cost_limit(db: Connection, user: uuid.UUID) -> None:
+    append(db, user, open_session(db, user), said("a"))
+    call(db, "configure_user", p_user_id=user,
+         p_changes={"daily_user_cost_limit_microcents": 0})  # fmt: skip
+    assert claim(db, p_kinds=["extract"], p_flush=True) == []
+    assert claim(db, p_kinds=["extract"], p_flush=True) == []
+    (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
+    assert job["last_error"].startswith("RC005")
+
+
+def test_claim_reads_due_jobs_by_their_index(db: Connection, user: uuid.UUID) -> None:
+    """Jobs that are due later are not read, with p_flush or without."""
+    later = datetime.now(UTC) + timedelta(hours=1)
+    db.execute(
+        "insert into recall.jobs (user_id, job_id, kind, run_at, max_attempts, created_at)"
+        " select %s, gen_random_uuid(), 'embed', %s, 1, now() from generate_series(1, 2000)",
+        [user, later],
+    )
+    db.execute("analyze recall.jobs")
+    for flush in (False, True):
+        nodes = plan_nodes(db, partial(claim, db, p_flush=flush))
+        assert "Index Scan jobs_ready_due_idx" in nodes, nodes
+
+
+def test_waiting_jobs_tells_due_deferred_and_what_needs_a_model(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("a"))
+    other = uuid.uuid4()
+    call(db, "configure_user", p_user_id=other, p_changes={"extraction": "verbatim"})
+    append(db, other, open_session(db, other), said("b"))
+    running = enqueue(db, user, "merge")
+    (job,) = claim(db, p_kinds=["merge"])
+    assert job["job_id"] == running
+    idle = session_row(db, user, session)["last_message_at"] + timedelta(minutes=10)
+    shown = ("kind", "mode", "needs_model", "due", "deferred", "deferred_until")
+
+    def waiting(conn: Connection) -> list[tuple[Any, ...]]:
+        return [tuple(row[name] for name in shown) for row in call(conn, "waiting_jobs")]
+
+    assert waiting(db) == [
+        ("embed", None, False, 2, 0, None),
+        ("extract", "llm", True, 0, 1, idle),
+        ("extract", "verbatim", False, 1, 0, None),
+    ]
+    conn = connect(options=f"-c recall.user_id={other}")
+    assert waiting(conn) == [
+        ("embed", None, False, 1, 0, None),
+        ("extract", "verbatim", False, 1, 0, None),
+    ]
 
 
 # --- many claimers at once
@@ -981,16 +1051,19 @@ def test_a_garbage_embedding(
 
 def test_compaction(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=100)
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     for n in range(12):
-        append(db, user, session, said(f"question {n}", token_count=50))
-        append(db, user, session, said(f"answer {n}", role="assistant", token_count=50))
+        append(db, user, session, said(f"question {n}", token_count=30))
+        append(db, user, session, [{"role": "assistant", "tool_calls": [call], "token_count": 20}])
+        append(db, user, session, [{"role": "tool", "tool_call_id": "c", "content": "found",
+                                    "token_count": 50}])  # fmt: skip
     enqueue(db, user, "compact", p_session_id=session)
     job = claim_one(db, "compact")
     given = job_input(db, job)
     through = given["through_turn"]
     assert given["from_turn"] == 1
-    assert 2 <= through <= 16, "the last four exchanges stay"
-    assert through % 2 == 0, "whole exchanges"
+    assert 3 <= through <= 24, "the last four user turns stay"
+    assert through % 3 == 0, "whole user turns, where they fit"
     assert [m["turn_index"] for m in given["messages"]] == list(range(1, through + 1))
     wanted = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
     with refused("RC003", "ends inside an exchange"):
@@ -1006,7 +1079,7 @@ def test_compaction(db: Connection, user: uuid.UUID) -> None:
     assert finish(db, job, wanted | {"content": "They talked.", "token_count": 5})
     row = session_row(db, user, session)
     assert row["compacted_through_turn"] == through
-    assert row["active_tokens"] == 1200 - 50 * through
+    assert row["active_tokens"] == 1200 - 100 * through // 3
 
 
 def summaries(db: Connection, user: uuid.UUID) -> list[tuple[int, str]]:

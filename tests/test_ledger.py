@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from secret_shapes import SHAPES, Shape
+from secret_shapes import COMMON, SHAPES, Shape
 from support import call, open_session, raise_errors, refused, rows, run, together, value
 
 Connection = psycopg.Connection[Any]
@@ -242,7 +242,7 @@ def test_an_event_with_a_nul_as_bytes(db: Connection, known: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4, 11])
-@pytest.mark.parametrize("shape", [s for s in SHAPES if s.kind != "private_key"], ids=str)
+@pytest.mark.parametrize("shape", [s for s in COMMON if s.kind != "private_key"], ids=str)
 def test_a_secret_in_pieces(db: Connection, known: uuid.UUID, shape: Shape, size: int) -> None:
     text = f"Well: {shape.text} – that is it."
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
@@ -312,7 +312,7 @@ def test_protocol_events(db: Connection, known: uuid.UUID) -> None:
 
 @pytest.mark.parametrize("is_json", [True, False], ids=["json", "bytes"])
 def test_no_credential_in_a_dump(db: Connection, known: uuid.UUID, dsn: str, is_json: bool) -> None:
-    for shape in SHAPES:
+    for shape in COMMON:
         document = {"messages": [{"role": "user", "content": shape.text}], shape.text: 1,
                     "arguments": json.dumps({"x": shape.text})}  # fmt: skip
         body = json.dumps(document).encode()
@@ -340,7 +340,7 @@ def test_no_credential_in_a_dump(db: Connection, known: uuid.UUID, dsn: str, is_
     assert done.returncode == 0, done.stderr
     dump = done.stdout
     assert "[secret: api key]" in dump
-    for shape in SHAPES:
+    for shape in COMMON:
         for form in (shape.secret, json.dumps(shape.secret)[1:-1], shape.secret.encode().hex()):
             assert form not in dump, shape
 

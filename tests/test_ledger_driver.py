@@ -28,7 +28,7 @@ from pgrecall.ledger import AsyncRecordingClient, RecordingClient, replay
 from pgrecall.sealing import LocalWrappingKeys
 from scripted_model import MODEL, Script, embedder, fact, model, talk, work
 from scripted_openai import Broken, Calls, Cut, Hang, Refusal, ScriptedOpenAI, Status, Unfinished
-from secret_shapes import HARMLESS, SHAPES
+from secret_shapes import COMMON, HARMLESS, SHAPES
 from support import raise_errors, refused, rows, run, together, value
 from test_messages import merge_chunks
 
@@ -646,7 +646,7 @@ def test_the_driver_masks_as_the_database_does(
 
 
 @pytest.mark.parametrize("size", [1, 5])
-@pytest.mark.parametrize("shape", [s for s in SHAPES if s.kind != "private_key"], ids=str)
+@pytest.mark.parametrize("shape", [s for s in COMMON if s.kind != "private_key"], ids=str)
 def test_a_secret_in_pieces_of_a_stream(
     redactor: Redactor, db: Connection, shape: Any, size: int
 ) -> None:
@@ -702,7 +702,7 @@ def test_masking_takes_no_longer_than_a_long_body_deserves(
 def test_no_credential_in_a_dump(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, dsn: str
 ) -> None:
-    for shape in SHAPES:
+    for shape in COMMON:
         asking = client(f"{openai.base_url}/{'x'}", default_query={"q": shape.text},
                         default_headers={"X-Custom": shape.secret.split("\n")[0],
                                          "User-Agent": " ".join(shape.text.split())})  # fmt: skip
@@ -714,7 +714,7 @@ def test_no_credential_in_a_dump(
                 asking.chat.completions.create(model=MODEL, messages=said)  # type: ignore[call-overload]
             list(asking.chat.completions.create(model=MODEL, messages=said, stream=True))  # type: ignore[call-overload]
     calls = memory.model_calls(known, limit=1000)
-    assert len(calls) == 3 * len(SHAPES)
+    assert len(calls) == 3 * len(COMMON)
     assert all("[secret: " in call.endpoint for call in calls)
     assert memory.unrecorded_calls == 0
     done = run("pg_dump", dsn, "--data-only")
@@ -728,7 +728,7 @@ def test_no_credential_in_a_dump(
                     for item in row.values()
                 ]
     dump = "\n".join(scanned)
-    for shape in SHAPES:
+    for shape in COMMON:
         for form in (
             shape.secret,
             json.dumps(shape.secret)[1:-1],

@@ -39,17 +39,21 @@ WHOLE = {"run_due_maintenance", "metrics"}
 OVER = {
     "finish_job llm": 10,
     "finish_job embed": 3,
-    "resolve_dispute accepted": 3,
+    "finish_job extract": 6,
+    "resolve_dispute accepted": 8,
     "search_sessions hybrid": 6,
     "compile_context split, recalled": 6,
-    "health": 6,
-    "purge_expired": 12,
+    "health": 16,
+    "purge_expired": 50,
 }
 """An extraction with decisions: the trigger of a memory that changes reads the user's settings, and
 the one that asks whether the user is sealed his row; the head of his chain of events is read, and
 hashes of memories that changed. A search of sessions reads the turns that it found, beside titles
 and summaries; a context with recalled turns searches memories and turns, and reads history. An
-operator's look at the catalog, at disputes and at pg_cron; a sweep over seven kinds of rows."""
+operator's look at the catalog, at disputes, pg_cron, subscriptions and other databases; a sweep
+over eight kinds of rows, which scans all users, too. A verbatim extraction reads the phrases that
+tell statements apart, and the user's keys where somebody is encrypted. To accept a dispute reads in
+the audit whether it asks to retract."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
 """One call at a time, in the background, over all leaves: they may take twice as many."""

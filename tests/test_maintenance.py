@@ -36,7 +36,11 @@ begin
     if v_manner = 'fail' then raise disk_full using message = 'the disk is full'; end if;
     if v_manner = 'slow' then perform pg_sleep(0.02); end if;
     more := exists (select from public.due where xid is null);
-    if v_manner = 'look' then done := 0; end if;
+    if v_manner in ('look', 'walk') then done := 0; end if;
+    if v_manner = 'walk' then
+        update recall.maintenance_tasks as t set position = to_jsonb(clock_timestamp())
+         where t.task = '{name}';
+    end if;
 end $$;
 insert into recall.maintenance_tasks (task, schedule, period, batch_size, budget)
 values ('{name}', '* * * * *', '1 minute', 5, '10 seconds') on conflict do nothing;
@@ -178,17 +182,33 @@ def test_it_never_runs_beside_itself(db: Connection, connect: Connect, sweep: st
     other = connect(autocommit=False)
     assert run(other, sweep)["done"] == 5
     assert run(db, sweep) == {"skipped": "it runs elsewhere"}
-    assert call(db, "run_due_maintenance") == [
-        {"task": sweep, "result": {"skipped": "it runs elsewhere"}}
-    ]
+    assert call(db, "run_due_maintenance") == [], "nor is it due meanwhile"
     other.rollback()
     assert run(db, sweep)["done"] == 5
 
 
-def test_a_batch_that_only_looked_is_followed_by_the_next(db: Connection, sweep: str) -> None:
+def test_a_batch_that_could_do_nothing_is_tried_again_after_a_pause(
+    db: Connection, sweep: str
+) -> None:
+    """Somebody holds what is due: the transaction ends, and the next one is a second later."""
     leave(db, 20, "look")
-    result = run(db, sweep)
-    assert (result["done"], result["more"], left(db)) == (0, False, 0)
+    assert run(db, sweep) | {"ms": 0} == {"done": 0, "more": True, "waits": True, "ms": 0}
+    assert left(db) == 15
+    assert call(db, "run_due_maintenance") == []
+    db.execute("update recall.maintenance_tasks set last_run_at = last_run_at - interval '1 s'"
+               " where task = %s", [sweep])  # fmt: skip
+    assert [row["task"] for row in call(db, "run_due_maintenance")] == [sweep]
+    started = time.monotonic()
+    db.execute(b"call recall.maintain('test_sweep')")
+    assert time.monotonic() - started > 0.9
+    assert left(db) == 0
+
+
+def test_a_batch_that_moved_on_is_followed_by_the_next(db: Connection, sweep: str) -> None:
+    """A walk over all users that found nothing to do yet does not wait."""
+    leave(db, 20, "walk")
+    assert run(db, sweep) | {"ms": 0} == {"done": 0, "more": False, "ms": 0}
+    assert left(db) == 0
 
 
 def test_a_hang_is_ended_and_noted(db: Connection, sweep: str) -> None:
@@ -280,10 +300,67 @@ def test_a_worker_does_not_wait_for_what_runs_elsewhere(
 ) -> None:
     other = connect(autocommit=False)
     run(other, sweep)
+    started = time.monotonic()
     with AgentMemory.connect(dsn, embedder=False) as memory:
-        (found,) = memory.worker().maintain()
+        assert memory.worker().maintain() == []
     other.rollback()
-    assert found.result == {"skipped": "it runs elsewhere"}
+    assert time.monotonic() - started < 5
+
+
+def test_a_worker_pauses_before_what_somebody_holds(db: Connection, dsn: str, sweep: str) -> None:
+    leave(db, 10, "look")
+    with AgentMemory.connect(dsn, embedder=False) as memory:
+        started = time.monotonic()
+        runs = memory.worker().maintain()
+        assert [run.result.get("waits") for run in runs] == [True, None]
+        assert 1 < time.monotonic() - started < 10
+        assert left(db) == 0
+        leave(db, 10, "look")
+        db.execute("update recall.maintenance_tasks set last_run_at = null where task = %s",
+                   [sweep])  # fmt: skip
+        assert len(memory.worker().maintain(patience=0)) == 1, "its loop has jobs to do"
+    assert left(db) == 5
+
+
+def test_a_walk_forgets_a_user_who_was_erased_while_it_ran(
+    db: Connection, connect: Connect, sweep: str
+) -> None:
+    """forget_user does not wait for a task that runs; its next run forgets the place."""
+    user = uuid.uuid4()
+    call(db, "remember", p_user_id=user, p_content="I like tea")
+    for column, place in (("last_user", user), ("position", Jsonb({"after": str(user)}))):
+        db.execute(f"update recall.maintenance_tasks set {column} = %s where task = %s".encode(),
+                   [place, sweep])  # fmt: skip
+    runs = connect(autocommit=False)
+    run(runs, sweep)
+    call(db, "forget_user", p_user_id=user)
+    runs.commit()
+    place = "select last_user, position from recall.maintenance_tasks where task = %s"
+    assert rows(db, place, [sweep]) == [{"last_user": user, "position": {"after": str(user)}}]
+    run(db, sweep)
+    assert rows(db, place, [sweep]) == [{"last_user": None, "position": None}]
+
+
+def test_a_login_without_rights_stops_no_task(db: Connection, connect: Connect, sweep: str) -> None:
+    """It takes every advisory lock that a task has ever been guarded by."""
+    leave(db, 5)
+    with login_role(db) as login:
+        stranger = connect(**login)
+        stranger.execute(
+            "select pg_advisory_lock(hashtextextended('pgrecall.' || name, 0)), pg_advisory_lock("
+            "hashtextextended(name, 0)) from unnest(%s::text[]) as n (name)", [[sweep, "test"]],
+        )  # fmt: skip
+        assert run(db, sweep)["done"] == 5
+        leave(db, 5)
+        db.execute(
+            "update recall.maintenance_tasks set last_run_at = null where task = %s", [sweep]
+        )
+        assert [row["result"]["done"] for row in call(db, "run_due_maintenance")] == [5]
+        for statement in ("do $$ begin lock table recall.maintenance_tasks; end $$",
+                          "select from recall.maintenance_tasks for update"):  # fmt: skip
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                stranger.execute(statement.encode())
+        stranger.close()
 
 
 def test_a_user_is_not_part_of_it(db: Connection, sweep: str) -> None:

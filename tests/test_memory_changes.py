@@ -705,3 +705,29 @@ def test_a_storm_of_changes(db: Connection, connect: Connect, user: uuid.UUID) -
     raise_errors(results)
     assert [error for result in results for error in result] == []
     check_invariants(db)
+
+
+@pytest.mark.parametrize("change", ["supersede", "retract", "expire", "repeat"])
+def test_a_memory_never_ends_before_it_was_created(
+    db: Connection, user: uuid.UUID, change: str
+) -> None:
+    """The clock was set back in between: it was created in what is the future now."""
+    memory = remember(db, user, "lives in Oslo", p_slot="home", p_embedding=vector(1))["memory_id"]
+    db.execute("update recall.memory_store set created_at = now() + interval '1 day',"
+               " updated_at = now() + interval '1 day', check_at = now(),"
+               " expires_at = case when %s then now() end where user_id = %s",
+               [change == "expire", user])  # fmt: skip
+    ids = {"p_user_id": user, "p_memory_id": memory}
+    if change == "supersede":
+        call(db, "supersede_memory", **ids, p_content="lives in Rome")
+    elif change == "repeat":
+        remember(db, user, "lives in Rome", p_slot="home", p_embedding=vector(2))
+    elif change == "retract":
+        call(db, "retract_memory", **ids)
+    else:
+        call(db, "expire_memories")
+    (row,) = rows(db, "select created_at, ended_at from recall.memory_store"
+                      " where user_id = %s and memory_id = %s", [user, memory])  # fmt: skip
+    assert row["ended_at"] is not None
+    assert row["ended_at"] >= row["created_at"]
+    assert active(db, user) == (["lives in Rome"] if change in ("supersede", "repeat") else [])

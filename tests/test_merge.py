@@ -195,7 +195,7 @@ def test_batches_go_on_where_they_stopped(db: Connection) -> None:
     assert sweep(db, p_limit=1) == (1, True)
     assert [len(merges(db, user)) for user in users] == [0, 0, 0, 1, 0]
     tagged(db, users[0], *(f"User likes {n} spoons." for n in range(6)), tag="tea")
-    assert sweep(db, p_limit=0) == (0, False)
+    assert sweep(db, p_limit=0) == (0, True)
     answers = []
     while not answers or answers[-1][1]:
         answers.append(sweep(db, p_limit=2))
@@ -212,7 +212,7 @@ def test_a_user_who_is_busy_is_left_for_later(
     tagged(db, user, *TONES)
     writer = connect(autocommit=False)
     writer.execute("select recall._lock_user(%s)", [user])
-    assert sweep(db) == (0, False)
+    assert sweep(db) == (0, True), "somebody is held"
     writer.rollback()
     assert sweep(db) == (1, False)
 
@@ -303,7 +303,8 @@ def test_a_merge(
     ]
     assert (added["event"], {*added["detail"]["replaces"]}) == ("added", {*map(str, ids)})
     assert added["job_id"] is not None
-    assert [row["content"] for row in stored(db, other)] == TONES
+    # ids of the same millisecond are in no order
+    assert {row["content"] for row in stored(db, other)} == {*TONES}
     assert value(db, "select active_memory_count from recall.users where user_id = %s",
                  [user]) == 3  # fmt: skip
 

@@ -14,7 +14,6 @@ import psycopg
 import pytest
 
 from invariants import check_invariants
-from pgrecall import schema
 from servers import TestServer
 from support import append, call, open_session, raise_errors, refused, rows, said, together, value
 
@@ -30,7 +29,7 @@ def small(server: TestServer) -> Iterator[str]:
     """The DSN of an installation with two hash partitions of its own."""
     name = server.create_database("partitions")
     with psycopg.connect(server.dsn(name), autocommit=True) as conn:
-        schema.install(conn, embedding_dimensions=4, hash_partitions=2, history_months_ahead=1)
+        server.install(conn, embedding_dimensions=4, hash_partitions=2, history_months_ahead=1)
     yield server.dsn(name)
     server.drop_database(name)
 

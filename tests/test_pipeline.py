@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
+from datetime import UTC
 from typing import Any
 
 import psycopg
@@ -717,6 +722,97 @@ def test_asynchronous_worker(
     found = asyncio.run(_asynchronously(model_dsn, openai, user))
     assert found == {"User switched from Postgres to SQLite."}
     assert asked(openai).count("consolidate") == 1
+
+
+def test_worker_reports_deferred_jobs_and_flush_extracts_them(
+    model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    with AgentMemory.connect(model_dsn, embedder=embedder(openai)) as memory:
+        talk(memory, user, ["I use Vim", "Good", "Bye"], close=False)
+        idle = extractions(db, user)[0]["run_at"]
+
+        report = memory.worker(llm=model(openai)).run_until_idle()
+        assert (report.done, report.deferred, report.deferred_until) == ({"embed": 1}, 1, idle)
+        assert report.without_model == 0
+        report = memory.worker().run_until_idle(flush=True)
+        assert (report.jobs, report.deferred, report.without_model) == (0, 1, 1)
+        assert str(report) == (
+            f"0 jobs done; 1 job deferred until {idle.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC or"
+            " later; 1 job needs a language model, which this worker lacks"
+        )
+        report = memory.worker(llm=model(openai)).run_until_idle(flush=True)
+        assert report.done == {"extract": 1}
+        assert (report.deferred, report.deferred_until, report.waiting) == (0, None, [])
+        assert contents(memory, user) == {"User uses Vim."}
+
+
+def test_asynchronous_worker_flushes_and_reports(
+    model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
+) -> None:
+    import asyncio
+
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+
+    async def run() -> None:
+        async with AsyncAgentMemory.connect(model_dsn, embedder=embedder(openai)) as memory:
+            await memory.session(user=user, model=MODEL).append(user="I use Vim", reply="I see.")
+            report = await memory.worker().run_until_idle()
+            assert (report.deferred, report.without_model) == (1, 1)
+            report = await memory.worker(llm=model(openai)).run_until_idle(flush=True)
+            assert (report.done, report.deferred) == ({"extract": 1}, 0)
+            assert [item.content for item in await memory.memories(user)] == ["User uses Vim."]
+
+    asyncio.run(run())
+
+
+def test_worker_and_status_commands_say_what_waits(
+    model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    talk(memory, user, ["I use Vim"], close=False)
+    worker = ("worker", "--dsn", model_dsn, "--until-idle", "--no-embedding")
+    endpoint = ("--base-url", openai.base_url, "--model", MODEL)
+
+    assert command(*worker) == 0
+    said = capsys.readouterr()
+    assert "1 job needs a language model" in said.out
+    assert "--model" in said.err
+    assert command(*worker, *endpoint) == 0
+    said = capsys.readouterr()
+    assert "1 job deferred until 20" in said.out
+    assert "--flush" in said.err
+    assert command("status", "--dsn", model_dsn) == 0
+    said = capsys.readouterr()
+    assert re.search(r"^deferred +1 until 20", said.out, re.MULTILINE)
+    assert re.search(r"^for a model +1 of", said.out, re.MULTILINE)
+    assert command("status", "--dsn", model_dsn, "--json") == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert (numbers["deferred_jobs"], numbers["jobs_that_need_a_model"]) == (1, 1)
+
+    assert command("worker", "--dsn", model_dsn, "--flush") == 2
+    capsys.readouterr()
+    assert command(*worker, *endpoint, "--flush", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["done"]["extract"], found["deferred"], found["without_model"]) == (1, 0, 0)
+    assert contents(memory, user) == {"User uses Vim."}
+
+
+def test_worker_without_a_model_says_at_its_start_what_needs_one(
+    model_dsn: str, memory: AgentMemory, user: uuid.UUID
+) -> None:
+    talk(memory, user, ["I use Vim"], close=False)
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "pgrecall", "worker", "--dsn", model_dsn, "--no-embedding"],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert worker.stderr is not None
+    said = [worker.stderr.readline() for _ in range(3)]
+    worker.send_signal(signal.SIGTERM)
+    worker.communicate(timeout=60)
+    assert "1 job deferred until" in said[1]
+    assert "1 job needs a language model" in said[2]
 
 
 def test_chat_goes_to_the_same_endpoint(

@@ -59,7 +59,7 @@ def test_schemas_are_strict(step: str) -> None:
     def check(node: dict[str, Any]) -> None:
         assert set(node) <= {
             "type", "enum", "items", "properties", "required", "additionalProperties",
-            "maxItems", "maxLength",
+            "minItems", "maxItems", "maxLength",
         }  # fmt: skip
         if node["type"] == "object":
             assert node["additionalProperties"] is False

@@ -14,7 +14,6 @@ import pytest
 
 from invariants import check_invariants
 from memories import remember, vector
-from pgrecall import schema
 from servers import TestServer
 from support import (
     append,
@@ -54,7 +53,7 @@ def small(server: TestServer) -> Iterator[str]:
     """The DSN of an installation with two hash partitions."""
     name = server.create_database("retention")
     with psycopg.connect(server.dsn(name), autocommit=True) as conn:
-        schema.install(conn, embedding_dimensions=4, hash_partitions=2, history_months_ahead=1)
+        server.install(conn, embedding_dimensions=4, hash_partitions=2, history_months_ahead=1)
     yield server.dsn(name)
     server.drop_database(name)
 
@@ -286,7 +285,7 @@ def test_old_turns_after_new_ones_stay(db: Connection, user: uuid.UUID) -> None:
 
 
 def test_a_user_who_keeps_longer(db: Connection, user: uuid.UUID) -> None:
-    """His leaf is kept for all who share it; a shorter wish changes nothing."""
+    """The month is kept for all who share the leaf; a shorter wish does not drop it earlier."""
     call(db, "configure_user", p_user_id=user, p_changes={"history_retention": "24 months"})
     session = open_session(db, user)
     append(db, user, session, said_in(14, "x"))
@@ -296,6 +295,152 @@ def test_a_user_who_keeps_longer(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"history_retention": "1 month"})
     assert drop(db, datetime.now(UTC) - 60 * DAY) == 0, "for all it is 12 months"
     assert drop(db) == 1
+
+
+def keeps_a_month(conn: Connection, user: uuid.UUID) -> uuid.UUID:
+    """Return a session of a user who keeps history for a month, with turns old and new."""
+    session = open_session(conn, user)
+    append(conn, user, session, said_in(4, "a", "b", "c", "d"))
+    append(conn, user, session, said("e", "f"))
+    call(conn, "annotate_message", p_user_id=user, p_session_id=session, p_turn_index=2,
+         p_patch={"liked": True})  # fmt: skip
+    conn.execute(
+        "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
+        " role, created_at, '' from recall.conversation_history where user_id = %s",
+        [user],
+    )
+    conn.execute("delete from recall.jobs where user_id = %s", [user])
+    call(conn, "configure_user", p_user_id=user, p_changes={"history_retention": "1 month"})
+    return session
+
+
+def test_a_user_who_keeps_history_for_less_time_loses_the_rows_past_it(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = keeps_a_month(db, user)
+    other = uuid.uuid4()
+    theirs = open_session(db, other)
+    append(db, other, theirs, said_in(4, "kept"))
+    call(db, "close_session", p_user_id=other, p_session_id=theirs)
+    now = datetime.now(UTC)
+    a_year_later(db)
+    assert purge(db, now) == 0, "the session goes on"
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    assert purge(db, now) == 0, "closed just now"
+    db.execute("delete from recall.jobs")
+    a_year_later(db)
+    assert purge(db, now) == 4
+    assert contents(db, user, session) == ["e", "f"]
+    assert contents(db, other, theirs) == ["kept"]
+    row = session_row(db, user, session)
+    assert (row["first_retained_turn"], row["turn_count"], row["active_tokens"]) == (5, 6, 2)
+    for table in ("message_search", "message_annotations"):
+        assert value(db, f"select count(*) from recall.{table} where turn_index < 5"
+                         " and user_id = %s", [user]) == 0  # fmt: skip
+    check_invariants(db)
+    assert purge(db, now) == 0
+    assert rows(db, "select * from recall.verify_integrity(%s)", [user]) == []
+    # taken up again it goes on where it was
+    call(db, "resume_session", p_user_id=user, p_session_id=session)
+    append(db, user, session, said("g"))
+    assert contents(db, user, session) == ["e", "f", "g"]
+    told = call(db, "compile_context", p_user_id=user, p_session_id=session)
+    messages = told[0]["compile_context"]["messages"]
+    assert [m["content"] for m in messages if m["role"] != "system"] == ["e", "f", "g"]
+    document = call(db, "export_user", p_user_id=user)[0]["export_user"]
+    call(db, "forget_user", p_user_id=user)
+    call(db, "import_user", p_user_id=user, p_document=document)
+    assert contents(db, user, session) == ["e", "f", "g"]
+    check_invariants(db)
+
+
+def test_own_retention_takes_what_was_compacted_and_spares_the_rest(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = keeps_a_month(db, user)
+    db.execute("update recall.sessions set compacted_through_turn = 3, active_tokens = 12")
+    db.execute(
+        "insert into recall.session_summaries (user_id, session_id, summary_id, kind, from_turn,"
+        " to_turn, content, token_count, created_at)"
+        " values (%s, %s, recall.uuidv7(), 'compaction', 1, 3, 'a to c', 3, now())",
+        [user, session],
+    )
+    now = datetime.now(UTC)
+    assert purge(db, now) == 0, "compacted just now"
+    a_year_later(db)
+    assert purge(db, now, 2) == 3
+    assert contents(db, user, session) == ["d", "e", "f"]
+    row = session_row(db, user, session)
+    assert (row["first_retained_turn"], row["active_tokens"]) == (4, 12)
+    assert value(db, "select count(*) from recall.session_summaries") == 1
+    check_invariants(db)
+    assert drop(db) == 0
+
+
+def test_own_retention_waits_for_an_extraction(db: Connection, user: uuid.UUID) -> None:
+    session = keeps_a_month(db, user)
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    a_year_later(db)
+    db.execute("update recall.sessions set extracted_through_turn = 2")
+    db.execute("delete from recall.jobs")
+    call(db, "enqueue_job", p_user_id=user, p_kind="extract", p_session_id=session)
+    assert purge(db, datetime.now(UTC)) == 2
+    assert contents(db, user, session) == ["c", "d", "e", "f"]
+    db.execute("delete from recall.jobs")
+    assert purge(db, datetime.now(UTC)) == 2
+    check_invariants(db)
+
+
+def test_own_retention_keeps_a_call_with_its_answers(db: Connection, user: uuid.UUID) -> None:
+    """One of which is young."""
+    session = open_session(db, user)
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+             for n in range(2)]  # fmt: skip
+    old = said_in(4, "a", "b", "c")
+    old[1] |= {"content": None, "tool_calls": calls}
+    old[2] |= {"role": "tool", "tool_call_id": "c0"}
+    append(db, user, session, [*old, {"role": "tool", "tool_call_id": "c1", "content": "d"}])
+    append(db, user, session, said("e"))
+    call(db, "configure_user", p_user_id=user, p_changes={"history_retention": "1 month"})
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    a_year_later(db)
+    db.execute("delete from recall.jobs")
+    assert purge(db, datetime.now(UTC)) == 1
+    assert contents(db, user, session) == [None, "c", "d", "e"]
+    assert purge(db, datetime.now(UTC)) == 0
+    assert purge(db, datetime.now(UTC) + 60 * DAY, 1) == 4, "all of them then, turn by turn"
+    assert contents(db, user, session) == []
+    check_invariants(db)
+
+
+@pytest.mark.concurrent
+def test_own_retention_goes_round_the_users_in_short_batches(
+    db: Connection, own: str, user: uuid.UUID
+) -> None:
+    """A session that somebody holds is passed by, and the sweep says that there is more."""
+    users = sorted(uuid.uuid4() for _ in range(5))
+    for each in users:
+        many_over(db, each, 5)
+        call(db, "configure_user", p_user_id=each, p_changes={"history_retention": "1 month"})
+    db.execute("delete from recall.jobs")
+    assert purge(db, datetime.now(UTC), 3) == 25
+    for each in users:
+        many_over(db, each, 5)
+    db.execute("delete from recall.jobs")
+    with psycopg.connect(own) as holder:
+        (held,) = holder.execute(
+            "select session_id from recall.sessions where user_id = %s and first_retained_turn = 1"
+            " limit 1 for update", [users[2]],
+        ).fetchone() or (None,)  # fmt: skip
+        done = [row["done"] for _ in range(8)
+                for row in call(db, "purge_expired", p_limit=7)]  # fmt: skip
+        assert sum(done) == 24
+        assert call(db, "purge_expired", p_limit=7) == [{"done": 0, "more": True}]
+        assert contents(db, users[2], held) == ["x"]
+    assert purge(db, datetime.now(UTC)) == 1
+    assert value(db, "select last_user from recall.maintenance_tasks"
+                     " where task = 'purge_expired'") is None  # fmt: skip
+    check_invariants(db)
 
 
 def test_detached_and_left(db: Connection, user: uuid.UUID) -> None:
@@ -430,6 +575,7 @@ def purge(conn: Connection, at: datetime, limit: int = 5000) -> int:
     while True:
         (row,) = call(conn, "purge_expired", p_limit=limit, p_as_of=at)
         assert row["done"] <= limit
+        assert row["done"] > 0 or not row["more"], "somebody holds what is due"
         done += row["done"]
         if not row["more"]:
             return done

@@ -6,10 +6,13 @@ own, into which the schema is installed for these tests, besides the module's da
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -19,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgrecall import schema
 from servers import TestServer
-from support import call, login_role, refused, rows, value
+from support import call, login_role, our_role, refused, rows, together, value
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -76,8 +79,69 @@ def test_the_commands(db: Connection) -> None:
     for row in tasks:
         job = found[f"recall_{row['task']}{suffix}"]
         assert job["schedule"] == row["schedule"]
-        assert job["command"] == f"call recall.maintain('{row['task']}')"
+        delay = r"(, '\d+ seconds')" if row["schedule"] == "* * * * *" else ""
+        assert re.fullmatch(rf"call recall\.maintain\('{row['task']}'{delay}\)", job["command"])
         assert job["statement"].count(";") == 1, "one statement a line"
+
+
+def minutes(field: str, most: int) -> set[int]:
+    """Return what a field of a cron expression stands for."""
+    found = set()
+    for part in field.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = ("0", "", str(most)) if span == "*" else span.partition("-")
+        found |= set(range(int(first), int(last or first) + 1, int(step or 1)))
+    return found
+
+
+def test_no_two_tasks_begin_in_the_same_second(db: Connection) -> None:
+    """pg_cron starts all jobs of a minute at once; those of every minute wait by themselves."""
+    begins: dict[tuple[int, int, str], str] = {}
+    for row in call(db, "maintenance_commands"):
+        minute, hour, *rest = row["schedule"].split()
+        assert rest == ["*", "*", "*"]
+        delay = re.search(r"'(\d+) seconds'", row["command"])
+        if "prune" in row["job_name"]:
+            continue  # it touches no table of ours
+        for at in [(h, m) for h in minutes(hour, 23) for m in minutes(minute, 59)]:
+            second = (*at, delay[1] if delay else "0")
+            assert second not in begins, (row["job_name"], begins[second])
+            begins[second] = row["job_name"]
+
+
+def test_the_procedure_begins_after_its_delay(db: Connection) -> None:
+    started = time.monotonic()
+    db.execute(b"call recall.maintain('release_expired_leases', '1.2 seconds')")
+    assert 1.2 <= time.monotonic() - started < 10
+    (task,) = rows(db, "select last_run_by, last_result from recall.maintenance_tasks"
+                       " where task = 'release_expired_leases'")  # fmt: skip
+    assert (task["last_run_by"], task["last_result"]["done"]) == ("pg_cron", 0)
+
+
+def test_note_of_the_scheduling_role(db: Connection, server: TestServer) -> None:
+    """Any server: one role at a time, until it is gone, and not in a copy of the database."""
+    with login_role(db) as other:
+        with login_role(db) as login:
+            call(db, "set_scheduler", p_role=login["user"])
+            call(db, "set_scheduler", p_role=login["user"])
+            with refused("RC007", f"jobs of {login['user']} run maintenance"):
+                call(db, "set_scheduler", p_role=other["user"])
+            with refused("RC003", "there is no role 'nobody at all'"):
+                call(db, "set_scheduler", p_role="nobody at all")
+            assert health(db, "schedule_owner")["status"] == "ok"
+        found = health(db, "schedule_owner")
+        assert found["status"] == "fail"
+        assert f"role {login['user']}, which scheduled maintenance here, is gone" in found["detail"]
+        assert f"j.username = '{login['user']}'" in found["hint"]
+        with pytest.raises(psycopg.Error) as caught:
+            call(db, "set_scheduler", p_role=other["user"])
+        assert "The role is gone. A superuser runs:" in str(caught.value.diag.message_hint)
+        with db.transaction(force_rollback=True):
+            db.execute("update recall.settings set scheduled_in = 1")  # as in a copy
+            assert health(db, "schedule_owner")["status"] == "ok"
+            call(db, "set_scheduler", p_role=other["user"])
+        call(db, "set_scheduler")
+        assert health(db, "schedule_owner")["status"] == "ok"
 
 
 def test_who_may_schedule(db: Connection, connect: Connect) -> None:
@@ -226,7 +290,7 @@ def cron_dsn(server: TestServer) -> Iterator[str]:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("create extension if not exists pg_cron")
         schema.uninstall(conn)
-        schema.install(conn, embedding_dimensions=4, hash_partitions=1)
+        server.install(conn, embedding_dimensions=4, hash_partitions=1)
     yield dsn
     with psycopg.connect(dsn, autocommit=True) as conn:
         schema.uninstall(conn)
@@ -349,12 +413,12 @@ def test_unschedule_leaves_no_job(cron: Connection) -> None:
     assert call(cron, "unschedule_maintenance") == [{"unschedule_maintenance": 0}]
 
 
-def test_uninstall_leaves_no_job(cron: Connection) -> None:
+def test_uninstall_leaves_no_job(cron: Connection, server: TestServer) -> None:
     cron.execute("select cron.schedule('recall_report', '0 0 * * *', 'select 1')")
     call(cron, "schedule_maintenance")
     schema.uninstall(cron)
     assert set(jobs(cron)) == {"recall_report"}
-    schema.install(cron, embedding_dimensions=4, hash_partitions=1)
+    server.install(cron, embedding_dimensions=4, hash_partitions=1)
 
 
 def test_a_plain_role_schedules_its_own_jobs(cron: Connection, cron_dsn: str) -> None:
@@ -369,13 +433,124 @@ def test_a_plain_role_schedules_its_own_jobs(cron: Connection, cron_dsn: str) ->
             assert {job["username"] for job in jobs(cron).values()} == {login["user"]}
             with refused("RC007", f"jobs of {login['user']} run maintenance in this database"):
                 call(cron, "schedule_maintenance")
-            cron.execute("set role recall_admin")
+            cron.execute(f"set role {our_role(cron, 'recall_admin')}".encode())
             with refused("RC007", "may not log in"):
                 call(cron, "schedule_maintenance")
             cron.execute("reset role")
             wait_until(cron, "count(*) >= 1 from public.ran")
             assert call(conn, "unschedule_maintenance")[0]["unschedule_maintenance"] > 0
         assert jobs(cron) == {}
+
+
+@pytest.fixture
+def admins(cron: Connection) -> Iterator[list[dict[str, str]]]:
+    """Two logins of administrators that may use pg_cron."""
+    with ExitStack() as stack:
+        logins = [stack.enter_context(login_role(cron, member_of=["recall_admin"])) for _ in "ab"]
+        for login in logins:
+            cron.execute(f"grant usage on schema cron to {login['user']}".encode())
+        yield logins
+        unschedule_all(cron)
+        call(cron, "set_scheduler")
+
+
+def test_second_role_does_not_schedule_the_jobs_again(
+    cron: Connection, cron_dsn: str, admins: list[dict[str, str]]
+) -> None:
+    """Though row-level security hides the first one's jobs from it."""
+    first, second = (psycopg.connect(cron_dsn, autocommit=True, **login) for login in admins)
+    with first, second:
+        scheduled = call(first, "schedule_maintenance")
+        with pytest.raises(psycopg.Error) as caught:
+            call(second, "schedule_maintenance")
+        name = admins[0]["user"]
+        assert caught.value.sqlstate == "RC007"
+        assert f"jobs of {name} run maintenance" in str(caught.value)
+        assert f"First, as {name}: select recall.unschedule_maintenance();" in str(
+            caught.value.diag.message_hint
+        )
+        assert value(cron, "select count(*) from cron.job where jobname like 'recall%'") == len(
+            scheduled
+        )
+        call(first, "schedule_maintenance")
+        assert call(second, "unschedule_maintenance") == [{"unschedule_maintenance": 0}]
+        with refused("RC007", f"jobs of {name} run maintenance"):
+            call(second, "schedule_maintenance")
+        call(first, "unschedule_maintenance")
+        assert len(call(second, "schedule_maintenance")) == len(scheduled)
+
+
+@pytest.mark.concurrent
+def test_of_two_roles_at_once_one_schedules(
+    cron: Connection, cron_dsn: str, admins: list[dict[str, str]]
+) -> None:
+    def schedule(login: dict[str, str]) -> None:
+        with psycopg.connect(cron_dsn, autocommit=True, **login) as conn:
+            call(conn, "schedule_maintenance")
+
+    results = together(partial(schedule, login) for login in admins)
+    (error,) = [result for result in results if isinstance(result, BaseException)]
+    assert isinstance(error, psycopg.Error)
+    assert error.sqlstate == "RC007"
+    assert value(cron, "select count(distinct username) from cron.job"
+                       " where jobname like 'recall%'") == 1  # fmt: skip
+
+
+def test_superuser_schedules_where_the_noted_role_has_no_jobs_left(
+    cron: Connection, cron_dsn: str, admins: list[dict[str, str]]
+) -> None:
+    first, second = (psycopg.connect(cron_dsn, autocommit=True, **login) for login in admins)
+    with first, second:
+        call(first, "schedule_maintenance")
+        unschedule_all(cron)
+        with pytest.raises(psycopg.Error) as caught:
+            call(second, "schedule_maintenance")
+        assert "removed otherwise: select recall.set_scheduler();" in str(
+            caught.value.diag.message_hint
+        )
+        call(cron, "schedule_maintenance")
+        with refused("RC007", "jobs of postgres run maintenance"):
+            call(first, "schedule_maintenance")
+
+
+def test_uninstall_names_jobs_that_it_cannot_see(
+    cron: Connection, cron_dsn: str, server: TestServer, admins: list[dict[str, str]]
+) -> None:
+    """The owner of the schema is not the role that scheduled."""
+    said: list[str] = []
+    with psycopg.connect(cron_dsn, autocommit=True, **admins[0]) as conn:
+        call(conn, "schedule_maintenance")
+    owner = our_role(cron, "recall_owner")
+    cron.execute(f"grant {owner} to {admins[1]['user']}".encode())
+    with psycopg.connect(cron_dsn, autocommit=True, **admins[1]) as conn:
+        conn.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
+        schema.uninstall(conn)
+    assert jobs(cron)
+    (words,) = [text for text in said if "pg_cron jobs of" in text]
+    cron.execute(words[words.index("select cron.unschedule") :].encode())
+    assert jobs(cron) == {}
+    server.install(cron, embedding_dimensions=4, hash_partitions=1)
+
+
+def test_health_names_a_schedule_whose_role_is_gone(cron: Connection, cron_dsn: str) -> None:
+    """pg_cron runs no job of anybody while it is there; health says how it goes."""
+    cron.execute(SWEEP.format(works=1000).encode())
+    with login_role(cron, member_of=["recall_admin"]) as login:
+        cron.execute(f"grant usage on schema cron to {login['user']}".encode())
+        with psycopg.connect(cron_dsn, autocommit=True, **login) as conn:
+            call(conn, "schedule_maintenance")
+        assert health(cron, "schedule_owner")["status"] == "ok"
+    found = health(cron, "schedule_owner")
+    assert found["status"] == "fail"
+    assert login["user"] in found["detail"]
+    with pytest.raises(psycopg.Error) as caught:
+        call(cron, "schedule_maintenance")
+    assert "The role is gone" in str(caught.value.diag.message_hint)
+    cron.execute(found["hint"].removeprefix("A superuser runs: ").encode())
+    assert jobs(cron) == {}
+    assert health(cron, "schedule_owner")["status"] == "ok"
+    call(cron, "schedule_maintenance")
+    wait_until(cron, "count(*) >= 1 from public.ran")
 
 
 def test_two_databases_do_not_take_each_others_jobs(
@@ -437,11 +612,13 @@ def test_run_details_of_ours_are_thrown_away(cron: Connection) -> None:
     cron.execute("delete from cron.job_run_details where runid < 0")
 
 
-def test_uninstall_says_how_jobs_elsewhere_go(cron: Connection, empty_dsn: str) -> None:
+def test_uninstall_says_how_jobs_elsewhere_go(
+    cron: Connection, server: TestServer, empty_dsn: str
+) -> None:
     """It cannot reach another database, so it names the statement to run there."""
     said: list[str] = []
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        schema.install(conn, embedding_dimensions=4, hash_partitions=1)
+        server.install(conn, embedding_dimensions=4, hash_partitions=1)
         for row in call(conn, "maintenance_commands"):
             cron.execute(row["statement"].encode())
         assert jobs(cron)

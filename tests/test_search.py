@@ -13,7 +13,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from memories import remember, unit, vector, vectors
-from support import append, call, index_messages, open_session, refused, rows, value
+from support import append, call, index_messages, open_session, our_role, refused, rows, value
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -664,7 +664,7 @@ def test_reads_only_and_with_execute_alone(
 ) -> None:
     reader = connect()
     with reader.transaction():
-        reader.execute("set local role recall_reader")
+        reader.execute(f"set local role {our_role(reader, 'recall_reader')}".encode())
         reader.execute("set transaction read only")
         for query, embedding in WAYS.values():
             for more in ({}, {"as_of": NOW}, {"filter": {"include_ended": True}}):

@@ -17,7 +17,7 @@ from psycopg import conninfo
 
 from everyfunction import CALLS, Call, World, public_functions
 from pgrecall.errors import ConfigurationError
-from support import append, call, login_role, open_session, refused, rows, said, value
+from support import append, call, login_role, open_session, our_role, refused, rows, said, value
 from two_users import (
     BRAVO,
     FOR_ALL_USERS,
@@ -44,7 +44,7 @@ def test_the_matrix(db: Connection) -> None:
             db,
             "select p.proname from pg_proc as p where p.pronamespace = 'recall'::regnamespace"
             " and has_function_privilege(%s::regrole, p.oid, 'execute')",
-            [role],
+            [our_role(db, role)],
         )
         assert {row["proname"] for row in granted} == functions, role
 
@@ -100,8 +100,9 @@ def test_no_role_writes_a_table(db: Connection, dsn: str, logins: dict[str, Logi
         " cross join lateral aclexplode(c.relacl) as a"
         " where c.relnamespace = 'recall'::regnamespace and a.grantee <> c.relowner",
     )
-    assert granted == [{"role": "recall_reader", "right": "SELECT", "is_leaf": False}]
-    for role, login in logins.items():
+    reader = our_role(db, "recall_reader")
+    assert granted == [{"role": reader, "right": "SELECT", "is_leaf": False}]
+    for name, login in logins.items():
         with as_role(dsn, login) as conn:
             for statement in (
                 "delete from recall.users",
@@ -112,7 +113,7 @@ def test_no_role_writes_a_table(db: Connection, dsn: str, logins: dict[str, Logi
             ):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     conn.execute(statement.encode())
-            if role != "recall_reader":
+            if name != "recall_reader":
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     conn.execute("select * from recall.users")
 

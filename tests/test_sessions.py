@@ -493,6 +493,33 @@ def test_configure(
     assert row[column] == expected
 
 
+LANGUAGES = [
+    "1", 1, "-", "0", "", " ", "klingon", "3748", "a.b", "a.b.c", "a.b.c.d", '"', "x" * 9999,
+    "pg_catalog.", ["english"], {"a": 1}, True, "english; drop table x", "\ud7ff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: ascii(language)[:20])
+def test_language_that_does_not_exist_is_refused(
+    configurable: Connection, user: uuid.UUID, language: Any
+) -> None:
+    configurable.execute("savepoint before")
+    for function, arguments in (("configure", {}), ("configure_user", {"p_user_id": user})):
+        with refused("RC003", "language is "):
+            call(configurable, function, **arguments, p_changes={"language": language})
+        configurable.execute("rollback to savepoint before")
+    call(configurable, "remember", p_user_id=user, p_content="Likes tea")
+
+
+@pytest.mark.parametrize("language", ["english", "pg_catalog.german", '"simple"', "English"])
+def test_language_is_a_text_search_configuration(
+    configurable: Connection, user: uuid.UUID, language: str
+) -> None:
+    call(configurable, "configure_user", p_user_id=user, p_changes={"language": language})
+    call(configurable, "configure", p_changes={"language": language})
+    call(configurable, "remember", p_user_id=user, p_content="Likes tea")
+
+
 @pytest.mark.parametrize(
     ("changes", "sqlstate", "words"),
     [

@@ -34,7 +34,7 @@ from parameters import (
     replaced,
     sane_arguments,
 )
-from support import call, everything, open_session, refused, rows, value
+from support import call, everything, open_session, our_role, refused, rows, value
 from two_users import (
     BRAVO,
     FOR_ALL_USERS,
@@ -325,7 +325,7 @@ def test_every_function_answers(
     assert refusals.keys() == {"reseal_rows"}, "which is of sealed users"
     assert public_functions(db) - functions.keys() - COMMITTING == {
         "uuidv7", "version", "health", "metrics", "get_settings", "list_models",
-        "list_maintenance", "maintenance_commands", "run_due_maintenance",
+        "list_maintenance", "maintenance_commands", "run_due_maintenance", "waiting_jobs",
     }, "functions that take nothing"  # fmt: skip
 
 
@@ -477,7 +477,13 @@ def test_a_failed_sweep_quotes_nobody(
         db.execute(spoil.encode())
         (row,) = call(db, "run_maintenance", p_task="expire_memories")
         assert row["run_maintenance"]["error"].startswith(said)
-        for function in ("run_due_maintenance", "list_maintenance", "health", "metrics"):
+        for function in (
+            "run_due_maintenance",
+            "list_maintenance",
+            "health",
+            "metrics",
+            "waiting_jobs",
+        ):
             assert BRAVO not in json.dumps(call(db, function), default=str), function
         (found,) = (one for one in call(db, "health") if one["name"] == "maintenance")
         assert f"expire_memories: {said}" in found["detail"]
@@ -495,13 +501,13 @@ def test_the_readme_says_who_may_call_what(db: Connection) -> None:
     roles = [cell.removeprefix("and ").strip("`") for cell in head]
     assert roles == list(MATRIX)
     written: set[str] = set()
-    for place, role in enumerate(roles):
+    for place, name in enumerate(roles):
         written |= {name for line in lines for name in line[place].split(", ") if name}
         granted = rows(
             db,
             "select p.proname as name from pg_proc as p where p.proname !~ '^_'"
             " and p.pronamespace = 'recall'::regnamespace"
             " and has_function_privilege(%s, p.oid, 'execute')",
-            [role],
+            [our_role(db, name)],
         )
-        assert written == {row["name"] for row in granted}, role
+        assert written == {row["name"] for row in granted}, name

@@ -14,6 +14,7 @@ import pytest
 import sweeps
 from everyfunction import CALLS
 from memories import remember, vector
+from pgrecall import AgentMemory
 from support import (
     append,
     call,
@@ -49,7 +50,8 @@ def alone(db: Connection) -> None:
     """A sweep is for all users: nothing is left of other tests."""
     db.execute("truncate recall.users, recall.sessions, recall.conversation_history, recall.jobs,"
                " recall.memory_store, recall.memory_embedding, recall.memory_embedding_ended,"
-               " recall.memory_events, recall.message_search, recall.append_receipts")  # fmt: skip
+               " recall.memory_events, recall.message_search, recall.append_receipts,"
+               " recall.memory_access_log, recall.working_memory")  # fmt: skip
     db.execute("update recall.maintenance_tasks set position = null")
     call(db, "enqueue_missing_embeddings")
 
@@ -119,7 +121,7 @@ def test_a_session_in_use_is_left_alone(db: Connection, connect: Connect, user: 
     at = datetime.now(UTC) + timedelta(minutes=61)
     holder = connect(autocommit=False)
     append(holder, user, session, said("still here"))
-    assert call(db, "expire_sessions", p_as_of=at) == [{"done": 0, "more": False}]
+    assert call(db, "expire_sessions", p_as_of=at) == [{"done": 0, "more": True}]
     holder.commit()
 
 
@@ -252,6 +254,130 @@ def test_callers_at_once(db: Connection, connect: Connect) -> None:
     assert value(db, "select count(*) from recall.jobs where kind = 'compact'") == 25
     assert value(db, "select count(*) from recall.append_receipts") == 0
     assert value(db, "select count(*) from recall.sessions where status = 'expired'") == 25
+
+
+def due_memories(conn: Connection, users: int, each: int) -> list[uuid.UUID]:
+    """Make users with memories that are all past their expiry."""
+    made = [uuid.uuid4() for _ in range(users)]
+    for user in made:
+        remember(conn, user, "The first one", p_expires_at=datetime.now(UTC) + DAY)
+        conn.execute(
+            "insert into recall.memory_store (user_id, memory_id, tier, scope, kind, content,"
+            " content_hash, token_count, search_vector, provenance, source, confidence,"
+            " importance, observed_at, created_at, updated_at, expires_at)"
+            " select %s, gen_random_uuid(), 'session', 'global', 'fact', 'memory ' || n,"
+            " sha256(n::text::bytea), 3, '', 'fact', 'import', 0.5, 0.6, now(),"
+            " now() - interval '2 days', now(), now() - interval '1 day'"
+            " from generate_series(2, %s) as n",
+            [user, each],
+        )
+    conn.execute("update recall.memory_store set expires_at = now() - interval '1 day'")
+    conn.execute("update recall.users set active_memory_count = %s", [each])
+    return made
+
+
+def still_due(conn: Connection) -> int:
+    return value(conn, "select count(*) from recall.memory_store where ended_at is null")
+
+
+def test_a_sweep_says_more_until_nothing_is_due(db: Connection) -> None:
+    """Also where a batch ends with a user: 4 users, 600 memories each, 1,000 a batch."""
+    due_memories(db, 4, 600)
+    done = 0
+    while True:
+        result = call(db, "run_maintenance", p_task="expire_memories")[0]["run_maintenance"]
+        done += result["done"]
+        if not result["more"]:
+            break
+    assert (done, still_due(db)) == (2400, 0)
+
+
+def test_a_worker_sweeps_to_the_end(db: Connection, dsn: str) -> None:
+    due_memories(db, 5, 700)
+    db.execute("update recall.maintenance_tasks set last_run_at = now()")
+    db.execute("update recall.maintenance_tasks set last_run_at = null"
+               " where task = 'expire_memories'")  # fmt: skip
+    with AgentMemory.connect(dsn, embedder=False) as memory:
+        memory.worker().maintain()
+    assert still_due(db) == 0
+
+
+@pytest.mark.parametrize("limit", [1, 3, 600, 601, 2400])
+def test_a_batch_of_any_size_comes_to_the_end(db: Connection, limit: int) -> None:
+    due_memories(db, 4, 6 if limit < 10 else 600)
+    count = still_due(db)
+    for _ in range(count + 1):
+        (row,) = call(db, "expire_memories", p_limit=limit)
+        assert row["done"] <= limit
+        if not row["more"]:
+            break
+    assert still_due(db) == 0
+
+
+HELD = {
+    "expire_memories": "users",
+    "decay_memories": "users",
+    "promote_memories": "users",
+    "flush_access_log": "users",
+    "enqueue_missing_embeddings": "users",
+    "enqueue_merges": "users",
+    "enqueue_patterns": "users",
+    "purge_expired": "users",
+    "expire_sessions": "sessions",
+    "enqueue_compactions": "sessions",
+    "expire_working": "working_memory",
+    "release_expired_leases": "jobs",
+}
+"""By sweep: the table in which somebody holds a row."""
+
+EVERYTHING_IS_DUE = """
+update recall.memory_store set expires_at = now(), embedding_due = true;
+update recall.memory_store
+   set expires_at = null, importance = 0.1, created_at = now() - interval '90 days'
+ where content = 'idle';
+update recall.memory_store set ended_at = now(), end_reason = 'retracted' where content = 'ended';
+update recall.memory_store set check_at = now() where content = 'ended';
+update recall.memory_store set promotion_due = true where content = 'due';
+update recall.users set merge_due = true, pattern_due = true, active_memory_count = 2;
+update recall.sessions set expires_at = now(), compaction_due = true;
+update recall.working_memory set expires_at = now();
+update recall.jobs
+   set state = 'running', worker = 'w', lease_token = gen_random_uuid(), lease_until = now();
+insert into recall.memory_access_log select user_id, memory_id, 0.5, now() from recall.memory_store;
+"""
+
+
+@pytest.mark.concurrent
+@pytest.mark.parametrize("sweep", HELD)
+def test_a_sweep_that_passes_somebody_by_says_more(
+    db: Connection, connect: Connect, sweep: str
+) -> None:
+    users = [uuid.uuid4() for _ in range(3)]
+    for user in users:
+        session = open_session(db, user)
+        for text in ("due", "idle", "ended"):
+            remember(db, user, text)
+        call(db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t", p_key="k",
+             p_value={})  # fmt: skip
+    db.execute("delete from recall.jobs")
+    for user in users:
+        call(db, "enqueue_job", p_user_id=user, p_kind="embed")
+    db.execute(EVERYTHING_IS_DUE.encode())
+    holder = connect(autocommit=False)
+    holder.execute(
+        f"select from recall.{HELD[sweep]} where user_id = %s for update".encode(), [users[1]]
+    )
+    for _ in range(3):
+        last = call(db, sweep)[0]
+    assert last == {"done": 0, "more": True}, "the others had their turn"
+    result = call(db, "run_maintenance", p_task=sweep)[0]["run_maintenance"]
+    assert (result["done"], result["more"], result["waits"]) == (0, True, True)
+    holder.rollback()
+    sweep_all(db, sweep)
+    assert call(db, sweep) == [{"done": 0, "more": False}]
+    db.execute("truncate recall.memory_store, recall.memory_events, recall.users, recall.sessions,"
+               " recall.memory_embedding, recall.working_memory, recall.jobs,"
+               " recall.memory_access_log")  # fmt: skip
 
 
 def outlives(conn: Connection, user: uuid.UUID) -> None:

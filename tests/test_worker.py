@@ -414,7 +414,7 @@ def test_a_user_who_is_held_for_long(
         holder.rollback()
         assert (report.done, report.failed) == ({"extract": 1}, {"extract": 1})
         assert report.last_error is not None
-        assert report.last_error.startswith("QueryCanceled")
+        assert report.last_error.startswith("CallTimeoutError")
         assert (memory.memories(user), len(memory.memories(other))) == ([], len(SAID))
         assert value(db, "select count(*) from recall.jobs where state = 'running'") == 1
         db.execute("select recall.release_expired_leases(p_as_of => now() + interval '1 hour')")

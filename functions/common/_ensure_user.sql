@@ -2,7 +2,7 @@
 -- Makes the user's row when there is none; never changes one. A call that waited while the user was
 -- forgotten does not bring him back: only one that begins afterwards makes a new user. p_since is a
 -- snapshot from before the call waited.
--- Raises  RC001 the user was forgotten since then.
+-- Raises  RC001 the user was forgotten since then, 40001 since the transaction's snapshot.
 create or replace function recall._ensure_user(
     p_user_id     uuid,
     p_external_id text        default null,
@@ -18,6 +18,7 @@ as $function$
 declare
     v_now timestamptz := clock_timestamp();
 begin
+    perform recall._check_snapshot(p_user_id);
     insert into recall.users as u (user_id, external_id, metadata, created_at)
     values (p_user_id, p_external_id, p_metadata, v_now)
     on conflict (user_id) do nothing;

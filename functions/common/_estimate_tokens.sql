@@ -17,11 +17,12 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_text    text    := translate(p_text, E'\x01', E'\x02');
-    v_spoiled text    := regexp_replace(
+    v_text    text collate pg_c_utf8 := translate(p_text, E'\x01', E'\x02');
+    v_spoiled text collate pg_c_utf8 := regexp_replace(
         v_text, '\m(?:[a-z]*[bcdfghjklmnpqrstvwxz]{4}|[A-Za-z][a-z]{14})', '0\&', 'g');
-    v_marked  text    := regexp_replace(v_spoiled, ' ?\m[A-Za-z][a-z]*\M', E'\x01', 'g');
-    v_rest    text    := translate(v_marked, E'\x01', '');
+    v_marked  text collate pg_c_utf8 := regexp_replace(
+        v_spoiled, ' ?\m[A-Za-z][a-z]*\M', E'\x01', 'g');
+    v_rest    text collate pg_c_utf8 := translate(v_marked, E'\x01', '');
     v_words   integer := length(v_marked) - length(v_rest);
     v_inside  integer := length(translate(v_spoiled, ' ', ''))
                          - length(translate(v_rest, ' ', '')) - v_words;

@@ -8,8 +8,9 @@ returns boolean
 language sql
 immutable
 parallel safe
-return starts_with(p_text, 'sealed:v1:')
-       and p_text ~ '^sealed:v1:\d{1,5}:[a-z]+:([A-Za-z0-9_-]{43})?:[A-Za-z0-9_-]{60,}$';
+return starts_with(p_text collate "C", 'sealed:v1:')
+       and p_text collate "C"
+           ~ '^sealed:v1:[0-9]{1,5}:[a-z]+:([A-Za-z0-9_-]{43})?:[A-Za-z0-9_-]{60,}$';
 
 comment on function recall._is_sealed(text) is
     'Whether a text is a ciphertext in the form that the driver gives it.';

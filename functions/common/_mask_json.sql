@@ -13,9 +13,9 @@ set search_path from current
 as $function$
 declare
     v_names constant text :=
-        '(?i)"(?:' || recall._secret_names()
-        || ')"\s*(?:,|:\s*(?:\[?"(?!\[secret: |")|-?\d))';
-    v_text  constant text := p_value::text;
+        '(?i)"(?:[\w.-]*' || recall._secret_names()
+        || '|secret|authorization|(?:set-)?cookie)"\s*(?:,|:\s*(?:\[?"(?!\[secret: |")|-?\d))';
+    v_text  constant text collate pg_c_utf8 := p_value::text;
 begin
     if p_value is null
        or v_text !~ v_names and recall._redact(v_text, p_classes) = v_text then

@@ -19,7 +19,7 @@ return (
                 case when starts_with(t.content, 'sealed:v1:') then 1000000000
                      else p_max_characters end)
       from recall._content_text(p_content, p_parts) as t (content)
-     where t.content ~ '\S'
+     where t.content collate pg_c_utf8 ~ '\S'
 );
 
 comment on function recall._message_text(text, text, text, jsonb, integer) is

@@ -10,12 +10,13 @@ set search_path from current
 as $function$
 begin
     return (
-        select jsonb_agg(jsonb_build_object('class', p.class, 'mark', p.mark,
+        select jsonb_agg(jsonb_build_object('class', p.class, 'mark', p.mark, 'needs', p.needs,
                                             'pattern', p.pattern) order by p.place)
-          from recall._secret_patterns() with ordinality as p (class, mark, pattern, place)
+          from recall._secret_patterns() with ordinality
+                   as p (class, mark, needs, pattern, place)
          where p.class = any (p_classes));
 end;
 $function$;
 
 comment on function recall._pattern_list(text[]) is
-    'Class, mark and pattern of secrets as JSON; group 1 of a pattern stays.';
+    'Class, mark, needs and pattern of secrets as JSON: see _secret_patterns.';

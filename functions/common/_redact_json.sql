@@ -13,7 +13,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_names constant text := '^(?:' || recall._secret_names() || ')$';
+    v_names constant text :=
+        '^(?:[\w.-]*' || recall._secret_names() || '|secret|authorization|(?:set-)?cookie)$';
     v_id    constant text := '^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$';
 begin
     -- The name of a field that nearly every message has says nothing.
@@ -35,8 +36,9 @@ begin
                        recall._redact(e.key, p_classes),
                        case
                            when 'password' = any (p_classes)
-                                and (e.key ~* v_names
-                                     or e.key = 'value' and p_value ->> 'name' ~* v_names)
+                                and (e.key collate pg_c_utf8 ~* v_names
+                                     or e.key = 'value'
+                                        and (p_value ->> 'name') collate pg_c_utf8 ~* v_names)
                                then recall._redact_named(e.value, p_classes)
                            else recall._redact_json(e.value, p_classes)
                        end), '{}')

@@ -22,7 +22,8 @@ begin
       into o_paths
       from recall.users as u
      where u.user_id = p_user_id
-       and u.is_sealed;
+       and (u.is_sealed
+            or exists (select from recall.user_keys as k where k.user_id = p_user_id));
     if not found then
         return;
     end if;

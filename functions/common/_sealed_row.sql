@@ -14,7 +14,8 @@ set search_path from current
 as $function$
 declare
     v_place text := substring(
-        p_text from 'sealed:v1:\d+:(?:memory|message|parts|arguments):[\w-]*:([\w-]{24})');
+        p_text from 'sealed:v1:[0-9]+:(?:memory|message|parts|arguments):[0-9A-Za-z_-]*:'
+                    '([0-9A-Za-z_-]{24})');
 begin
     if v_place is null or not recall._is_sealed_user(p_user_id) then
         return null;

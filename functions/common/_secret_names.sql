@@ -1,12 +1,13 @@
--- recall._secret_names() -> pattern of the names under which a JSON object keeps a secret
+-- Return the pattern of how names of secrets end, such as db_password.
 create or replace function recall._secret_names()
 returns text
 language sql
 immutable
 parallel safe
-return '[\w.-]*(?:pass(?:word|wd|phrase)|pwd|(?:api|secret|access|account|signing|private)'
-       '[_-]?key|(?:client|webhook)[_-]?secret|(?:access|refresh|auth|id|private|session|security|'
-       'bot)[_-]?token)|secret|authorization|(?:set-)?cookie';
+return '(?:pass(?:word|wd|phrase|code)|pwd|[_-]pass|id[_-]?token|(?:api|app|secret|access|account|'
+       'signing|private|encryption|master|fernet|subscription|service|deploy|webhook|client|jwt|'
+       'session|consumer|shared|oauth|refresh|auth|security|bot|bearer|personal|registry|vault|'
+       'okta|gitlab|github|npm)[_-]?(?:key|secret|token))';
 
 comment on function recall._secret_names() is
-    'What a member of a JSON object is called that is a secret, whatever it looks like.';
+    'How the names of members and variables end that are secrets, whatever they look like.';

@@ -1,80 +1,251 @@
--- recall._secret_patterns() -> class, mark, pattern
--- What a secret looks like. Group 1 of a pattern is what stands before the secret and stays (may
--- be empty); the rest of the match goes. A word also begins behind an escape of JSON ("\nsk-…"),
--- which a lookbehind would find ten times more slowly. No match ends inside such an escape or
--- crosses a quote, so that a masked JSON text is still one; none takes a mark again. Numbers with
--- check digits (cards, IBANs; group 1 empty) are candidates: see _is_secret_number.
+-- List the patterns of secrets: class, mark, needs, pattern.
+-- Group 1 of a pattern stands before the secret and stays (may be empty); group 2 is the secret.
+-- A text without any of `needs` (in lower case) has no match. tests/test_secrets.py checks: time is
+-- linear in the text, masked JSON text stays JSON text (no match ends inside an escape or crosses a
+-- quote), and no pattern matches a mark.
 create or replace function recall._secret_patterns()
 returns table (
     class   text,
     mark    text,
+    needs   text[],
     pattern text
 )
 language sql
 immutable
 parallel safe
 begin atomic
-    select p.class, format('[secret: %s]', replace(p.class, '_', ' ')),
-           replace(replace(replace(p.pattern, '@KEY@', k.names), '@NEW@', '(?!\[secret: )'),
-                   '@START@', '(?:\m|\\[bfnrt]|\\u[0-9a-fA-F]{4})')
-      from (select '(?:pass(?:word|wd|phrase)|pwd|(?:api|secret|access|account|signing|private|'
-                   'shared[_-]?access|secret[_-]?access)[_-]?key|client[_-]?secret|'
-                   'webhook[_-]?secret|(?:access|refresh|auth|id|private|session|security|bot)'
-                   '[_-]?token)') as k (names)
-     cross join (values
-            ('private_key',
-             '()-----BEGIN (?:[A-Z0-9]+ ){0,3}?PRIVATE KEY(?: BLOCK)?-----[^"]*?'
-             '-----END (?:[A-Z0-9]+ ){0,3}?PRIVATE KEY(?: BLOCK)?-----'),
-            ('private_key',
-             '()-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s-]|\\[nr])*'),
-            ('private_key', '(@START@)AGE-SECRET-KEY-1[A-Z0-9]{30,}'),
-            ('api_key',
-             '(@START@)(?:sk-(?=[\w-]*\d)[\w-]{16,}|[srp]k_(?:live|test)_\w{10,}|whsec_\w{16,}|'
-             'A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}\M|gh[pousr]_\w{20,}|github_pat_\w{20,}|'
-             'glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|AIza[\w-]{30,}|'
-             'ya29\.[\w-]{16,}|GOCSPX-[\w-]{16,}|hf_\w{20,}|gsk_\w{20,}|npm_\w{30,}|'
-             'pypi-[\w-]{30,}|SG\.[\w-]{16,}\.[\w-]{16,}|xai-\w{20,}|r8_\w{20,}|pplx-\w{20,}|'
-             'dop_v1_\w{30,}|dapi[0-9a-f]{32}|shp(?:at|ca|pa|ss)_[0-9a-f]{32}|SK[0-9a-f]{32}\M|'
-             '\d{8,10}:AA[\w-]{30,})'),
-            ('api_key', '(hooks\.slack\.com/services/)@NEW@[\w/]{10,}'),
-            ('token', '(@START@)eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*'),
-            ('token',
-             '(?i)(authorization\\*["'']?\s*[:=]\s*\\*["'']?(?:bearer|basic|token|digest|apikey|'
-             'bot|negotiate)\s+)@NEW@[^\s"''\\,]+'),
-            ('token',
-             '(?i)(@START@(?:bearer|authorization\s*:)\s+)@NEW@(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}'),
-            ('token', '(?i)(@START@cookie\\*["'']?\s*[:=]\s*\\*["'']?)@NEW@'
-             '[\w.-]+=[^\s"''\\;]*(?:;\s*[\w.-]+=[^\s"''\\;]*)*'),
-            ('password',
-             '(?i)([a-z][a-z0-9+.-]*:(?:\\{0,8}/){2}[^\s/:@"''\\]*:)@NEW@[^\s/@"''\\]+(?=@)'),
-            ('password',
-             '(?i)("(?:[\w.-]*@KEY@|secret|authorization)"\s*(?::\s*\[?|,\s*"value"\s*:)\s*")@NEW@'
-             '(?:[^"\\]|\\.)+'),
-            ('password',
-             '(?i)(\\"(?:[\w.-]*@KEY@|secret|authorization)\\"\s*'
-             '(?::\s*\[?|,\s*\\"value\\"\s*:)\s*\\")@NEW@'
-             '(?:[^"\\]|\\\\\\?.)+'),
-            ('password',
-             '(?i)(\\{2,}"(?:[\w.-]*@KEY@|secret|authorization)\\+"\s*'
-             '(?::\s*\[?|,\s*\\+"value\\+"\s*:)\s*\\+")@NEW@(?:[^"\\]|\\+[^"\\])+'),
-            ('password', '(?i)(''[\w.-]*@KEY@''\s*:\s*'')@NEW@[^''\\"]+'),
-            ('password',
-             '(?i)(@START@[\w.-]*@KEY@(?:''?\s*[:=]|%3[ad]|\\{1,8}u003[ad])\s*'
-             '(?:''|\\{0,8}"(?![\s,:}\]\\]))?)@NEW@'
-             '(?:(?<=")[^"\\\n]+|(?<='')[^"''\\\n]+(?='')|[^\s"''\\&,;<>{}\[\]]{4,})'),
-            ('password', '(?i)(<[\w.:-]*@KEY@>)@NEW@[^<>"\\]+(?=<\\{0,8}/)'),
-            ('password',
-             '(?i)((?:[?&]|&amp;|\\{1,8}u0026|%26|%3f)(?:key|sig|auth|token|secret|'
-             'x-amz-(?:signature|credential)|[\w.-]*@KEY@)=)@NEW@[^\s&#"''<>\\]+'),
-            ('card', '()(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)'),
-            ('iban',
-             '()\m[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?)\M'),
-            ('email', '()[\w.%+-]+@[\w-]+(?:\.[\w-]+)+'),
-            ('phone',
-             '()(?<![\w.+-])(?:(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){7,13}|'
-             '\(?[2-9]\d{2}\)?[ .-]\d{3}[ .-]\d{4})(?![\w-])')
-          ) as p (class, pattern);
+    -- For a backtracking matcher, a run that something must follow is bounded, or begins only
+    -- where no longer run can begin. Cards and IBANs are candidates: _is_secret_number looks at
+    -- their check digits. The planner evaluates _secret_pattern, once for each statement.
+    select p.class, '[secret: ' || replace(p.class, '_', ' ') || ']', p.needs, p.pattern
+      from (values
+            ('private_key', string_to_array(
+             'private', ' '),
+             recall._secret_pattern(true,
+             '',
+             '-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----'
+             '(?:(?:\s|\\+[nr])+[A-Za-z-]+: [^"\\\n]+)*(?:(?:\s|\\+[nr])*[A-Za-z0-9+/=]{16,})*'
+             '(?:(?:(?:\s|\\+[nr]){0,4}[A-Za-z0-9+/=]*){3}-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: B'
+             'LOCK)?-----)?')),
+            ('private_key', string_to_array(
+             'age-secret-key-', ' '),
+             recall._secret_pattern(true,
+             '',
+             'AGE-SECRET-KEY-1[A-Z0-9]{30,}')),
+            ('api_key', string_to_array(
+             'sk-', ' '),
+             recall._secret_pattern(true,
+             '(?<![\w-])|\\[bfnrt]|\\u[0-9a-fA-F]{4}',
+             'sk-[A-Za-z_-]*\d[\w-]{10,}')),
+
+            -- by prefix, in groups of the same signs
+            ('api_key', string_to_array(
+             '_live _test _prod sk_ whsec_ aiza ya29. gocspx- 1//0 tvly- nvapi- pcsk_ lsv2_'
+             ' flwseck sq0 pypi- glpat- gldt- glrt- glptt- glcbt- glft- glimt- glagent-'
+             ' gloas- glsoat- glffct- gr1348941 tt3 dckr_ sb_secret_ figd_ cfpat- xox xapp-'
+             ' pmak- tfp_ fio-u- hvb. hvr. hvs. hrku- fo1_ tskey- pscale_ tk-us- ghp_ gho_'
+             ' ghu_ ghs_ ghr_ github_pat_ lin_ ccipat_ sgp_ sntry glsa_ glc_ phx_ phs_ nfp_'
+             ' napi_ rnd_ rdme_ sm_ dop_v1_ doo_v1_ dor_v1_ fm1 fm2', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:(?:[srp]k|shippo|duffel)_(?:live|test|prod)_[\w=-]{10,}|'
+             'xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|'
+             '(?:xapp-|FLWSECK-|FLWSECK_TEST-)[\w-]{10,}|'
+             '(?:AIza|ya29\.|GOCSPX-|1//0|tvly-|nvapi-|sq0[a-z]{3}-|pypi-|AT[A-Z]TT3|GR1348941|'
+             'dckr_[a-z]+_|'
+             'gl(?:pat|dt|rt|ptt|cbt|ft|imt|agent|oas|soat|ffct)-|sb_secret_|figd_|CFPAT-|PMAK-|'
+             'tfp_|fio-u-|'
+             'hv[brs]\.|HRKU-AA|fo1_|tskey-[a-z]+-|pscale_[a-z]+_|tk-us-)[\w.=-]{16,}|'
+             '(?:whsec_|gh[pousr]_|github_pat_|pcsk_|lsv2_|lin_[a-z]+_|CCIPAT_|sgp_|sntry[su]_|'
+             'gl(?:c|sa)_|'
+             'ph[xs]_|nfp_|napi_|rnd_|rdme_|sm_[a-z]{3}_|do[opr]_v1_|fm[12][ar]?_)[\w+/=]{16,})')),
+            ('api_key', string_to_array(
+             'sk_ hf_ api_org_ gsk_ r8_ npm_ xai- pplx- csk- ezak eztk ntn_ pnu_ ico- atbb'
+             ' re_ secret_ oy2 clojars_ fc- rubygems_ atta sbp_ bkua_ pul- sqa_ sqp_ squ_'
+             ' s-s4t2 dapi shpat_ shpca_ shppa_ shpss_ api-', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:(?:(?:hf|api_org|gsk|r8|npm|ntn|pnu|CLOJARS)_|xai-|pplx-|csk-|EZ[AT]K|ico-|ATBB|'
+             're_[A-Za-z0-9]{8}_)[A-Za-z0-9]{20,}|(?:secret_|oy2)[A-Za-z0-9]{43}\M|'
+             'API-[A-Z0-9]{26}\M|'
+             '(?:(?:sk|rubygems|sbp|bkua|sq[apu]|shp(?:at|ca|pa|ss))_|fc-|ATTA|pul-|s-s4t2[a-z]+-|'
+             'dapi)'
+             '[0-9a-f]{32,})')),
+
+            -- forms that base64 could have by chance: only behind a space or a sign
+            ('api_key', string_to_array(
+             'a3- ops_eyj p8e- a3t akia asia abia acca absk ltai akcp cmvmd q~ 4b1d v1.0-'
+             ' dp. dt0c eaa 1/ 2/ pat sat. atlasv1 -us key- sk. _mmk nrak- nrii- nriq- nrra-'
+             ' sha256~ access- xkeysib- sk sg. :aa aqvn', ' '),
+             recall._secret_pattern(true,
+             '@APART@',
+             '(?:(?:A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]|SK[0-9a-f]{17}|key-[0-9a-f]{17}|'
+             '4b1d\w{23})\w{15}\M|'
+             'A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,6}|[0-9a-f]{32}-us\d\d?\M|'
+             '\w{6}_[A-Za-z0-9]{29}_mmk\M|'
+             '(?:ops_eyJ|p8e-|ABSK|AKCp|cmVmd|NR(?:AK|II|IQ|RA)-|sha256~|xkeysib-|AQVN|'
+             'LTAI(?=\w{20}\M)|'
+             '\d{8,10}:AA|EAA[A-Z](?=\w{30})|\w{14}\.atlasv1\.|[\w~.]{3}\dQ~|v1\.0-[0-9a-f]{24}-|'
+             'dp\.[a-z]+\.(?:[\w-]+\.)?|dt0c\d\d\.[A-Z0-9]{24}\.|pat\w{14}\.|[ps]at\.[\w-]{22}\.|'
+             'sk\.eyJ[\w-]+\.|SG\.[\w-]{16,}\.)[\w+/=.~-]{16,}|'
+             '[12]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}|access-(?:sandbox|development|'
+             'production)-[0-9a-f-]{36})')),
+
+            -- a bot of Discord: user, time and hash
+            ('api_key', string_to_array(
+             'mt nj nt nz od ot', ' '),
+             recall._secret_pattern(true,
+             '@APART@',
+             '[MNO][A-Za-z0-9]{22,28}\.[\w-]{6}\.[\w-]{27,}')),
+            ('api_key', string_to_array(
+             'hooks.slack discord webhook.office telegram', ' '),
+             recall._secret_pattern(true,
+             'hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/|'
+             'webhook\.office\.com/webhookb2/[\w@-]+/IncomingWebhook/|'
+             'api\.telegram\.org/(?:file/)?bot',
+             '[\w/:-]{10,}')),
+            ('token', string_to_array(
+             'eyj zxlk', ' '),
+             recall._secret_pattern(true,
+             '(?<![\w-])|\\[bfnrt]|\\u[0-9a-fA-F]{4}',
+             'eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*|ZXlK[A-Za-z0-9+/]{40,}=*')),
+            ('token', string_to_array(
+             'signature response', ' '),
+             recall._secret_pattern(false,
+             '\m(?:signature=|response=\\*")',
+             '[0-9a-f]{32,}')),
+            ('token', string_to_array(
+             'authorization', ' '),
+             recall._secret_pattern(false,
+             'authorization\\*["'']?\s*[:=]\s*\\*["'']?(?:bearer|basic|token|digest|apikey|'
+             'api-key|key|bot|'
+             'ssws|negotiate|hmac|genie-?key|aws4-hmac-sha256)\s+',
+             '[^\s"''\\,\[][^\s"''\\,]*')),
+            ('token', string_to_array(
+             'bearer authorization', ' '),
+             recall._secret_pattern(false,
+             '@START@(?:bearer|authorization\s*:(?:\s+[a-z][\w-]*)?)\s+',
+             '(?=[a-z_.~+/=-]*\d)[\w.~+/=-]{16,}')),
+            ('token', string_to_array(
+             'cookie', ' '),
+             recall._secret_pattern(false,
+             '@START@cookie\\*["'']?\s*[:=]\s*\\*["'']?',
+             '[\w.-]+=[^\s"''\\;]+(?:;\s*[\w.-]+=[^\s"''\\;]*)*')),
+            ('password', string_to_array(
+             '@', ' '),
+             recall._secret_pattern(false,
+             ':(?:\\*/){2}[^\s/:@"''\\]*:',
+             '[^\s/?#@"''\\]+(?=@)|\d{0,5}[^\s\d/?#@"''\\][^\s@"''\\]{0,60}(?=@)')),
+            ('password', string_to_array(
+             'word" wd" phrase" passcode" pwd" pass" key" secret" token" authorization"', ' '),
+             recall._secret_pattern(false,
+             '"(?:[\w.-]*@NAME@|secret|authorization)"\s*(?::\s*\[?|,\s*"value"\s*:)\s*"',
+             '(?:[^"\\\[]|\\.|\[(?!s))(?:[^"\\]|\\.)*')),
+            ('password', string_to_array(
+             'word\" wd\" phrase\" passcode\" pwd\" pass\" key\" secret\" token\"'
+             ' authorization\"', ' '),
+             recall._secret_pattern(false,
+             '\\"(?:[\w.-]*@NAME@|secret|authorization)\\"\s*(?::\s*\[?|,\s*\\"value\\"\s*:)\s*\\"',
+             '(?:[^"\\\[]|\\\\\\?.|\[(?!s))(?:[^"\\]|\\\\\\?.)*')),
+            ('password', string_to_array(
+             'word\\ wd\\ phrase\\ passcode\\ pwd\\ pass\\ key\\ secret\\ token\\'
+             ' authorization\\', ' '),
+             recall._secret_pattern(false,
+             '\\{2,}"(?:[\w.-]*@NAME@|secret|authorization)\\+"\s*(?::\s*\[?|'
+             ',\s*\\+"value\\+"\s*:)\s*\\+"',
+             '(?:[^"\\\[]|\\+[^"\\]|\[(?!s))(?:[^"\\]|\\+[^"\\])*')),
+            ('password', string_to_array(
+             'word'' wd'' phrase'' passcode'' pwd'' pass'' key'' secret'' token''', ' '),
+             recall._secret_pattern(false,
+             '@NAME@''\s*(?::|=>)\s*''',
+             '[^''\\"\[][^''\\"]*')),
+            ('password', string_to_array(
+             'pass pwd key secret token', ' '),
+             recall._secret_pattern(false,
+             '@NAME@(?:''?\s*(?::\s*[a-z]+\s*=|:=|=>|[:=])|%3[ad]|\\+u003[ad])'
+             '\s*(?:''|\\*"(?![\s,:}\]\\]))?',
+             '(?:(?<=")[^"\\\n\[$<{][^"\\\n]{3,}|(?<='')[^"''\\\n\[$<{][^"''\\\n]{3,}(?='')|'
+             '(?<!["''])(?:[a-z]{4,}(?![^\s&"''\\]|\s*=)|'
+             '[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]@ANY@*|'
+             '(?:[a-z_.]{1,3}[^\sa-z_."''\\&,;<>{}\[\]()$=?|]|[^\sa-z_."''\\&,;<>{}\[\]()$=?|'
+             '!%*/~-])@ANY@{3,}|'
+             '[a-z]{3,}-@ANY@{3,}))')),
+
+            -- any name in capitals and an option of npm, where the value looks random
+            ('password', string_to_array(
+             '_token _secret _key _auth "auth \"auth', ' '),
+             recall._secret_pattern(true,
+             '(?:_(?:TOKEN|SECRET|KEY|AUTH|auth|authToken)["'']?|"auth\\*")\s*[:=]\s*(?:''|\\*")?',
+             '(?=[A-Za-z_+/-]*\d)[\w+/=.~-]{12,}')),
+            ('password', string_to_array(
+             '</', ' '),
+             recall._secret_pattern(false,
+             '<[\w.:-]*@NAME@>',
+             '[^<>"\\\[][^<>"\\]*(?=<\\*/)')),
+            ('password', string_to_array(
+             'key= sig= auth= token= secret= x-amz-', ' '),
+             recall._secret_pattern(false,
+             '(?:[?&]|&amp;|\\+u0026|%26|%3f)(?:key|sig|auth|token|secret|'
+             'x-amz-(?:signature|credential|security-token))=',
+             '[^\s&#"''<>\\\[][^\s&#"''<>\\]{5,}')),
+
+            -- command lines: a user with a password
+            ('password', string_to_array(
+             '-u --user', ' '),
+             recall._secret_pattern(false,
+             '\s(?:-u|--user)[= ]\s*\\*["'']?[^\s:"''\\]+:',
+             '(?=[a-z_.-]*[\d!@#%^&*+])(?!\d+(?!\w))[^\s"''\\$<\[{][^\s"''\\]{3,}(?: [^\s"''\\]+(?'
+             '=''|\\*"))?')),
+
+            -- command lines, .netrc, redis.conf
+            ('password', string_to_array(
+             'sshpass mysql requirepass login --', ' '),
+             recall._secret_pattern(false,
+             '\msshpass\s+-p\s*|\mmysql(?:dump|admin)?\M[^\n"\\|<>]{0,60}\s-p|\mrequirepass\s+|'
+             '\m(?:machine\s+[^\s"\\]+|default)(?:\s|\\+[nrt])+login\s+[^\s"\\]+(?:\s|'
+             '\\+[nrt])+password\s+|'
+             '\s--[a-z-]*(?:password|passwd|token|secret|api-key|access-key)[ =]\s*',
+             '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
+
+            -- a part of a form; an attribute beside its name
+            ('password', string_to_array(
+             'name= key=', ' '),
+             recall._secret_pattern(false,
+             '\mname=\\*"@NAME@\\*"(?:\r?\n|(?:\\+r)?\\+n){2}|'
+             'key=\\*"[\w.-]*@NAME@\\*"\s+value=\\*"',
+             '[^"\r\n\\\[][^"\r\n\\]*')),
+
+            -- "my password is …", where it has letters and other signs
+            ('password', string_to_array(
+             'pass', ' '),
+             recall._secret_pattern(false,
+             '\mpass(?:word|phrase|code)(?: (?:for|of|to|'
+             'on) [^.:\n"\\]{1,40})? is (?:now )?:?\s{0,2}[''`]?',
+             '(?=[a-z_-]*[\d!@#$%^&*+])(?=[\d!@#$%^&*+]*[a-z_])[^\s"''`\\,;\[][^\s"''`\\,;]{4,}[^\'
+             's"''`\\.,;!?)]')),
+            ('card', string_to_array(
+             '0 1 2 3 4 5 6 7 8 9', ' '),
+             recall._secret_pattern(false,
+             '',
+             '(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)')),
+            ('iban', string_to_array(
+             '0 1 2 3 4 5 6 7 8 9', ' '),
+             recall._secret_pattern(true,
+             '',
+             '\m[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?)\M')),
+            ('email', string_to_array(
+             '@', ' '),
+             recall._secret_pattern(true,
+             '',
+             '(?<![\w.%+-])[\w.%+-]+@[\w-]+(?:\.[\w-]+)+')),
+            ('phone', string_to_array(
+             '0 1 2 3 4 5 6 7 8 9', ' '),
+             recall._secret_pattern(true,
+             '',
+             '(?<![\w.+-])(?:(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){7,13}|'
+             '\(?[2-9]\d{2}\)?[ .-]\d{3}[ .-]\d{4})(?![\w-])'))
+           ) as p (class, needs, pattern);
 end;
 
 comment on function recall._secret_patterns() is
-    'What secrets look like, by class: group 1 stays, the rest of the match is the secret.';
+    'What secrets look like, by class: group 1 of a pattern stays, group 2 is the secret.';

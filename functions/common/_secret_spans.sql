@@ -16,46 +16,35 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_kind  record;
-    v_at    integer;
-    v_end   integer;
-    v_spans jsonb := '[]'::jsonb;
-    v_span  record;
-    v_last  integer := 0;
+    v_lowered text collate "C";
+    v_span    record;
+    v_last    integer := 0;
 begin
     if p_text is null or not recall._may_hold_secret(p_text) then
         return;
     end if;
-    for v_kind in
-        select p.class, p.mark, p.pattern
-          from recall._secret_patterns() as p
-         where p.class = any (p_classes)
-    loop
-        v_end := 1;
-        loop
-            exit when v_end > length(p_text);
-            -- Where group 1 ends the secret begins.
-            v_at := regexp_instr(p_text, v_kind.pattern, v_end, 1, 1, '', 1);
-            exit when v_at = 0;
-            v_end := regexp_instr(p_text, v_kind.pattern, v_end, 1, 1, '', 0);
-            if recall._is_secret_number(v_kind.class, substr(p_text, v_at, v_end - v_at)) then
-                v_spans := v_spans || jsonb_build_object(
-                    'class', v_kind.class, 'mark', v_kind.mark, 'a', v_at, 'z', v_end - 1);
-            end if;
-        end loop;
-    end loop;
-
+    v_lowered := lower(p_text collate "C");
     for v_span in
-        select s.class, s.mark, s.a, s.z
-          from jsonb_to_recordset(v_spans) as s (class text, mark text, a integer, z integer)
-         order by s.a, s.z desc
+        select p.class, p.mark, s.from_char, s.to_char
+          from recall._secret_patterns() as p
+         cross join lateral (
+                select c.is_secret, c.to_char - length(c.piece) + 1 as from_char, c.to_char
+                  from (
+                        select q.piece, q.is_secret,
+                               (sum(length(q.piece)) over (order by q.place))::integer as to_char
+                          from recall._secret_pieces(p_text, p.class, p.pattern) as q) as c
+               ) as s
+         where p.class = any (p_classes)
+           and recall._has_any(v_lowered, p.needs)
+           and s.is_secret
+         order by s.from_char, s.to_char desc
     loop
-        continue when v_span.z <= v_last;
+        continue when v_span.to_char <= v_last;
         class     := v_span.class;
         mark      := v_span.mark;
-        from_char := greatest(v_span.a, v_last + 1);
-        to_char   := v_span.z;
-        v_last    := v_span.z;
+        from_char := greatest(v_span.from_char, v_last + 1);
+        to_char   := v_span.to_char;
+        v_last    := v_span.to_char;
         return next;
     end loop;
 end;

@@ -25,6 +25,7 @@ declare
     v_has_session boolean;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_payload, 'p_payload');
     perform recall._check_job_kind(p_kind);
     if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
         raise exception using
@@ -42,7 +43,8 @@ begin
         perform recall._keep_session(p_user_id, p_session_id);
     end if;
     -- Keys of our own are no texts; what a caller chooses may be one.
-    if not (recall._is_sealed(p_dedupe_key) or pg_input_is_valid(p_dedupe_key, 'uuid'))
+    if v_settings.has_sealed_users
+       and not (recall._is_sealed(p_dedupe_key) or pg_input_is_valid(p_dedupe_key, 'uuid'))
        and recall._is_sealed_user(p_user_id) then
         perform recall._raise_plain_text(p_user_id, 'jobs', '$.dedupe_key');
     end if;

@@ -1,11 +1,12 @@
--- recall._classify_task(user, query, newest messages, language) -> the kind of turn
--- new_session: no turns yet, but memories. tool_heavy: a third of the newest messages are tool
--- messages. knowledge: the query asks about the past or the user, and nothing in these messages
--- shares a word with it. Else continuation.
+-- recall._classify_task(user, query, newest messages, compacted, language) -> the kind of turn
+-- new_session: no turns yet, compacted ones included, but memories. tool_heavy: a third of the
+-- newest messages are tool messages. knowledge: the query asks about the past or the user, and
+-- nothing in these messages shares a word with it. Else continuation.
 create or replace function recall._classify_task(
     p_user_id  uuid,
     p_query    text,
     p_recent   jsonb[],
+    p_after    integer,
     p_language regconfig
 )
 returns text
@@ -21,7 +22,7 @@ declare
     v_text    text;
 begin
     if cardinality(p_recent) = 0 then
-        return case when exists (
+        return case when p_after = 0 and exists (
                              select from recall.users as u
                               where u.user_id = p_user_id
                                 and u.active_memory_count > 0)
@@ -35,8 +36,9 @@ begin
         return 'tool_heavy';
     end if;
 
-    if p_query ~* ('\m(remember|recall|remind|last time|previous|previously|earlier|before|ago'
-                   '|used to|my|mine|about me|(did|do|am|was|have|had) i|(did|have) we)\M') then
+    if p_query collate pg_c_utf8
+       ~* ('\m(remember|recall|remind|last time|previous|previously|earlier|before|ago'
+           '|used to|my|mine|about me|(did|do|am|was|have|had) i|(did|have) we)\M') then
         select string_agg(r.message ->> 'content', ' ')
           into v_text
           from unnest(p_recent) as r (message)
@@ -54,5 +56,5 @@ begin
 end;
 $function$;
 
-comment on function recall._classify_task(uuid, text, jsonb[], regconfig) is
+comment on function recall._classify_task(uuid, text, jsonb[], integer, regconfig) is
     'Kind of turn by written rules: new_session, tool_heavy, knowledge or continuation.';

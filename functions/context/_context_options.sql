@@ -25,7 +25,7 @@ begin
               'max_memories', 'max_facts', 'max_episodes', 'max_memory_chars', 'memory_budget',
               'history_budget', 'tools', 'tool_tokens', 'include_working', 'recalled',
               'memories_as_of', 'memory_ids', 'pack', 'scoring', 'decay_mode', 'efficiency',
-              'filter'],
+              'filter', 'through_turn'],
         'p_options');
 
     for v_choice in
@@ -54,7 +54,8 @@ begin
     end loop;
 
     foreach v_key in array array['max_memories', 'max_facts', 'max_episodes', 'max_memory_chars',
-                                 'memory_budget', 'history_budget', 'tool_tokens'] loop
+                                 'memory_budget', 'history_budget', 'tool_tokens',
+                                 'through_turn'] loop
         if recall._integer(v_options, v_key) < 0 then
             raise exception using
                 errcode = 'RC003',

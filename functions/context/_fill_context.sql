@@ -2,7 +2,8 @@
 -- Memories take their share and what history left, recalled turns up to half of it and what
 -- memories leave; then history takes what both left (p_regrow: its own limit; NULL: its window
 -- stays). A turn that history reaches that way is no longer quoted. Memories that stay the same
--- for a whole session come first, whatever there is to quote.
+-- for a whole session come first, whatever there is to quote. p_task: tokens of the current task
+-- where history does not reach it; p_cumulative contains them.
 create or replace function recall._fill_context(
     p_session         recall.sessions,
     p_query           text,
@@ -17,6 +18,7 @@ create or replace function recall._fill_context(
     p_turns           integer[],
     p_cumulative      bigint[],
     p_kept            integer,
+    p_task            bigint,
     out o_room        bigint,
     out o_memories    recall.context_memory[],
     out o_memory      bigint,
@@ -32,7 +34,7 @@ set search_path from current
 as $function$
 declare
     v_heading bigint := recall._memory_heading_tokens(p_options) + p_settings.tokens_per_message;
-    v_room    bigint := least(p_total - coalesce(p_cumulative[p_kept], 0), p_share,
+    v_room    bigint := least(p_total - coalesce(p_cumulative[p_kept], p_task), p_share,
                               (p_options ->> 'memory_budget')::bigint);
     v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
     v_packed  record;
@@ -84,5 +86,5 @@ end;
 $function$;
 
 comment on function recall._fill_context(recall.sessions, text, halfvec, jsonb, timestamptz,
-    boolean, recall.settings, bigint, bigint, bigint, integer[], bigint[], integer) is
+    boolean, recall.settings, bigint, bigint, bigint, integer[], bigint[], integer, bigint) is
     'Memories, recalled turns and history of a context, each lending what it leaves.';

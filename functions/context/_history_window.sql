@@ -1,24 +1,25 @@
--- recall._history_window(session, after_turn, as_of, budget, tokens_per_message) -> newest turns
--- A descending loop that stops at the budget; by the settings below it comes out of the index in
--- that order, since a sort would first read the whole session. A message costs its count, what the
--- provider adds to each, and the id that a tool message carries. A tool message stays with the call
--- it answers; a call whose answers are missing is left out with them. Arrays run from the newest
--- turn to the oldest: its id, its message for the API, cumulative tokens up to and with its
--- exchange, and the tokens of the session that lie before it (which do not change when turns are
--- appended).
+-- Read the newest exchanges of a session that fit a budget.
+-- An exchange is a message, or calls with all of their answers and the texts between them. A call
+-- without an answer, or an answer without its call, is noted in o_left and not shown. The loop
+-- stops at the budget, and arrays may hold rows beyond o_cumulative, which do not fit. Sorts are
+-- off because one would read the whole session first.
 create or replace function recall._history_window(
     p_session            recall.sessions,
     p_after_turn         integer,
     p_as_of              timestamptz,
     p_budget             bigint,
     p_tokens_per_message integer,
+    p_last_turn          integer,
+    p_with_task          boolean,
     out o_turns      integer[],
     out o_ids        uuid[],
     out o_messages   jsonb[],
     out o_cumulative bigint[],
     out o_position   bigint[],
     out o_is_cut     boolean,
-    out o_is_sealed  boolean
+    out o_is_sealed  boolean,
+    out o_left       jsonb,
+    out o_task       recall.current_task[]
 )
 language plpgsql
 stable
@@ -35,10 +36,14 @@ as $function$
 declare
     v_row     record;
     v_message jsonb;
-    v_answers text[];
+    v_calls   record;
+    v_open    text[];
+    v_mixed   integer := 0;
     v_used    bigint  := 0;
     v_cost    bigint  := 0;
     v_before  bigint  := p_session.active_tokens;
+    v_whole   integer := 0;
+    v_task    recall.current_task;
 begin
     o_turns      := '{}'::integer[];
     o_ids        := '{}'::uuid[];
@@ -47,9 +52,7 @@ begin
     o_position   := '{}'::bigint[];
     o_is_cut     := false;
     o_is_sealed  := false;
-
-    -- Messages become JSON below, since more rows are fetched than fit, and each expression here
-    -- would be planned at every call.
+    o_left       := '[]';
     for v_row in
         select h.turn_index, h.message_id, h.token_count, h.role::text, h.content,
                h.content_parts, h.name, h.tool_calls, h.tool_call_id
@@ -59,11 +62,29 @@ begin
            and h.created_at between p_session.created_at
                             and least(p_session.last_message_at, p_as_of)
            and h.turn_index > p_after_turn
+           and (p_last_turn is null or h.turn_index <= p_last_turn)
            and not h.turn_index <@ p_session.retracted_turns
          order by h.turn_index desc
     loop
         v_before := v_before - v_row.token_count;
         v_cost   := v_cost + v_row.token_count + p_tokens_per_message;
+        if v_row.tool_calls is not null then
+            v_calls := recall._answered_calls(v_row.tool_calls, v_open, v_row.turn_index);
+            v_open  := v_calls.o_open;
+            o_left  := o_left || v_calls.o_left;
+            v_mixed := v_mixed + 1;
+            v_row.tool_calls := v_calls.o_calls;
+            if v_calls.o_calls is null and coalesce(v_row.content, '') = ''
+               and v_row.content_parts is null then
+                v_cost := v_cost - v_row.token_count - p_tokens_per_message;
+                continue;
+            end if;
+        elsif v_row.tool_call_id is not null then
+            v_cost  := v_cost + octet_length(v_row.tool_call_id);
+            v_open  := v_open || v_row.tool_call_id;
+        elsif v_open is not null then
+            v_mixed := v_mixed + 2;
+        end if;
         -- A plain message by itself, since what takes all costs three times as much.
         if v_row.content is null or v_row.name is not null or v_row.tool_calls is not null
            or v_row.tool_call_id is not null then
@@ -73,55 +94,45 @@ begin
         else
             v_message := jsonb_object(array['role', v_row.role, 'content', v_row.content]);
         end if;
-        if starts_with(v_row.content, 'sealed:v1:') then
-            o_is_sealed := true;
+        o_is_sealed := o_is_sealed or coalesce(starts_with(v_row.content, 'sealed:v1:'), false);
+        if p_with_task and v_row.role = 'user' and v_task.turn_index is null then
+            v_task := row(v_row.turn_index, v_row.message_id, v_message, v_row.token_count, null);
         end if;
-
-        if v_row.tool_call_id is not null then
-            v_cost     := v_cost + octet_length(v_row.tool_call_id);
-            v_answers  := v_answers || v_row.tool_call_id;
-            o_turns    := o_turns || v_row.turn_index;
-            o_ids      := o_ids || v_row.message_id;
-            o_messages := o_messages || v_message;
-            continue;
-        end if;
-
-        -- Answers without their call, or a call without all its answers, are nothing one may send.
-        if v_row.tool_calls is not null or v_answers is not null then
-            if not recall._is_whole_exchange(v_row.tool_calls, coalesce(v_answers, '{}')) then
-                o_turns    := o_turns[1:cardinality(o_cumulative)];
-                o_ids      := o_ids[1:cardinality(o_cumulative)];
-                o_messages := o_messages[1:cardinality(o_cumulative)];
-                v_answers  := null;
-                v_cost     := 0;
-                continue when v_row.tool_calls is not null;
-                v_cost     := v_row.token_count + p_tokens_per_message;
-            end if;
-        end if;
-
-        if v_used + v_cost > p_budget then
-            o_is_cut := true;
-            exit;
-        end if;
-        v_used     := v_used + v_cost;
-        v_cost     := 0;
         o_turns    := o_turns || v_row.turn_index;
         o_ids      := o_ids || v_row.message_id;
         o_messages := o_messages || v_message;
-        for i in 0 .. coalesce(cardinality(v_answers), 0) loop
+        o_is_cut := v_used + v_cost > p_budget;
+        exit when o_is_cut;
+        continue when v_open is not null;
+        if v_mixed > 1 then
+            select * into o_messages, o_ids, o_turns
+              from recall._arrange_exchange(o_messages, o_ids, o_turns, v_whole);
+        end if;
+        v_used  := v_used + v_cost;
+        v_cost  := 0;
+        v_mixed := 0;
+        if v_task.place is null and v_task.turn_index >= v_row.turn_index then
+            v_task.place := v_whole + 1;
+        end if;
+        while v_whole < cardinality(o_messages) loop
             o_cumulative := o_cumulative || v_used;
             o_position   := o_position || v_before;
+            v_whole      := v_whole + 1;
         end loop;
-        v_answers := null;
     end loop;
-    -- Answers whose call does not fit, or was not read.
-    if v_answers is not null then
-        o_turns    := o_turns[1:cardinality(o_cumulative)];
-        o_ids      := o_ids[1:cardinality(o_cumulative)];
-        o_messages := o_messages[1:cardinality(o_cumulative)];
+    -- The month with the calls of these answers was dropped.
+    if v_open is not null and not o_is_cut then
+        o_left := o_left || jsonb_build_object(
+            'from_turn', o_turns[cardinality(o_turns)], 'to_turn', o_turns[v_whole + 1],
+            'reason', 'uncalled');
     end if;
+    if p_with_task and v_task.turn_index is null and (o_is_cut or p_after_turn > 0) then
+        v_task := recall._current_task(p_session, p_as_of, p_last_turn);
+    end if;
+    o_task := array[v_task];
 end;
 $function$;
 
-comment on function recall._history_window(recall.sessions, integer, timestamptz, bigint, integer)
-    is 'The newest whole exchanges of a session within a token budget, newest first.';
+comment on function recall._history_window(recall.sessions, integer, timestamptz, bigint, integer,
+    integer, boolean) is
+    'The newest whole exchanges of a session within a token budget, newest first.';

@@ -14,7 +14,7 @@ stable
 parallel safe
 return case
     when p_format = 'bullets' then case when p_kind = 'episode' then '– ' else '• ' end || p_text
-    else '- [' || upper(p_kind) || '] ' || p_text
+    else '- [' || upper(p_kind collate "C") || '] ' || p_text
          || to_char(p_observed_at at time zone 'UTC', ' "("YYYY-MM-DD")"')
 end;
 

@@ -62,7 +62,7 @@ begin
         -- Asked last, since this costs more than all the rest: spaces go by replace because each
         -- match of an expression takes its time. In the efficiency no repetition is a candidate.
         if v_memory.reason is null or v_is_rated then
-            v_key := regexp_replace(replace(lower(v_memory.content), ' ', ''),
+            v_key := regexp_replace(replace(lower(v_memory.content collate pg_c_utf8), ' ', ''),
                                     '[^[:alnum:]]+', '', 'g');
             if v_key = any (v_seen) then
                 v_memory.reason := 'the same text is there already';

@@ -1,8 +1,7 @@
 -- recall._plain_text(text) -> the text on one line, with nothing that could act in a prompt
--- Control, bidirectional and invisible characters go (also the tags U+E0000 to U+E007F and the
--- variation selectors, in which a whole sentence can hide), white space collapses, and what would
--- open or close one of our blocks, or looks like a chat template's token (<|im_start|>, <<SYS>>,
--- </s>, [INST], <system>), is defused. The driver has the same for what it opens itself.
+-- Control and invisible characters go, white space collapses. Text that would open or close a block
+-- of ours, or looks like a chat template's token (<|im_start|>, <<SYS>>, </s>, [INST], <system>,
+-- <system-reminder>), is defused, also in full-width letters. pgrecall._plain does the same.
 create or replace function recall._plain_text(
     p_text text
 )
@@ -11,24 +10,27 @@ language sql
 immutable
 parallel safe
 return case
-    when p_text !~ ('[\u0001-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-'
-                    '\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufe64\ufeff'
-                    '\uff1c\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff<[]')
+    when p_text collate "C" !~ ('[\u0001-\u001f\u007f-\u009f\u2028\u2029' || recall._invisible()
+                                || recall._opening_signs() || '[\uff3b\u3010]')
         then p_text
-    else regexp_replace(regexp_replace(regexp_replace(regexp_replace(p_text,
+    -- In collation "C" the flag i folds ASCII only; a Turkish one has another lower case of I.
+    else regexp_replace(regexp_replace(regexp_replace(regexp_replace(p_text collate "C",
              '[\u0001-\u001f\u007f-\u009f\u2028\u2029]+', ' ', 'g'),
-             '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-'
-             '\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb'
-             '\U000e0000-\U000e0fff]', '', 'g'),
-             '[<\ufe64\uff1c]([ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(?:'
+             '[' || recall._invisible() || ']', '', 'g'),
+             '[' || recall._opening_signs() || ']('
+             '[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(?:'
              '[|\uff5c]|<?/?SYS>|'
-             '/?[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(?:'
-             'memories|working_memory|summary|recalled|(?:s|bos|eos|unk|pad|(?:start|end)_of_turn|'
-             'system|developer|user|assistant|human|model|tools?|tool_[a-z]+|functions?|'
+             '[/\uff0f]?[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(?:'
+             '[\uff21-\uff3a\uff41-\uff5a]|'
+             'memories|working_memory|summary|recalled|system[-_]|'
+             '(?:s|bos|eos|unk|pad|(?:start|end)_of_turn|'
+             '(?:system|developer|user|assistant|human|model)(?:[-_](?:prompt|message|turn'
+             '|reminder))?|tools?|tool_[a-z]+|functions?|'
              'function_[a-z]+|invoke|instructions?|think|thinking)(?![a-z0-9_.@:-]))))',
              '&lt;\1', 'gi'),
-             '\[([ \u00a0]*/?[ \u00a0]*(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|'
-             'TOOL_RESULTS|TOOL_CONTENT)[ \u00a0]*\])', '&#91;\1', 'gi')
+             '[[\uff3b\u3010]([ \u00a0]*[/\uff0f]?[ \u00a0]*(?:[\uff21-\uff3a\uff41-\uff5a]'
+             '|(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)'
+             '[ \u00a0]*[]\uff3d\u3011]))', '&#91;\1', 'gi')
 end;
 
 comment on function recall._plain_text(text) is

@@ -26,7 +26,7 @@ begin atomic
                             then left(t.content, (p_settings).recalled_max_characters) || '…'
                             else t.content end)
               from (select btrim(p_content)) as t (content)
-             where t.content ~ '\S'
+             where t.content collate pg_c_utf8 ~ '\S'
            ) as q (quoted);
 end;
 

@@ -3,9 +3,10 @@
 -- the messages' overhead. Memories, working memory and history have shares of it by the kind of
 -- turn; what one leaves unused the others may use (recall._fill_context). In layout cache_stable
 -- the history's start moves in steps that do not depend on the query. History runs from the newest
--- message to the oldest, its ids are a sealed user's only; memories that were left stand among the
--- others if with_left says so. What is asked for seldom stands behind an IF, since an expression
--- takes its time although it comes to nothing.
+-- message to the oldest and ends with the task of the current turn, unless a current message
+-- starts it; its ids are a sealed user's only. Memories that were left stand among the others if
+-- with_left says so. Rare options are guarded by IF: PL/pgSQL evaluates each expression even when
+-- the result is unused.
 -- Raises  RC001, RC003, RC004, RC005 cost limit, RC009 with the numbers.
 create or replace function recall._select_context(
     p_user_id         uuid,
@@ -29,6 +30,8 @@ create or replace function recall._select_context(
     out o_current     jsonb,
     out o_task        text,
     out o_truncated   boolean,
+    out o_left_out    jsonb,
+    out o_pinned_turn integer,
     out o_budget      jsonb
 )
 language plpgsql
@@ -47,10 +50,10 @@ declare
     v_room     record;
     v_share    record;
     v_fit      record;
+    v_left     record;
     v_query    text;
-    v_history  bigint;
-    v_used     bigint;
     v_step     real;
+    v_after    integer;
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
@@ -73,31 +76,30 @@ begin
     end if;
     v_room     := recall._context_total(v_session, o_options, v_current.o_tokens,
                                         o_current is not null, v_settings.tokens_per_message);
-    v_step     := case o_options ->> 'layout'
-                      when 'cache_stable' then v_settings.cache_stable_step end;
-
+    if o_options ->> 'layout' = 'cache_stable' then
+        v_step := v_settings.cache_stable_step;
+    end if;
     v_summary := recall._live_summary(v_session, p_as_of);
+    v_after   := case when v_summary.kind = 'compaction' then v_summary.to_turn
+                      when p_as_of is null then v_session.compacted_through_turn else 0 end;
     v_window  := recall._history_window(
-        v_session,
-        case when v_summary.kind = 'compaction' then v_summary.to_turn
-             when p_as_of is null then v_session.compacted_through_turn else 0 end,
-        p_as_of, v_room.o_total, v_settings.tokens_per_message);
+        v_session, v_after, p_as_of, v_room.o_total, v_settings.tokens_per_message,
+        (o_options ->> 'through_turn')::integer, o_current is null);
     o_task    := o_options ->> 'task';
     if o_task is null then
         o_task := recall._classify_task(p_user_id, v_query, v_window.o_messages[1:12],
-                                        v_settings.language);
+                                        v_after, v_settings.language);
     end if;
     v_share   := recall._context_shares(o_task, v_room.o_total, o_options, v_room.o_stable,
                                         v_settings);
     v_working := recall._working_block(v_session, o_options ->> 'include_working',
                                        v_share.o_working, p_as_of, v_settings);
     o_working := v_working.o_text;
-
-    v_fit    := recall._fit_history(
+    v_fit     := recall._fit_history(
         v_window.o_cumulative, v_window.o_position, v_window.o_is_cut, v_summary,
         least(v_share.o_history, v_room.o_total - v_working.o_tokens
                                  - case when v_share.o_is_fixed then v_share.o_memory else 0 end),
-        v_step, v_settings.tokens_per_message);
+        v_step, v_settings.tokens_per_message, v_window.o_task[1]);
     v_filled := recall._fill_context(
         v_session, v_query, p_query_embedding, o_options, p_as_of, p_with_left, v_settings,
         v_room.o_total - v_fit.o_summary - v_working.o_tokens,
@@ -105,14 +107,10 @@ begin
         case when v_step is null
              then coalesce((o_options ->> 'history_budget')::bigint - v_fit.o_summary,
                            v_room.o_total) end,
-        v_window.o_turns, v_window.o_cumulative, v_fit.o_kept);
+        v_window.o_turns, v_fit.o_cumulative, v_fit.o_kept, v_fit.o_task);
     o_room     := v_filled.o_room;
     o_memories := v_filled.o_memories;
     o_recalled := v_filled.o_recalled;
-    v_history  := coalesce(v_window.o_cumulative[v_filled.o_kept], 0);
-    v_used     := v_filled.o_memory + v_filled.o_quoted + v_working.o_tokens + v_fit.o_summary
-                  + v_history;
-
     o_prompt_hash := v_session.system_prompt_hash;
     o_summary     := case when v_fit.o_summary > 0 then v_summary.content end;
     o_history     := v_window.o_messages[1:v_filled.o_kept];
@@ -120,19 +118,25 @@ begin
                          then v_window.o_ids[1:v_filled.o_kept] end;
     o_first_turn  := v_window.o_turns[v_filled.o_kept];
     o_last_turn   := case when v_filled.o_kept > 0 then v_window.o_turns[1] end;
-    o_truncated   := v_window.o_is_cut or v_filled.o_kept < cardinality(v_window.o_turns);
-    o_budget      := jsonb_build_object(
-        'window', v_session.context_window_size, 'system', v_session.system_prompt_tokens,
-        'tools', v_room.o_tools, 'response', v_session.max_response_tokens,
-        'current', v_current.o_tokens, 'overhead', v_room.o_overhead,
-        'memory', v_filled.o_memory, 'recalled', v_filled.o_quoted,
-        'working', coalesce(to_jsonb(v_working.o_note), to_jsonb(v_working.o_tokens)),
-        'summary', v_fit.o_summary, 'history', v_history, 'available', v_room.o_total,
-        'used', v_used, 'total', v_session.system_prompt_tokens + v_room.o_tools
-                                 + v_current.o_tokens + v_room.o_overhead + v_used);
-    if o_options -> 'efficiency' = 'true' then
-        o_budget := o_budget || jsonb_build_object('efficiency', v_filled.o_efficiency);
+    o_truncated   := v_window.o_is_cut or v_filled.o_kept < cardinality(v_fit.o_cumulative);
+    if o_truncated or v_after > 0 or v_window.o_left <> '[]' or v_session.first_retained_turn > 1
+    then
+        v_left := recall._left_turns(
+            v_session, v_after, (o_options ->> 'through_turn')::integer, o_truncated,
+            case when o_summary is not null then v_summary.to_turn end, o_first_turn,
+            v_window.o_task[1], v_filled.o_kept, v_fit.o_task, v_settings.tokens_per_message,
+            v_window.o_left);
+        o_left_out    := v_left.o_left_out;
+        o_truncated   := v_left.o_truncated;
+        o_pinned_turn := v_left.o_pinned_turn;
+        o_history     := o_history || v_left.o_pinned;
+        o_message_ids := o_message_ids || v_left.o_pinned_id;
     end if;
+    o_budget      := recall._context_budget(
+        v_session, v_room.o_tools, v_current.o_tokens, v_room.o_overhead, v_filled.o_memory,
+        v_filled.o_quoted, v_working.o_tokens, v_working.o_note, v_fit.o_summary,
+        coalesce(v_fit.o_cumulative[v_filled.o_kept], v_fit.o_task), v_room.o_total,
+        o_options -> 'efficiency' = 'true', v_filled.o_efficiency);
 end;
 $function$;
 

@@ -1,6 +1,7 @@
--- recall.compile_context(user, session, query, embedding, options, as_of) -> jsonb
--- The messages of the next call, within the budget and always valid. Writes nothing: what was
--- used is in "memories", for record_access. The same content gives the same bytes.
+-- Compile the messages of the next call, in the budget and valid.
+-- The message of the user that started the turn is always among them. left_out names every turn
+-- that is not, and why. Writes nothing: memories says what to pass to record_access. The same
+-- content gives the same bytes.
 -- Raises  RC001, RC003, RC004, RC005 cost limit, RC009 does not fit.
 create or replace function recall.compile_context(
     p_user_id         uuid,
@@ -35,6 +36,7 @@ declare
     v_rest     jsonb[];
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_options, 'p_options');
     v_context := recall._select_context(p_user_id, p_session_id, p_query, p_query_embedding,
                                         p_options, p_as_of, false);
     v_options := v_context.o_options;
@@ -75,6 +77,9 @@ begin
 
     v_reach := jsonb_build_object('first_turn', v_context.o_first_turn,
                                   'last_turn', v_context.o_last_turn);
+    if v_context.o_pinned_turn is not null then
+        v_reach := v_reach || jsonb_build_object('pinned_turn', v_context.o_pinned_turn);
+    end if;
     -- By these a driver sees whether a sealed user's messages were moved.
     if v_context.o_message_ids is not null then
         for v_place in reverse cardinality(v_context.o_message_ids) .. 1 loop
@@ -91,10 +96,11 @@ begin
         'history', v_reach,
         'task', v_context.o_task,
         'truncated', v_context.o_truncated,
+        'left_out', coalesce(v_context.o_left_out, '[]'),
         'prefix_hash', encode(sha256(convert_to(to_jsonb(v_prefix)::text, 'UTF8')), 'hex'));
 end;
 $function$;
 
 comment on function recall.compile_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
     'The next call''s messages within its token budget: {messages, budget, memories, recalled, '
-    'history, task, truncated, prefix_hash}.';
+    'history, task, truncated, left_out, prefix_hash}.';

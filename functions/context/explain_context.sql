@@ -46,6 +46,7 @@ declare
     v_context record;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_options, 'p_options');
     v_context := recall._select_context(p_user_id, p_session_id, p_query, p_query_embedding,
                                         p_options, p_as_of, true);
 

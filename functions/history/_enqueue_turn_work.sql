@@ -4,7 +4,8 @@
 -- claim_jobs postpones it while the conversation goes on, which spares the append an update.
 -- Without a model (verbatim) there is nothing to save up for: it is due at once, and what waited
 -- for a model before the mode was changed waits no more. A session past its share of the history
--- budget leaves a compaction, too, which wants a model.
+-- budget leaves a compaction, too, where a model summarizes (settings.summaries), and without any
+-- extraction its rolling summary.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,
@@ -29,7 +30,8 @@ declare
     v_wanted  text[]  := array_remove(array[
         case when v_mode <> 'none' and v_waiting > 0 then 'extract' end,
         case when p_settings.embed_messages then 'embed' end,
-        case when v_mode = 'llm' and recall._needs_compaction(p_session, p_settings)
+        case when recall._needs_compaction(p_session, p_settings)
+                  and recall._summaries_mode(p_session, p_settings) = 'llm'
              then 'compact' end], null);
 begin
     -- Mostly all of it is there. A look costs 10 µs, an insert that meets a conflict 50.
@@ -65,6 +67,11 @@ begin
            and j.dedupe_key = v_key
            and j.state      = 'ready'
            and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode);
+    end if;
+    -- Where memories are extracted, the extraction asks for it.
+    if v_mode = 'none' and p_session.user_turn_count >= p_settings.summarize_after_turns
+       and recall._summaries_mode(p_session, p_settings) = 'llm' then
+        perform recall._enqueue_due_summary(p_session, p_session.turn_count, p_settings);
     end if;
 end;
 $function$;

@@ -43,6 +43,8 @@ declare
     v_constraint  text;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_messages, 'p_messages');
+    perform recall._check_json(p_usage, 'p_usage');
     v_settings := recall._settings(p_user_id);
     if v_settings.secrets <> 'keep' then
         p_messages := recall._guard_secrets(p_messages, v_settings, 'p_messages');
@@ -74,7 +76,7 @@ begin
                         date_trunc('minute', v_now) + interval '1 minute');
             end if;
             if v_batch.has_tools then
-                perform recall._check_tool_answers(v_session, v_batch.messages);
+                perform recall._check_tool_answers(v_session, v_batch.messages, v_settings);
             end if;
             if (v_settings.history_from <= v_batch.first_at
                 and v_now < v_settings.history_until) is not true then

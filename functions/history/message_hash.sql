@@ -1,16 +1,22 @@
 -- recall.message_hash(message) -> SHA-256 (32 bytes)
 -- Identity of a message in a list that its holder may cut or summarize: over role, content or
 -- parts, tool calls and tool call id, in that order.
+-- Raises  RC003.
 create or replace function recall.message_hash(
     p_message jsonb
 )
 returns bytea
-language sql
+language plpgsql
 immutable
 parallel safe
 security definer
 set search_path from current
-return recall._message_hash(p_message);
+as $function$
+begin
+    perform recall._check_json(p_message, 'p_message');
+    return recall._message_hash(p_message);
+end;
+$function$;
 
 comment on function recall.message_hash(jsonb) is
     'SHA-256 over role, content or parts, tool calls and tool call id of a message.';

@@ -14,11 +14,13 @@ returns table (
 language plpgsql
 stable
 parallel safe
+security definer
 set search_path from current
 as $function$
 declare
     v_problem text;
 begin
+    perform recall._check_json(p_messages, 'p_messages');
     if p_messages is null or jsonb_typeof(p_messages) <> 'array' then
         v_problem := 'p_messages is not a JSON array';
     else

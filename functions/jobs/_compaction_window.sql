@@ -1,7 +1,7 @@
--- recall._compaction_window(session, settings) -> the last turn to compact, and its tokens
--- The oldest active turns, whole exchanges only, until what stays is at most half of the history
--- budget of a continuation; the last settings.compaction_keep exchanges always stay. An exchange
--- begins with a user message. NULL when there is nothing to compact.
+-- Choose the last turn that compaction takes.
+-- What stays takes at most half of the history budget of a continuation, or is one exchange that
+-- fits it. The last settings.compaction_keep user turns stay, too, while they remain below the
+-- threshold of compaction: above it they would be cut from the context without a summary.
 create or replace function recall._compaction_window(
     p_session    recall.sessions,
     p_settings   recall.settings,
@@ -12,33 +12,46 @@ language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_stays bigint := recall._history_budget(p_session, p_settings) / 2;
+    v_budget constant bigint := recall._history_budget(p_session, p_settings);
+    v_limit  constant bigint := p_settings.compaction_threshold::numeric * v_budget;
 begin
-    with turns as (
-        select h.turn_index, h.role,
-               sum(h.token_count) over (order by h.turn_index desc) as from_here,
-               sum(h.token_count) over () as in_all,
-               count(*) filter (where h.role = 'user') over (order by h.turn_index desc)
-                   as exchanges
-          from recall.conversation_history as h
-         where h.user_id    = p_session.user_id
-           and h.session_id = p_session.session_id
-           and h.created_at between p_session.created_at and p_session.last_message_at
-           and h.turn_index > p_session.compacted_through_turn
-           and not h.turn_index <@ p_session.retracted_turns
+    with turns as materialized (
+        select b.turn_index, b.is_border,
+               sum(b.token_count) over (order by b.turn_index) as through,
+               sum(b.cost) over newer - b.cost as after_cost,
+               count(*) filter (where b.is_user) over newer - b.is_user::integer as after_users,
+               count(*) filter (where b.is_border) over newer as borders
+          from (
+                select * from recall._exchange_borders(p_session, p_settings)
+                 union all
+                select p_session.compacted_through_turn, false, 0, 0, true
+               ) as b
+        window newer as (order by b.turn_index desc)
+    ), kept as (
+        select coalesce(
+                   max(t.turn_index) filter (where t.after_users >= p_settings.compaction_keep),
+                   min(t.turn_index)) as turn_index
+          from turns as t
+         where t.is_border
+    ), chosen as (
+        select coalesce(
+                   min(t.turn_index) filter (
+                       where t.after_cost <= v_budget / 2
+                          or t.after_cost <= v_budget and t.borders = 2
+                          or t.after_cost <= v_limit and t.turn_index = k.turn_index),
+                   max(t.turn_index)) as turn_index
+          from turns as t
+         cross join kept as k
+         where t.is_border
     )
-    select t.turn_index - 1, t.in_all - t.from_here
+    select t.turn_index, t.through
       into o_turn, o_tokens
       from turns as t
-     where t.role = 'user'
-       and t.exchanges >= p_settings.compaction_keep
-       and (t.from_here <= v_stays or t.exchanges = p_settings.compaction_keep)
-       and t.in_all > t.from_here
-     order by t.turn_index
-     limit 1;
+      join chosen as c on c.turn_index = t.turn_index
+     where t.turn_index > p_session.compacted_through_turn;
 end;
 $function$;
 

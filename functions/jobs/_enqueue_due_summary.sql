@@ -1,5 +1,5 @@
--- recall._enqueue_due_summary(session, through_turn, settings)
--- The rolling summary is made anew every settings.summarize_after_turns user turns.
+-- Ask for a rolling summary when it is due.
+-- It is due every settings.summarize_after_turns user turns.
 create or replace function recall._enqueue_due_summary(
     p_session  recall.sessions,
     p_through  integer,
@@ -15,6 +15,9 @@ as $function$
 declare
     v_user_turns integer;
 begin
+    if recall._summaries_mode(p_session, p_settings) <> 'llm' then
+        return;
+    end if;
     select count(*)
       into v_user_turns
       from recall.conversation_history as h

@@ -1,8 +1,6 @@
--- recall._extracted_candidates(session, from_turn, through_turn, candidates) -> for the memory room
--- What a model names by turn gets the turns' message ids and the time it was said; its kind and
--- whether it corrects something give the provenance; but where the turns are not the user's, it is
--- the word of whoever spoke there, whatever the model claims: see _turns_provenance. A turn outside
--- of what was read names nothing.
+-- Turn a model's candidates into candidates of recall.ingest_memories.
+-- Turn indexes become message ids and times; an index outside the turns that were read is ignored.
+-- Who spoke in the cited turns caps what the candidate claims (recall._credited_candidate).
 -- Raises  RC003.
 create or replace function recall._extracted_candidates(
     p_session      recall.sessions,
@@ -18,8 +16,7 @@ set search_path from current
 as $function$
 declare
     v_turns      jsonb := recall._turns_json(p_session, p_from_turn + 1, p_through_turn);
-    v_roles      text[] := array(
-        select distinct v.turn ->> 'role' from jsonb_array_elements(v_turns) as v (turn));
+    v_uncited    text[];
     v_candidates jsonb;
 begin
     if jsonb_typeof(p_candidates) <> 'array' or exists (
@@ -34,25 +31,44 @@ begin
                       'and turns: a list of turn indexes.';
     end if;
 
+    -- A candidate that cites no turn may come from any of them: the least trusted role counts.
+    select array[case
+               when count(*) = 0 or bool_or(v.turn ->> 'role' = 'assistant') then 'assistant'
+               when bool_or(v.turn ->> 'role' <> 'user') then 'tool'
+               else 'user'
+           end]
+      into v_uncited
+      from jsonb_array_elements(v_turns) as v (turn);
+
     select coalesce(jsonb_agg(
-               jsonb_build_object(
-                   'observed_at', coalesce(t.said_at, to_jsonb(p_session.last_message_at)),
-                   'source_turn_ids', t.message_ids)
-               || (c.candidate - '{turns,correction}'::text[])
-               || jsonb_build_object(
-                   'source', case when c.candidate ->> 'source' in ('tool', 'inference')
-                                  then c.candidate ->> 'source' else 'conversation' end,
-                   'provenance', recall._turns_provenance(c.candidate, t.roles, v_roles))
+               recall._credited_candidate(
+                   jsonb_build_object(
+                       'observed_at', coalesce(t.said_at, to_jsonb(p_session.last_message_at)))
+                   || (c.candidate - '{turns,correction}'::text[])
+                   || jsonb_build_object(
+                       'source_turn_ids', t.message_ids,
+                       'source', case when c.candidate ->> 'source' in ('tool', 'inference')
+                                      then c.candidate ->> 'source' else 'conversation' end,
+                       'provenance', recall._claimed_provenance(c.candidate, r.roles)),
+                   r.roles)
                order by c.ordinal), '[]')
       into v_candidates
       from jsonb_array_elements(p_candidates) with ordinality as c (candidate, ordinal)
      cross join lateral (
             select coalesce(jsonb_agg(v.turn -> 'message_id' order by v.ordinal), '[]'),
                    (array_agg(v.turn -> 'created_at' order by v.ordinal desc))[1],
-                   array_agg(v.turn ->> 'role')
+                   min(v.ordinal), max(v.ordinal)
               from jsonb_array_elements(v_turns) with ordinality as v (turn, ordinal)
              where coalesce(c.candidate -> 'turns', '[]') @> (v.turn -> 'turn_index')
-           ) as t (message_ids, said_at, roles);
+           ) as t (message_ids, said_at, first_place, last_place)
+     cross join lateral (
+            -- An episode cites the first and last turn of an exchange: those between count, too.
+            select coalesce(array_agg(v.turn ->> 'role'), v_uncited)
+              from jsonb_array_elements(v_turns) with ordinality as v (turn, ordinal)
+             where case when c.candidate ->> 'kind' = 'episode'
+                        then v.ordinal between t.first_place and t.last_place
+                        else coalesce(c.candidate -> 'turns', '[]') @> (v.turn -> 'turn_index') end
+           ) as r (roles);
     return v_candidates;
 end;
 $function$;

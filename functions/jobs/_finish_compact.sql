@@ -43,7 +43,7 @@ begin
               v_session, v_session.compacted_through_turn + 1, v_through) then
         return false;
     end if;
-    perform recall._check_exchange_start(v_session, v_through + 1);
+    perform recall._check_exchange_end(v_session, recall._settings(p_job.user_id), v_through);
 
     select coalesce(sum(h.token_count), 0)
       into v_tokens

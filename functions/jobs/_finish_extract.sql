@@ -38,13 +38,18 @@ begin
         return false;
     end if;
 
+    -- What is no list of objects is refused below.
+    if jsonb_typeof(v_episodes) = 'array' then
+        v_episodes := (
+            select coalesce(jsonb_agg(
+                       case when jsonb_typeof(e.episode) = 'object'
+                            then (e.episode - 'provenance') || '{"kind": "episode"}'
+                            else e.episode end
+                       order by e.ordinal), '[]')
+              from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal));
+    end if;
     v_candidates := recall._extracted_candidates(v_session, v_from, v_through, v_candidates);
     v_episodes   := recall._extracted_candidates(v_session, v_from, v_through, v_episodes);
-    v_episodes   := (
-        select coalesce(jsonb_agg(
-                   e.episode || '{"kind": "episode", "provenance": "system_inferred"}'
-                   order by e.ordinal), '[]')
-          from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal));
     v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
                     || recall._decisions_of(v_episodes, null);
     perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);

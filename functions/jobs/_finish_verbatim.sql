@@ -54,6 +54,7 @@ begin
         end if;
     end if;
     perform recall._advance_extraction(v_session, v_through);
+    perform recall._enqueue_due_summary(v_session, v_through, v_settings);
     return true;
 end;
 $function$;

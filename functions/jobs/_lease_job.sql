@@ -1,7 +1,8 @@
--- recall._lease_job(job, worker, until) -> the lease token, or NULL
--- NULL when a job of the same session and kind is running, or is being claimed at this moment: the
--- try-lock keeps claims from waiting for each other at the unique index, which would deadlock when
--- they come in different orders.
+-- Make a ready job running; return its lease token, or NULL when another of its session and kind
+-- runs or is being claimed at this moment.
+-- Two claims of one session and kind would wait for each other at the unique index. So each locks
+-- the first ready job of the two, whichever it claims, if that is free.
+-- Locks   a ready job of the same session and kind. No advisory lock: any login could take its key.
 create or replace function recall._lease_job(
     p_job    recall.jobs,
     p_worker text,
@@ -17,9 +18,21 @@ declare
     v_token uuid := gen_random_uuid();
 begin
     if p_job.session_id is not null then
-        if not pg_try_advisory_xact_lock(hashtextextended(
-                   concat_ws(' ', 'pgrecall.claim', p_job.user_id, p_job.kind, p_job.session_id),
-                   0)) then
+        perform
+           from recall.jobs as f
+          where f.user_id = p_job.user_id
+            and f.state   = 'ready'
+            and f.job_id  = (
+                   select r.job_id
+                     from recall.jobs as r
+                    where r.user_id    = p_job.user_id
+                      and r.kind       = p_job.kind
+                      and r.session_id = p_job.session_id
+                      and r.state      = 'ready'
+                    order by r.job_id
+                    limit 1)
+            for update skip locked;
+        if not found then
             return null;
         end if;
         perform
@@ -42,6 +55,9 @@ begin
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     return v_token;
+exception when unique_violation then
+    -- an earlier one was enqueued and claimed since we looked
+    return null;
 end;
 $function$;
 

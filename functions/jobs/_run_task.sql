@@ -1,12 +1,10 @@
--- recall._run_task(task, until, by) -> {"done": n, "more": …, "ms": n}, "error" and "sqlstate" when
--- a batch failed, or {"skipped": …}
--- Batches of one task until nothing is due or the time has come; it never runs beside itself. A
--- failure undoes its own batch, and is noted and returned, not raised: raising would undo the note.
--- The note, which health() shows, quotes no user.
--- So is a statement_timeout, which `others` leaves out: a task that hangs would otherwise be the
--- first one due again, for ever.
--- `more` says that another call would find work: a batch that only looked, and changed nothing, may
--- say so too, since what it looked at it does not look at again.
+-- Run batches of a task until nothing is due or the time has come; note and return how it went.
+-- A failure undoes its own batch, and is noted and returned: raising it would undo the note. The
+-- note, which health() shows, quotes no user. So is a statement_timeout, which `others` leaves out:
+-- else a task that hangs would be the first one due again, for ever.
+-- A batch that says `more`, did nothing and moved no position found only rows that somebody holds:
+-- `waits` tells the caller to pause before the next call.
+-- Locks   none: the caller holds the task's row, so that it never runs beside itself.
 create or replace function recall._run_task(
     p_task  recall.maintenance_tasks,
     p_until timestamptz,
@@ -21,17 +19,27 @@ set lock_timeout = '2s'
 as $function$
 declare
     v_start   timestamptz := clock_timestamp();
+    v_task    recall.maintenance_tasks;
     v_batch   integer;
     v_more    boolean;
+    v_waits   boolean     := false;
     v_done    integer     := 0;
     v_context text;
+    v_at      uuid        := coalesce(p_task.last_user, (p_task.position ->> 'after')::uuid,
+                                      (p_task.position ->> 'user_id')::uuid);
     v_result  jsonb       := '{}'::jsonb;
 begin
-    if not pg_try_advisory_xact_lock(hashtextextended('pgrecall.' || p_task.task, 0)) then
-        return jsonb_build_object('skipped', 'it runs elsewhere');
-    end if;
+    -- forget_user passes by a row that is locked: a position may name a user who is gone
+    update recall.maintenance_tasks as t
+       set last_user = null,
+           position  = null
+     where t.task = p_task.task
+       and not exists (
+               select from recall.users as u where u.user_id = v_at)
+       and v_at is not null;
 
     loop
+        select t.* into v_task from recall.maintenance_tasks as t where t.task = p_task.task;
         begin
             execute format('select done, more from recall.%I(p_limit => $1)', p_task.task)
                into v_batch, v_more
@@ -44,13 +52,24 @@ begin
                 'error', recall._failure_text(sqlstate, sqlerrm, v_context),
                 'sqlstate', sqlstate);
         end;
-        exit when not v_more or clock_timestamp() >= p_until;
+        exit when not v_more;
+        if v_batch = 0 then
+            select (t.last_user, t.position)
+                   is not distinct from (v_task.last_user, v_task.position)
+              into v_waits
+              from recall.maintenance_tasks as t
+             where t.task = p_task.task;
+        end if;
+        exit when v_waits or clock_timestamp() >= p_until;
     end loop;
 
     v_result := v_result || jsonb_build_object(
         'done', v_done,
         'more', v_more,
         'ms', round(1000 * extract(epoch from clock_timestamp() - v_start)));
+    if v_waits then
+        v_result := v_result || '{"waits": true}';
+    end if;
     update recall.maintenance_tasks as t
        set last_run_at = v_start,
            last_run_by = p_by,

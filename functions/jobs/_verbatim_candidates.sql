@@ -1,6 +1,5 @@
 -- recall._verbatim_candidates(session, through_turn, settings) -> candidates, in order
--- Every user message of substance as it stands: enough words, not only questions, not longer than
--- a memory may be.
+-- The user messages that state something and are no longer than a memory may be, as they stand.
 create or replace function recall._verbatim_candidates(
     p_session      recall.sessions,
     p_through_turn integer,
@@ -40,11 +39,10 @@ begin
        and not h.turn_index <@ p_session.retracted_turns
        and h.role = 'user'
        and length(t.body) <= p_settings.memory_max_characters
-       and regexp_count(t.body, '\S+') >= p_settings.verbatim_min_words
-       and regexp_replace(t.body, '[^.!?]*\?', '', 'g') ~ '\w';
+       and recall._is_statement(t.body, p_settings.verbatim_min_words);
     return v_candidates;
 end;
 $function$;
 
 comment on function recall._verbatim_candidates(recall.sessions, integer, recall.settings) is
-    'User messages of substance after the cursor, as candidates for ingest_memories.';
+    'User messages after the cursor that state something, as candidates for ingest_memories.';

@@ -1,5 +1,5 @@
 -- recall._verbatim_input(user, session) -> candidates to embed, and the turn they reach to
--- Of a sealed user the driver makes them: it gets the turns, and what a candidate must have.
+-- The driver makes those of an encrypted user by the same rule: it gets the turns and the phrases.
 create or replace function recall._verbatim_input(
     p_user_id    uuid,
     p_session_id uuid
@@ -28,7 +28,18 @@ begin
                    'messages', recall._turns_json(v_session, v_session.extracted_through_turn + 1,
                                                   v_through),
                    'min_words', v_settings.verbatim_min_words,
-                   'max_characters', v_settings.memory_max_characters)
+                   'max_characters', v_settings.memory_max_characters,
+                   'phrases', (
+                       select jsonb_object_agg(g.place, g.phrases)
+                         from (
+                               select m.place, jsonb_object_agg(m.meaning, m.phrases)
+                                 from (
+                                       select p.place, p.meaning, jsonb_agg(p.phrase)
+                                         from recall.verbatim_phrases as p
+                                        group by p.place, p.meaning
+                                      ) as m (place, meaning, phrases)
+                                group by m.place
+                              ) as g (place, phrases)))
                else jsonb_build_object(
                    'candidates', recall._verbatim_candidates(v_session, v_through, v_settings))
            end;
@@ -37,4 +48,4 @@ $function$;
 
 comment on function recall._verbatim_input(uuid, uuid) is
     'Input of a verbatim extraction: candidates (of a sealed user: messages, min_words, '
-    'max_characters), the turns they come from, the embedding model.';
+    'max_characters, phrases), the turns they come from, the embedding model.';

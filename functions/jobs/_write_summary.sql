@@ -31,7 +31,7 @@ begin
     perform recall._check_model(p_result, v_settings);
 
     update recall.session_summaries as s
-       set ended_at = v_now
+       set ended_at = greatest(v_now, s.created_at)  -- the clock may have been set back
      where s.user_id    = p_session.user_id
        and s.session_id = p_session.session_id
        and s.kind       = p_kind

@@ -1,15 +1,14 @@
--- recall.claim_jobs(worker, kinds, limit, lease) -> the jobs, under a lease
--- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. Rows that
--- another claim holds are passed by. An extraction whose conversation still goes on is put off to
--- its idle pause here, which spares every append an update of the job. So are jobs that need a
--- model when a daily limit is reached: at most some hundred a call, then the rest is passed by,
--- each by the limit of its user. In a transaction of one user (recall.user_id) only that user's.
+-- recall.claim_jobs leases due jobs to a worker.
+-- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. In a
+-- transaction of one user (recall.user_id) the function leases that user's jobs only.
+-- Locks   each job it looks at; it skips jobs that another claim has locked.
 -- Raises  RC003.
 create or replace function recall.claim_jobs(
     p_worker text,
     p_kinds  text[]   default null,
     p_limit  integer  default 1,
-    p_lease  interval default '5 minutes'
+    p_lease  interval default '5 minutes',
+    p_flush  boolean  default false
 )
 returns table (
     job_id      uuid,
@@ -32,6 +31,7 @@ declare
     v_batch   constant integer := 200;
     v_most    constant integer := 400;
     v_now     timestamptz := clock_timestamp();
+    v_until   timestamptz := case when p_flush then timestamptz 'infinity' else v_now end;
     v_claimed integer     := 0;
     v_put_off integer     := 0;
     v_models  boolean     := true;
@@ -45,7 +45,10 @@ declare
         select j.*
           from recall.jobs as j
          where j.state = 'ready'
-           and j.run_at <= v_now
+           and j.run_at <= v_until
+           -- p_flush takes what waits for its idle time, not for a retry or a cost limit
+           and (j.run_at <= v_now
+                or j.kind = 'extract' and j.attempts = 0 and j.last_error is null)
            and (v_user is null or j.user_id::text = v_user)
            and (p_kinds is null or j.kind = any (p_kinds)
                 or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
@@ -65,7 +68,7 @@ begin
             hint    = 'A worker has a name, a lease some length.';
     end if;
     foreach v_kind in array coalesce(p_kinds, '{}') loop
-        perform recall._check_job_kind(split_part(v_kind, ':', 1));
+        perform recall._check_job_kind(split_part(v_kind collate "C", ':', 1));
     end loop;
     if p_limit = 0 then
         return;
@@ -75,8 +78,10 @@ begin
     loop
         fetch v_due into v_job;
         exit when not found;
-        continue when recall._put_off_extraction(v_job, v_now);
+        -- An extraction is deferred here while its conversation goes on: no append updates the job.
+        continue when p_flush is not true and recall._put_off_extraction(v_job, v_now);
 
+        -- Past a cost limit a call defers at most v_most jobs and skips the others.
         v_whose := recall._put_off_costly(v_job, v_now);
         if v_whose is not null then
             v_put_off := v_put_off + 1;
@@ -110,7 +115,8 @@ begin
 end;
 $function$;
 
-comment on function recall.claim_jobs(text, text[], integer, interval) is
+comment on function recall.claim_jobs(text, text[], integer, interval, boolean) is
     'Lease due jobs to a worker: at most p_limit, never two running ones of one session and kind. '
+    'p_flush: extractions that wait for their idle time, too. '
     'Past a daily cost limit, jobs that need a language model are put off (RC005 in last_error). '
     'Where recall.user_id is set: that user''s only.';

@@ -17,6 +17,7 @@ declare
     v_task recall.maintenance_tasks;
     v_name text;
 begin
+    perform recall._check_json(p_changes, 'p_changes');
     perform recall._check_keys(
         p_changes, array['schedule', 'period', 'batch_size', 'budget', 'enabled'], 'p_changes');
     v_task := recall._read_task(p_task);

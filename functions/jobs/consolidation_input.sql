@@ -27,6 +27,7 @@ declare
     v_neighbors  jsonb;
     v_open       jsonb := jsonb '[]';
 begin
+    perform recall._check_json(p_candidates, 'p_candidates');
     v_input      := recall.job_input(p_user_id, p_job_id, p_lease_token);
     v_settings   := recall._settings(p_user_id);
     v_session    := recall._read_session(p_user_id, (v_input ->> 'session_id')::uuid);

@@ -25,6 +25,7 @@ declare
     v_phases recall.job_phases[];
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_phases, 'p_phases');
     v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
     if v_job.job_id is null then
         return false;

@@ -26,6 +26,8 @@ declare
     v_done    boolean;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_result, 'p_result');
+    perform recall._check_json(p_phases, 'p_phases');
     v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
     if v_job.job_id is null then
         return false;

@@ -1,10 +1,11 @@
--- recall.maintenance_commands() -> a row per job of pg_cron: what schedule_maintenance writes
+-- List the jobs of pg_cron that schedule_maintenance writes.
 -- pg_cron lives in one database of a cluster. Where that is another one, `statement` is what to run
 -- there, by whoever shall own the job, for example
 --     psql -d app -Atc 'select statement from recall.maintenance_commands()' | psql -d postgres
 -- Names end in the database's (a long one's hash), so that several databases do not take each
--- other's jobs. Five fields a schedule: pg_cron 1.4 knows no seconds. The last
--- job throws away what pg_cron noted of ours, and of nobody else's.
+-- other's jobs. Five fields a schedule: pg_cron 1.4 knows no seconds, so tasks of every minute wait
+-- by themselves, to meet no hourly one in the same second. The last job throws away what pg_cron
+-- noted of ours, and of nobody else's.
 create or replace function recall.maintenance_commands()
 returns table (
     job_name  text,
@@ -38,8 +39,17 @@ begin
                             c.schedule, c.command, v_database) end
       from (
             select format('recall_%s%s', t.task, v_suffix) as job_name, t.schedule,
-                   format('call recall.maintain(%L)', t.task) as command, t.enabled, 1 as place
+                   format(case when t.schedule = '* * * * *'
+                               then 'call recall.maintain(%L, %L)'
+                               else 'call recall.maintain(%L)' end, t.task, d.delay) as command,
+                   t.enabled, 1 as place
               from recall.maintenance_tasks as t
+             cross join lateral (
+                    select format('%s seconds', (15 + 20 * count(*)) % 60)
+                      from recall.maintenance_tasks as e
+                     where e.schedule = '* * * * *'
+                       and e.task < t.task
+                   ) as d (delay)
              union all
             select v_prune, '47 3 * * *',
                    format('delete from cron.job_run_details as d '

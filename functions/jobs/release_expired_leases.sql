@@ -1,6 +1,6 @@
--- recall.release_expired_leases(limit, as_of) -> (done, more)
--- A dead worker's job is back within one lease: due again after the backoff, or dead.
--- Locks   jobs, as far as they are free, until settings.maintenance_lock_time has passed.
+-- Take back the jobs of workers that died: due again after the backoff, or dead.
+-- Locks   users, sessions and jobs as far as they are free, until settings.maintenance_lock_time
+--         has passed. See functions/privacy/README.md.
 create or replace function recall.release_expired_leases(
     p_limit integer     default 1000,
     p_as_of timestamptz default null
@@ -18,29 +18,32 @@ declare
     v_start timestamptz := clock_timestamp();
     v_now   timestamptz := coalesce(p_as_of, v_start);
     v_until timestamptz;
+    v_due   record;
     v_job   recall.jobs;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
-    more := false;
 
-    for v_job in
-        select j.*
+    for v_due in
+        select j.user_id, j.job_id, j.session_id
           from recall.jobs as j
          where j.state = 'running'
            and j.lease_until < v_now
          order by j.lease_until
-         limit p_limit
-           for update skip locked
+         limit p_limit::bigint + 100
     loop
+        exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
+        v_job := recall._try_lock_job(v_due.user_id, v_due.job_id, v_due.session_id, 'running');
+        continue when v_job.job_id is null or v_job.lease_until >= v_now;
         perform recall._return_job(v_job, v_now + recall._backoff(v_job.attempts),
                                    format('the lease of worker %s expired', v_job.worker));
         done := done + 1;
-        more := clock_timestamp() >= v_until or done = p_limit;
-        exit when more;
     end loop;
+
+    more := exists (
+        select from recall.jobs as j where j.state = 'running' and j.lease_until < v_now);
     return next;
 end;
 $function$;

@@ -1,5 +1,6 @@
--- recall.retry_dead_jobs(kind, limit) -> how many
--- Dead jobs are due again with all their attempts; one whose equal is ready already goes away.
+-- Make dead jobs due again with all their attempts; return how many.
+-- One whose equal is ready already goes away. A job that somebody holds stays dead.
+-- Locks   users, sessions and jobs as far as they are free. See functions/privacy/README.md.
 -- Raises  RC003.
 create or replace function recall.retry_dead_jobs(
     p_kind  text    default null,
@@ -15,6 +16,7 @@ as $function$
 declare
     v_now   timestamptz := clock_timestamp();
     v_count integer     := 0;
+    v_dead  record;
     v_job   recall.jobs;
 begin
     perform recall._check_limit(p_limit);
@@ -22,15 +24,16 @@ begin
         perform recall._check_job_kind(p_kind);
     end if;
 
-    for v_job in
-        select j.*
+    for v_dead in
+        select j.user_id, j.job_id, j.session_id
           from recall.jobs as j
          where j.state = 'dead'
            and (p_kind is null or j.kind = p_kind)
          order by j.created_at
          limit p_limit
-           for update skip locked
     loop
+        v_job := recall._try_lock_job(v_dead.user_id, v_dead.job_id, v_dead.session_id, 'dead');
+        continue when v_job.job_id is null;
         v_job.attempts := 0;
         perform recall._return_job(v_job, v_now, v_job.last_error);
         update recall.jobs as j

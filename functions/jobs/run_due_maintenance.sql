@@ -1,9 +1,10 @@
--- recall.run_due_maintenance() -> one row a task that was due
--- For workers where there is no pg_cron. Due is a task whose period has passed, one that left work
--- the last time, and one that ran in a future that the clock was set back from. What a batch has
--- changed stays locked until the transaction ends, so a call ends with the batch that takes it past
--- settings.maintenance_lock_time: call again while rows come. Who waited longest comes first: a
--- long backlog keeps no other task waiting.
+-- Run a batch of each maintenance task that is due; one row a task.
+-- Due is a task whose period has passed, one that left work the last time, and one that ran in a
+-- future that the clock was set back from. One that could do nothing, because somebody held what
+-- was due, waits a second. Who waited longest comes first; a task that runs elsewhere is left out.
+-- What a batch has changed stays locked until the transaction ends, so a call ends with the batch
+-- that takes it past settings.maintenance_lock_time: call again while rows come.
+-- Locks   the rows of the tasks, as far as they are free.
 create or replace function recall.run_due_maintenance()
 returns table (
     task   text,
@@ -32,9 +33,13 @@ begin
            and (t.last_run_at is null
                 or t.last_run_at + t.period <= v_now
                 or t.last_run_at - t.period > v_now
-                or t.last_run_at < v_now and t.last_result @> '{"more": true}')
+                or t.last_result @> '{"more": true}'
+                   and t.last_run_at < v_now
+                       - case when t.last_result ? 'waits' then interval '1 second'
+                              else interval '0' end)
          order by t.last_run_at nulls first, t.task
-         limit 1;
+         limit 1
+           for update skip locked;
         exit when not found;
 
         task   := v_task.task;

@@ -1,9 +1,10 @@
--- recall.run_maintenance(task) -> {"done": n, "more": …, "ms": n}, with "error" when it failed, or
--- {"skipped": …} while it runs elsewhere
+-- Run one maintenance task in short; return {"done": n, "more": …, "ms": n}, with "error" when it
+-- failed, or {"skipped": …} while it runs elsewhere.
 -- What a batch has changed stays locked until the transaction ends, and a function cannot commit:
 -- so a call ends with the batch that takes it past settings.maintenance_lock_time, or past the
--- task's budget. While it says `more`, call again; `call recall.maintain(task)` does, and so does a
--- worker.
+-- task's budget. Call again while it says `more`; after a pause when it says `waits`, since then
+-- somebody holds what is due.
+-- Locks   the task's row, if it is free: no login without rights here can hold it.
 -- Raises  RC003 unknown task.
 create or replace function recall.run_maintenance(
     p_task text
@@ -22,6 +23,14 @@ declare
 begin
     v_task := recall._read_task(p_task);
     select s.maintenance_lock_time into v_lock_time from recall.settings as s;
+    select t.*
+      into v_task
+      from recall.maintenance_tasks as t
+     where t.task = v_task.task
+       for update skip locked;
+    if not found then
+        return jsonb_build_object('skipped', 'it runs elsewhere');
+    end if;
 
     return recall._run_task(
         v_task, v_now + least(v_lock_time, v_task.budget),
@@ -30,5 +39,5 @@ end;
 $function$;
 
 comment on function recall.run_maintenance(text) is
-    'Run one maintenance task in short: the result says done, more (call again) and ms, or the '
-    'error.';
+    'Run one maintenance task in short: the result says done, more (call again; after a pause '
+    'when it says waits) and ms, or the error.';

@@ -1,8 +1,8 @@
 -- recall.schedule_maintenance() -> the jobs of pg_cron that now run maintenance here
 -- Repeatable: writes changed schedules anew, and removes the jobs of tasks that were disabled.
--- Jobs belong to who calls this, and run as him: a login role with recall_admin's rights and USAGE
--- on schema cron. That is why it is not SECURITY DEFINER: the owner cannot log in. pg_cron is
--- reached by EXECUTE alone, since most installations do without.
+-- Jobs belong to the caller and run as the caller: a login role with the admin role's rights and
+-- USAGE on schema cron. So it is not SECURITY DEFINER: the owner cannot log in. EXECUTE reaches
+-- pg_cron, since most installations do without it.
 -- Raises  RC003 a schedule that pg_cron does not understand, RC007 pg_cron is not in this database,
 --         or somebody else's jobs do this already.
 create or replace function recall.schedule_maintenance()
@@ -47,6 +47,17 @@ begin
                              'grant usage on schema cron to %I;', current_user);
     end if;
 
+    -- Row-level security shows a role its own jobs only; a role that sees all need not believe
+    -- the note, which is stale where jobs were removed otherwise.
+    begin
+        perform recall.set_scheduler(current_user);
+    exception when sqlstate 'RC007' then
+        if pg_catalog.row_security_active('cron.job') then
+            raise;
+        end if;
+        perform recall.set_scheduler();
+        perform recall.set_scheduler(current_user);
+    end;
     execute $sql$
         select j.username from cron.job as j
          where j.jobname in (select c.job_name from recall.maintenance_commands() as c)
@@ -57,7 +68,11 @@ begin
         raise exception using
             errcode = 'RC007',
             message = format('jobs of %I run maintenance in this database', v_other),
-            hint    = format('First, as %I: select recall.unschedule_maintenance();', v_other);
+            hint    = case when to_regrole(quote_ident(v_other)) is null
+                           then format('The role is gone. First: select cron.unschedule(j.jobid) '
+                                       'from cron.job as j where j.username = %L;', v_other)
+                           else format('First, as %I: select recall.unschedule_maintenance();',
+                                       v_other) end;
     end if;
 
     -- what is disabled goes; what somebody has paused starts anew, since only few may alter a job

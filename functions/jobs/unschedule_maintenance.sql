@@ -30,6 +30,9 @@ begin
            and right(j.jobname, length($1)) = $1
            and j.username = current_user
     $sql$ into v_count using v_suffix;
+    if recall.get_settings() ->> 'scheduled_by' = current_user then
+        perform recall.set_scheduler();
+    end if;
     return v_count;
 end;
 $function$;

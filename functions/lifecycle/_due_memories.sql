@@ -1,11 +1,12 @@
--- recall._due_memories(has_expiry, is_active, until, limit) -> users with memories to look at
+-- Find memories to look at, by user, passing by users whose row somebody holds.
 -- Only the index can be right here, whatever the statistics say and however the plan was made: a
 -- generic plan knows neither the limit nor how few are due.
 create or replace function recall._due_memories(
     p_has_expiry boolean,
     p_is_active  boolean,
     p_until      timestamptz,
-    p_limit      bigint
+    p_limit      bigint,
+    p_without    uuid[]
 )
 returns table (
     user_id    uuid,
@@ -29,6 +30,7 @@ begin
              where m.has_expiry = p_has_expiry
                and m.check_at <= p_until
                and m.is_active  = p_is_active
+               and m.user_id   <> all (p_without)
              order by m.has_expiry, m.check_at
              limit p_limit
            ) as d
@@ -36,5 +38,5 @@ begin
 end;
 $function$;
 
-comment on function recall._due_memories(boolean, boolean, timestamptz, bigint) is
+comment on function recall._due_memories(boolean, boolean, timestamptz, bigint, uuid[]) is
     'The memories that expire_memories, decay_memories or purge_expired must look at, by user.';

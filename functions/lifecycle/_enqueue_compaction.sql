@@ -1,6 +1,6 @@
--- recall._enqueue_compaction(session, run_at) -> was a job enqueued?
--- Nobody can compact what no model reads, and a session that has ended need not be. The caller
--- holds the session's row.
+-- Enqueue the compaction of a flagged session, true if it did.
+-- A session without summaries has nobody who compacts it, and one that has ended needs none. The
+-- caller has locked the session's row.
 create or replace function recall._enqueue_compaction(
     p_session recall.sessions,
     p_run_at  timestamptz
@@ -20,7 +20,7 @@ begin
        and s.session_id = p_session.session_id;
 
     if p_session.status not in ('active', 'paused')
-       or recall._extraction_mode(p_session, v_settings) <> 'llm'
+       or recall._summaries_mode(p_session, v_settings) <> 'llm'
        or exists (
               select from recall.jobs as j
                where j.user_id    = p_session.user_id

@@ -2,8 +2,8 @@
 -- The sweep for merges and for patterns: users who are flagged, found without a lock, then one by
 -- one. It goes round: a batch begins behind the last user of the one before, so that nobody waits
 -- for ever when a day's time does not do for all. A user whose row somebody holds keeps the flag,
--- and so does one with jobs left for the next batch; where extraction does without a model nothing
--- is proposed. done is the number of jobs.
+-- and `more` says so; one with jobs left for the next batch keeps it, too. Where extraction does
+-- without a model nothing is proposed. done is the number of jobs.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall._enqueue_proposals(
     p_kind  text,
@@ -74,8 +74,7 @@ begin
                    select f.task from recall.maintenance_tasks as f
                     where f.task = v_task for no key update skip locked));
     end if;
-    more := v_looked is not null
-            and recall._users_with_proposals(p_kind, null, null, 1) <> '{}';
+    more := recall._users_with_proposals(p_kind, null, null, 1) <> '{}';
     return next;
 end;
 $function$;

@@ -1,13 +1,13 @@
--- recall._purge_ended_vectors(now, limit, until) -> memories that were looked at
--- Vectors of memories that ended settings.ended_vector_retention ago. A user whose row somebody
--- holds is left for the next run.
+-- Delete the vectors of memories that ended settings.ended_vector_retention ago, in one batch.
+-- Done counts memories. A user whose row somebody holds is passed by, and o_more says so.
 -- Locks   users, as far as they are free; then the ended memories.
 create or replace function recall._purge_ended_vectors(
-    p_now   timestamptz,
-    p_limit integer,
-    p_until timestamptz
+    p_now      timestamptz,
+    p_limit    integer,
+    p_until    timestamptz,
+    out o_done integer,
+    out o_more boolean
 )
-returns integer
 language plpgsql
 volatile
 parallel unsafe
@@ -17,27 +17,44 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
+    v_held  uuid[] := '{}'::uuid[];
+    v_ids   uuid[];
+    v_found boolean;
     v_due   record;
-    v_count integer := 0;
 begin
-    for v_due in
-        select d.user_id, d.memory_ids[1 : p_limit] as ids
-          from (values (true), (false)) as e (has_expiry)
-         cross join lateral recall._due_memories(e.has_expiry, false, p_now, p_limit) as d
-    loop
-        exit when v_count >= p_limit or clock_timestamp() >= p_until and v_count > 0;
-        continue when not recall._try_lock_user(v_due.user_id);
+    o_done := 0;
+    o_more := false;
 
-        delete from recall.memory_embedding_ended as e
-         where e.user_id   = v_due.user_id
-           and e.memory_id = any (v_due.ids[1 : p_limit - v_count]);
-        update recall.memory_store as m
-           set check_at = null
-         where m.user_id   = v_due.user_id
-           and m.memory_id = any (v_due.ids[1 : p_limit - v_count]);
-        v_count := v_count + least(cardinality(v_due.ids), p_limit - v_count);
+    <<batch>>
+    loop
+        v_found := false;
+        for v_due in
+            select d.user_id, d.memory_ids
+              from (values (true), (false)) as e (has_expiry)
+             cross join lateral recall._due_memories(
+                       e.has_expiry, false, p_now, p_limit - o_done, v_held) as d
+        loop
+            o_more := o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
+            exit batch when o_more;
+            v_found := true;
+            if not recall._try_lock_user(v_due.user_id) then
+                v_held := v_held || v_due.user_id;
+                continue;
+            end if;
+
+            v_ids := v_due.memory_ids[1 : p_limit - o_done];
+            delete from recall.memory_embedding_ended as e
+             where e.user_id   = v_due.user_id
+               and e.memory_id = any (v_ids);
+            update recall.memory_store as m
+               set check_at = null
+             where m.user_id   = v_due.user_id
+               and m.memory_id = any (v_ids);
+            o_done := o_done + cardinality(v_ids);
+        end loop;
+        exit when not v_found;
     end loop;
-    return v_count;
+    o_more := o_more or v_held <> '{}';
 end;
 $function$;
 

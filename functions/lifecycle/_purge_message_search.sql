@@ -1,13 +1,14 @@
--- recall._purge_message_search(now, limit, until) -> how many rows
--- Turns that a summary stands for stay findable for settings.message_search_retention; per user.
--- A compaction notes its session in search_purge_at.
+-- Delete from message_search what has been compacted for settings.message_search_retention (per
+-- user), in one batch. A compaction notes its session in search_purge_at. A session that somebody
+-- holds is passed by, and o_more says so.
 -- Locks   sessions, as far as they are free.
 create or replace function recall._purge_message_search(
-    p_now   timestamptz,
-    p_limit integer,
-    p_until timestamptz
+    p_now      timestamptz,
+    p_limit    integer,
+    p_until    timestamptz,
+    out o_done integer,
+    out o_more boolean
 )
-returns integer
 language plpgsql
 volatile
 parallel unsafe
@@ -21,8 +22,8 @@ declare
     v_session recall.sessions;
     v_before  timestamptz;
     v_rows    integer;
-    v_count   integer := 0;
 begin
+    o_done := 0;
     for v_session in
         select s.*
           from recall.sessions as s
@@ -31,7 +32,7 @@ begin
          limit p_limit
            for no key update skip locked
     loop
-        exit when v_count >= p_limit or clock_timestamp() >= p_until and v_count > 0;
+        exit when o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
         v_before := p_now - (recall._settings(v_session.user_id)).message_search_retention;
 
         delete from recall.message_search as i
@@ -40,7 +41,7 @@ begin
            and i.turn_index <= v_session.compacted_through_turn
            and i.created_at  < v_before;
         get diagnostics v_rows = row_count;
-        v_count := v_count + v_rows;
+        o_done := o_done + v_rows;
 
         update recall.sessions as s
            set search_purge_at = (
@@ -52,7 +53,10 @@ begin
          where s.user_id    = v_session.user_id
            and s.session_id = v_session.session_id;
     end loop;
-    return v_count;
+    o_more := exists (
+        select from recall.sessions as s
+         where s.compaction_due   = any ('{true,false}')
+           and s.search_purge_at <= p_now);
 end;
 $function$;
 

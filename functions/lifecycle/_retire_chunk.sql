@@ -1,5 +1,5 @@
--- recall._retire_chunk(leaf, upper_bound, now, after_user, after_session, limit) -> how many more
--- sessions have turns in the month, how many of these keep them, and the last one's ids
+-- Let some sessions forget their turns of a month; return how many more have turns in it, whether
+-- one of these keeps them, whether only because somebody holds it, and the last one's ids.
 -- Locks   sessions, as far as they are free.
 create or replace function recall._retire_chunk(
     p_leaf           regclass,
@@ -9,7 +9,8 @@ create or replace function recall._retire_chunk(
     p_after_session  uuid,
     p_limit          integer,
     out o_sessions   integer,
-    out o_left       integer,
+    out o_left       boolean,
+    out o_held       boolean,
     out o_user_id    uuid,
     out o_session_id uuid
 )
@@ -24,7 +25,8 @@ declare
     v_session record;
 begin
     o_sessions := 0;
-    o_left     := 0;
+    o_left     := false;
+    o_held     := false;
     for v_session in
         select m.*
           from recall._month_sessions(p_leaf, p_upper_bound, p_now, p_after_user,
@@ -35,10 +37,12 @@ begin
         o_session_id := v_session.session_id;
         continue when v_session.is_retired;
 
-        if not v_session.may_go or not recall._retire_session(
-               p_leaf, v_session.user_id, v_session.session_id, v_session.first_turn,
-               v_session.last_turn) then
-            o_left := o_left + 1;
+        if not v_session.may_go then
+            o_left := true;
+        elsif not recall._retire_session(
+                  p_leaf, v_session.user_id, v_session.session_id, v_session.first_turn,
+                  v_session.last_turn) then
+            o_held := true;
         end if;
     end loop;
 end;

@@ -44,19 +44,7 @@ begin
         $query$, p_leaf)
        into v_tokens
       using p_user_id, p_session_id, v_session.compacted_through_turn, v_session.retracted_turns;
-    update recall.sessions as s
-       set first_retained_turn = p_last_turn + 1,
-           active_tokens       = s.active_tokens - v_tokens
-     where s.user_id    = p_user_id
-       and s.session_id = p_session_id;
-    delete from recall.message_search as i
-     where i.user_id     = p_user_id
-       and i.session_id  = p_session_id
-       and i.turn_index <= p_last_turn;
-    delete from recall.message_annotations as a
-     where a.user_id     = p_user_id
-       and a.session_id  = p_session_id
-       and a.turn_index <= p_last_turn;
+    perform recall._forget_turns(p_user_id, p_session_id, p_last_turn, v_tokens);
     return true;
 end;
 $function$;

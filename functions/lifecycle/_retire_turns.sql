@@ -3,8 +3,8 @@
 -- transactions, since they may be in use. How far it came stands in maintenance_tasks.position;
 -- nothing begins unless all may go. From then on first_retained_turn holds, though the turns are
 -- there until the month is dropped: by a later call, which finds nothing left to retire. Neither
--- done nor more means that a session may not forget, or is held by somebody: the next run goes on
--- there.
+-- done nor more means that a session may not forget. One that somebody holds is tried again by the
+-- next call, which goes on there.
 -- Locks   sessions as far as they are free, until the time has passed.
 create or replace function recall._retire_turns(
     p_leaf        regclass,
@@ -54,7 +54,8 @@ begin
             o_more    := v_moved;
             o_is_done := not v_moved;
         end if;
-        exit when v_batch.o_sessions = 0 or v_batch.o_left > 0;
+        o_more := o_more or v_batch.o_held and not v_batch.o_left;
+        exit when v_batch.o_sessions = 0 or v_batch.o_left or v_batch.o_held;
 
         v_moved    := true;
         v_position := v_position || jsonb_build_object('user_id', v_batch.o_user_id,

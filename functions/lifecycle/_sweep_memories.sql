@@ -1,8 +1,6 @@
--- recall._sweep_memories(has_expiry, limit, as_of) -> (done, more)
--- One batch of recall._settle_memories over the users who have something due; memories with or
--- without an expiry. What was looked at and is not due yet does not count. A user whose row
--- somebody holds is left for the next run; a hundred more than asked for are found, so that he
--- stops nobody.
+-- Settle one batch of memories of all users that are due, those with or those without an expiry.
+-- What is looked at and not due yet does not count. A user whose row somebody holds is passed by,
+-- and `more` says that they are still due.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall._sweep_memories(
@@ -23,7 +21,9 @@ declare
     v_start  timestamptz := clock_timestamp();
     v_now    timestamptz := coalesce(p_as_of, v_start);
     v_until  timestamptz;
-    v_looked integer;
+    v_looked integer     := 0;
+    v_held   uuid[]      := '{}'::uuid[];
+    v_found  boolean;
     v_due    record;
     v_batch  record;
 begin
@@ -35,23 +35,26 @@ begin
 
     <<batch>>
     loop
-        v_looked := 0;
+        v_found := false;
         for v_due in
             select d.user_id, d.memory_ids
               from recall._due_memories(
-                       p_has_expiry, true, v_now, p_limit::bigint - done + 100) as d
+                       p_has_expiry, true, v_now, greatest(p_limit - done, 1), v_held) as d
         loop
-            exit batch when done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
-            v_batch  := recall._settle_memories(
+            more := done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
+            exit batch when more;
+            v_found := true;
+            v_batch := recall._settle_memories(
                 v_due.user_id, v_due.memory_ids[1 : p_limit - done], v_now);
+            if v_batch.o_looked = 0 then
+                v_held := v_held || v_due.user_id;
+            end if;
             v_looked := v_looked + v_batch.o_looked;
             done     := done + v_batch.o_done;
         end loop;
-        exit when v_looked = 0;
+        exit when not v_found;
     end loop;
-
-    more := v_looked > 0
-            and exists (select from recall._due_memories(p_has_expiry, true, v_now, 1) as d);
+    more := more or v_held <> '{}';
 end;
 $function$;
 

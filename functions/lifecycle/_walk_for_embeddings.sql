@@ -51,8 +51,7 @@ begin
         o_more := v_looked >= p_limit or clock_timestamp() >= p_until and v_looked > 0;
         exit when o_more;
         if not recall._try_lock_user(v_user) then
-            o_more := v_looked > 0;
-            v_goal := v_goal || '{"waits": true}';
+            o_more := true;
             exit;
         end if;
         o_done   := o_done + recall._enqueue_embeddings(v_user, p_now, true);
@@ -62,7 +61,7 @@ begin
 
     update recall.maintenance_tasks as t
        set position = v_goal || jsonb_build_object('after', v_after)
-                      || case when o_more or v_goal ? 'waits' or p_limit = 0 then '{}'::jsonb
+                      || case when o_more or p_limit = 0 then '{}'::jsonb
                               else '{"done": true}' end
      where t.task = 'enqueue_missing_embeddings';
 end;

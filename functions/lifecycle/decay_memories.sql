@@ -1,7 +1,7 @@
 -- recall.decay_memories(limit, as_of) -> (done, more)
 -- Memories without an expiry, of little importance (settings.decay_importance), that nobody touched
 -- for settings.decay_idle, get one: settings.decay_lifetime from now. A user whose row somebody
--- holds is left for the next run.
+-- holds is left for a later call, as `more` says.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.decay_memories(

@@ -2,7 +2,7 @@
 -- `embed` jobs for users who have memories without a vector. A write notes the user; only when the
 -- embedding model changes, or history becomes searchable, all users are walked through, batch by
 -- batch in the order of their ids, and then their sessions are looked at too. A user whose row
--- somebody holds is left for the next run. Done counts jobs.
+-- somebody holds is left for a later call, as `more` says. Done counts jobs.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_missing_embeddings(
     p_limit integer     default 1000,
@@ -53,7 +53,8 @@ begin
     if not more then
         v_walk := recall._walk_for_embeddings(p_limit - v_looked, v_until, v_now);
         done   := done + v_walk.o_done;
-        more   := v_walk.o_more;
+        more   := v_walk.o_more
+                  or exists (select from recall.memory_store as m where m.embedding_due);
     end if;
     return next;
 end;

@@ -1,7 +1,7 @@
 -- recall.expire_memories(limit, as_of) -> (done, more)
 -- Memories past their expiry end (they stay on record), and so do episodic ones that were used too
 -- little for their tier; what lives as long as its session moves on with it. A user whose row
--- somebody holds is left for the next run.
+-- somebody holds is left for a later call, as `more` says.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.expire_memories(

@@ -1,6 +1,6 @@
 -- recall.expire_sessions(limit, as_of) -> (done, more)
 -- Sessions that nobody used for their life are expired: they take no messages until they are
--- resumed. One that somebody uses at this moment is left alone.
+-- resumed. One that somebody holds is left for a later call, as `more` says.
 -- Locks   sessions, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.expire_sessions(
     p_limit integer     default 1000,
@@ -35,7 +35,7 @@ begin
         end if;
     end loop;
 
-    more := done > 0 and exists (select from recall._due_sessions(v_now, 1) as d);
+    more := exists (select from recall._due_sessions(v_now, 1) as d);
     return next;
 end;
 $function$;

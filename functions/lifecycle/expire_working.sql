@@ -1,5 +1,6 @@
 -- recall.expire_working(limit, as_of) -> (done, more)
--- Deletes values of working memory past their life; readers never saw them any more.
+-- Deletes values of working memory past their life; readers never saw them any more. One that
+-- somebody writes is left for a later call, as `more` says.
 create or replace function recall.expire_working(
     p_limit integer     default 5000,
     p_as_of timestamptz default null
@@ -29,7 +30,7 @@ begin
                   for update skip locked));
 
     get diagnostics done = row_count;
-    more := done = p_limit and p_limit > 0;
+    more := exists (select from recall.working_memory as w where w.expires_at <= v_until);
     return next;
 end;
 $function$;

@@ -1,6 +1,7 @@
 -- recall.flush_access_log(limit, as_of) -> (done, more)
 -- Counts the noted accesses, user by user: each memory gets one HOT update, and a trigger flags
--- what crosses a border of promotion. A user whose row somebody holds is left for the next run.
+-- what crosses a border of promotion. A user whose row somebody holds is left for a later
+-- call, as `more` says.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.flush_access_log(
@@ -42,7 +43,7 @@ begin
         exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
     end loop;
 
-    more := done > 0 and exists (
+    more := exists (
         select from recall.memory_access_log as l where l.accessed_at <= v_now);
     return next;
 end;

@@ -2,7 +2,7 @@
 -- Memories that their use has made important rise one tier: from session to episodic, from episodic
 -- to semantic, or to procedural if their kind is behavioral. See recall._promotion_target. One step
 -- a call: what has earned the next one too takes it the next time. A user whose row somebody holds
--- is left for the next run.
+-- is left for a later call, as `more` says.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.promote_memories(
@@ -22,6 +22,7 @@ declare
     v_start  timestamptz := clock_timestamp();
     v_now    timestamptz := coalesce(p_as_of, v_start);
     v_until  timestamptz;
+    v_found  integer     := 0;
     v_looked integer     := 0;
     v_due    record;
     v_batch  record;
@@ -30,21 +31,18 @@ begin
     perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
-    more := false;
 
     for v_due in
         select d.user_id, d.memory_ids from recall._due_promotions(p_limit::bigint + 100) as d
     loop
-        if v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0 then
-            more := v_looked > 0;
-            exit;
-        end if;
+        v_found := v_found + cardinality(v_due.memory_ids);
+        exit when v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
         v_batch  := recall._promote_due(
             v_due.user_id, v_due.memory_ids[1 : p_limit - v_looked], v_now);
         v_looked := v_looked + v_batch.o_looked;
         done     := done + v_batch.o_done;
-        more     := more or v_batch.o_looked between 1 and cardinality(v_due.memory_ids) - 1;
     end loop;
+    more := v_found > v_looked;
     return next;
 end;
 $function$;

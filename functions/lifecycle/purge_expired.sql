@@ -1,9 +1,9 @@
--- recall.purge_expired(limit, as_of) -> (done, more)
--- What is kept for a time only: receipts of appends (receipt_ttl), vectors of ended memories
--- (ended_vector_retention), what makes compacted turns findable (message_search_retention), daily
--- spending (phase_retention), how well contexts used their budgets (a day), and system prompts that
--- no session uses any more. Rows of one kind after the other; done counts all.
--- Locks   the rows it deletes, and sessions as far as they are free.
+-- Delete one batch of what is kept for a time only: receipts of appends (receipt_ttl), vectors of
+-- ended memories (ended_vector_retention), search rows of compacted turns
+-- (message_search_retention), daily spending (phase_retention), how well contexts used their
+-- budgets (a day), system prompts that no session uses any more, and history of users who keep it
+-- for less time than others. Done counts rows; `more` also says that somebody holds what is due.
+-- Locks   the rows it deletes; users and sessions as far as they are free.
 create or replace function recall.purge_expired(
     p_limit integer     default 5000,
     p_as_of timestamptz default null
@@ -20,6 +20,10 @@ declare
     v_now      timestamptz := coalesce(p_as_of, v_start);
     v_settings recall.settings;
     v_until    timestamptz;
+    v_rest     integer;
+    v_rows     integer;
+    v_held     boolean;
+    v_left     boolean     := false;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
@@ -28,28 +32,44 @@ begin
     done    := 0;
     more    := false;
 
-    for v_kind in 1 .. 7 loop
+    for v_kind in 1 .. 8 loop
         more := done >= p_limit or clock_timestamp() >= v_until and done > 0;
         exit when more;
-        done := done + case v_kind
-            when 1 then recall._purge_rows('recall.append_receipts', 'created_at',
-                                           v_now - v_settings.receipt_ttl, p_limit)
-            when 2 then recall._purge_ended_vectors(v_now, p_limit - done, v_until)
-            when 3 then recall._purge_message_search(v_now, p_limit - done, v_until)
-            when 4 then recall._purge_rows('recall.model_spending', 'day',
-                                           v_now - v_settings.phase_retention, p_limit - done)
-            when 5 then recall._purge_rows('recall.model_spending_totals', 'day',
-                                           v_now - v_settings.phase_retention, p_limit - done)
-            when 6 then recall._purge_rows('recall.context_efficiency', 'measured_at',
-                                           v_now - interval '1 day', p_limit - done)
-            else recall._purge_prompts(v_now, p_limit - done)
-        end;
+        v_held := false;
+        v_rest := p_limit - done;
+        case v_kind
+            when 1 then
+                v_rows := recall._purge_rows('recall.append_receipts', 'created_at',
+                                             v_now - v_settings.receipt_ttl, v_rest);
+            when 2 then
+                select p.* into v_rows, v_held
+                  from recall._purge_ended_vectors(v_now, v_rest, v_until) as p;
+            when 3 then
+                select p.* into v_rows, v_held
+                  from recall._purge_message_search(v_now, v_rest, v_until) as p;
+            when 4 then
+                v_rows := recall._purge_rows('recall.model_spending', 'day',
+                                             v_now - v_settings.phase_retention, v_rest);
+            when 5 then
+                v_rows := recall._purge_rows('recall.model_spending_totals', 'day',
+                                             v_now - v_settings.phase_retention, v_rest);
+            when 6 then
+                v_rows := recall._purge_rows('recall.context_efficiency', 'measured_at',
+                                             v_now - interval '1 day', v_rest);
+            when 7 then
+                v_rows := recall._purge_prompts(v_now, v_rest);
+            else
+                select p.* into v_rows, v_held
+                  from recall._purge_history(v_now, v_rest, v_until) as p;
+        end case;
+        done   := done + v_rows;
+        v_left := v_left or v_held;
     end loop;
-    more := done > 0 and (more or done >= p_limit);
+    more := v_left or done > 0 and (more or done >= p_limit);
     return next;
 end;
 $function$;
 
 comment on function recall.purge_expired(integer, timestamptz) is
     'Delete receipts, vectors of ended memories, search rows of compacted turns, old daily '
-    'spending and unused system prompts, one batch a call.';
+    'spending, unused system prompts and history past a user''s own retention, one batch a call.';

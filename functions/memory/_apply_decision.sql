@@ -21,6 +21,7 @@ declare
     v_candidate jsonb       := recall._without_nulls(p_decision - '{decision,target_id}'::text[]);
     v_verb      text        := p_decision ->> 'decision';
     v_now       timestamptz := clock_timestamp();
+    v_claimed   recall.provenance;
     v_target    recall.memory_store;
     v_memory    recall.memory_store;
 begin
@@ -37,10 +38,14 @@ begin
         return;
     elsif v_verb = 'DELETE' then
         memory_id := coalesce(v_target.memory_id, (p_decision ->> 'target_id')::uuid);
+        -- A decision without a provenance has that of its source, as when it writes a row.
+        v_claimed := (recall._candidate_origin(
+            v_candidate ->> 'kind', v_candidate ->> 'source',
+            (v_candidate ->> 'provenance')::recall.provenance, null, null, p_session.session_id,
+            p_settings)).provenance;
         if v_target.memory_id is null then
             outcome := 'none';
-        elsif recall._is_protected(v_target, (p_decision ->> 'provenance')::recall.provenance,
-                                   p_settings) then
+        elsif recall._is_protected(v_target, v_claimed, p_settings) then
             outcome := 'disputed';
             perform recall._log_event(p_user_id, memory_id, 'disputed',
                                       '{"decision": "DELETE"}', p_job_id);

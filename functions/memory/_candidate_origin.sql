@@ -1,8 +1,8 @@
 -- recall._candidate_origin(kind, source, provenance, confidence, metadata, session, settings)
 -- What a candidate says of where it comes from, completed. Without a source it comes from the
 -- conversation, or was imported when there is none; without a provenance, from that source. A
--- tool's or the system's own inference claims no higher one. Everything an extraction brings has
--- confidence 0.5 in the strict form (settings.extracted_tier = session).
+-- tool's or the system's own inference claims no higher one, and is kept verbatim never. Everything
+-- an extraction brings has confidence 0.5 in the strict form (settings.extracted_tier = session).
 create or replace function recall._candidate_origin(
     p_kind          text,
     p_source        text,
@@ -24,7 +24,6 @@ set search_path from current
 as $function$
 begin
     kind        := coalesce(p_kind, 'fact');
-    is_verbatim := coalesce(p_metadata -> 'verbatim' = 'true', false);
     source      := coalesce(p_source,
                             case when p_session_id is null then 'import' else 'conversation' end);
     provenance  := case source
@@ -34,8 +33,10 @@ begin
                        when 'conversation' then coalesce(p_provenance, 'fact')
                        else coalesce(p_provenance, 'user_stated')
                    end;
+    is_verbatim := provenance < 'tool_output'
+                   and coalesce(p_metadata -> 'verbatim' = 'true', false);
     confidence  := case
-                       when source = 'conversation' and not is_verbatim
+                       when source in ('conversation', 'tool', 'inference') and not is_verbatim
                             and p_settings.extracted_tier = 'session' then 0.5
                        when p_confidence = 'high' then 0.9
                        when p_confidence = 'medium' then 0.6

@@ -44,20 +44,14 @@ begin
     end if;
 
     return (
-        select jsonb_agg(
-                   case
-                       when l.provenance is null then c.candidate
-                       else c.candidate || jsonb_build_object('provenance', greatest(
-                           (c.candidate ->> 'provenance')::recall.provenance, l.provenance))
-                   end order by c.ordinal)
+        select jsonb_agg(recall._credited_candidate(c.candidate, r.roles) order by c.ordinal)
           from jsonb_array_elements(p_candidates) with ordinality as c (candidate, ordinal)
          cross join lateral (
-                select recall._least_trusted(array_agg(v_roles ->> t.id)
-                                             filter (where v_roles ? t.id))
+                select array_agg(v_roles ->> t.id) filter (where v_roles ? t.id)
                   from jsonb_array_elements_text(
                            coalesce(nullif(c.candidate -> 'source_turn_ids', 'null'), '[]'))
                            as t (id)
-               ) as l (provenance));
+               ) as r (roles));
 end;
 $function$;
 

@@ -1,8 +1,9 @@
 -- recall._close_dispute(dispute, successor)
 -- With a successor the disputed row leads to it; without one it is retracted.
 create or replace function recall._close_dispute(
-    p_dispute   recall.memory_store,
-    p_successor uuid
+    p_dispute     recall.memory_store,
+    p_successor   uuid,
+    p_is_accepted boolean default null
 )
 returns void
 language plpgsql
@@ -29,10 +30,11 @@ begin
 
     perform recall._log_event(
         p_dispute.user_id, p_dispute.memory_id,
-        case when p_successor is null then 'dispute_refused' else 'dispute_accepted' end,
+        case when coalesce(p_is_accepted, p_successor is not null) then 'dispute_accepted'
+             else 'dispute_refused' end,
         jsonb_build_object('disputes', p_dispute.disputes, 'by', p_successor));
 end;
 $function$;
 
-comment on function recall._close_dispute(recall.memory_store, uuid) is
+comment on function recall._close_dispute(recall.memory_store, uuid, boolean) is
     'Settle a disputed row: superseded by the accepted one, or retracted.';

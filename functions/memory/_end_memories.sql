@@ -21,7 +21,7 @@ begin
     end if;
 
     update recall.memory_store as m
-       set ended_at      = p_now,
+       set ended_at      = greatest(p_now, m.created_at),  -- the clock may have been set back
            end_reason    = p_reason,
            promotion_due = false,
            updated_at    = p_now

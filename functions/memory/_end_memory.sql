@@ -20,7 +20,7 @@ set plan_cache_mode = force_generic_plan
 as $function$
 begin
     update recall.memory_store as m
-       set ended_at      = p_now,
+       set ended_at      = greatest(p_now, m.created_at),  -- the clock may have been set back
            end_reason    = p_reason,
            superseded_by = p_successor,
            valid_to      = case when p_closes_at is null then m.valid_to

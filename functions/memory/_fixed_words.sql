@@ -24,11 +24,14 @@ declare
 begin
     return array(
         select distinct w.form
-          from recall._word_forms(p_text) as w
+          from recall._word_forms(p_text) as f
+         cross join lateral (
+                select f.form collate pg_c_utf8, f.spelling collate pg_c_utf8, f.is_first
+               ) as w (form, spelling, is_first)
          where w.form = 'not'
             or w.form ~ '\d'
             or w.form = any (recall._reversing_words()) and w.form <> all (v_links)
-               and (w.form !~ '^want' or p_text ~* '\mwant(s|ed)? to\M')
+               and (w.form !~ '^want' or p_text collate pg_c_utf8 ~* '\mwant(s|ed)? to\M')
             or w.spelling ~ '^.+[[:upper:]]'
             or w.spelling ~ '^[[:upper:]]' and w.spelling !~ '^I(''|$)'
                and (not w.is_first or p_with_first and w.form <> all (v_openers))

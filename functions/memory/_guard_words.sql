@@ -25,7 +25,7 @@ return (
               from regexp_split_to_table(
                        btrim(
                            regexp_replace(regexp_replace(regexp_replace(
-                               translate(normalize(p_text, nfkc), '’‘', ''''''),
+                               translate(normalize(p_text collate pg_c_utf8, nfkc), '’‘', ''''''),
                                '\mcan(''|no)t\M', 'can not', 'gi'),
                                '\mwon''t\M', 'will not', 'gi'),
                                'n''t\M', ' not', 'gi'),

@@ -1,7 +1,6 @@
--- recall._inherit_standing(memory, other) -> the memory, with the better standing of the two
--- The higher tier, the wider scope, the later expiry: a fact does not become short-lived because
--- it changed or was said again; an expiry that came from decay is none. Local in two sessions is
--- global.
+-- Give a memory the higher tier, the wider scope and the later expiry of two; an expiry that came
+-- from decay counts as none. A memory that is local in two sessions becomes global, but the word of
+-- a tool or an inference widens and prolongs nothing outside its session.
 create or replace function recall._inherit_standing(
     p_memory recall.memory_store,
     p_other  recall.memory_store
@@ -13,6 +12,10 @@ parallel safe
 set search_path from current
 as $function$
 begin
+    if p_other.provenance >= 'tool_output' and p_memory.session_id is not null
+       and p_memory.session_id is distinct from p_other.session_id then
+        return p_memory;
+    end if;
     p_memory.tier         := greatest(p_memory.tier, p_other.tier);
     p_memory.is_validated := p_memory.is_validated or p_other.is_validated
                              or p_memory.tier >= 'episodic';

@@ -1,6 +1,6 @@
--- recall._is_mergeable(memory, now) -> may it become part of a merged memory?
--- What applies everywhere and still holds; what has a slot has its own way of being replaced, and
--- episodes and patterns are made of each other.
+-- Tell whether a memory may become part of a merged one: it applies everywhere and still holds.
+-- A memory with a slot is replaced by its slot, episodes become patterns. The passing word of a
+-- tool or an inference stays out, because a merged memory does not expire.
 create or replace function recall._is_mergeable(
     p_memory recall.memory_store,
     p_now    timestamptz
@@ -10,6 +10,7 @@ language sql
 immutable
 parallel safe
 return (p_memory).scope = 'global'
+    and ((p_memory).provenance < 'tool_output' or (p_memory).tier > 'session')
     and (p_memory).slot is null
     and (p_memory).kind not in ('episode', 'pattern')
     and (p_memory).valid_to is null

@@ -30,7 +30,8 @@ begin
     if recall._is_sealed(p_old) or recall._is_sealed(p_new) then
         return null;
     end if;
-    if p_old ~ '[?？]\W*$' is distinct from p_new ~ '[?？]\W*$' then
+    if p_old collate pg_c_utf8 ~ '[?？]\W*$'
+       is distinct from p_new collate pg_c_utf8 ~ '[?？]\W*$' then
         return null;
     end if;
     if v_short <> '{}'
@@ -47,7 +48,8 @@ begin
     -- What follows an adjective belongs to it: rich is not rich in ideas.
     if v_plain[: cardinality(v_short)] = v_short
        and v_plain[cardinality(v_short) + 1] = any ('{in,at,to,of,for,from,with,about,on,by}')
-       and (case when v_is_longer then p_old else p_new end) ~* '\m(is|are|am) \S+$' then
+       and (case when v_is_longer then p_old else p_new end) collate pg_c_utf8
+           ~* '\m(is|are|am) \S+$' then
         return null;
     end if;
     return case when v_is_longer then 'merged' else 'duplicate' end;

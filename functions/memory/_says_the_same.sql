@@ -46,10 +46,10 @@ declare
         'gmbh ltd llc ag co', ' ');
     v_is_strong constant boolean := recall._is_denied_or_general(p_short, v_times);
     v_at        integer := 1;
-    v_before    text;
+    v_before    text collate pg_c_utf8;
     v_is_gap    boolean := false;
     v_is_free   boolean := false;
-    v_word      text;
+    v_word      text collate pg_c_utf8;
 begin
     for v_place in 1 .. cardinality(p_long) loop
         v_word := p_long[v_place];
@@ -90,7 +90,7 @@ begin
                   and (v_at <= cardinality(p_short) or v_is_gap
                        or v_word !~ '(ly$|^(19|20)\d\d$)')
                or v_before = 'to' and not v_is_gap
-               or v_word = 'from' and p_long[v_place + 1] ~ v_times
+               or v_word = 'from' and p_long[v_place + 1] collate pg_c_utf8 ~ v_times
                or v_word = any (v_reversing)
                or v_word ~ '(n''t|less)$|^(ex|non|anti|semi|pseudo)-|^[b-hj-z]$'
                or v_word ~ '''s$' and v_at <= cardinality(p_short)

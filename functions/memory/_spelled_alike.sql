@@ -11,7 +11,8 @@ immutable
 parallel safe
 return (
     select count(distinct regexp_replace(
-               regexp_replace(array_to_string(w.words, ' '), '([[:alpha:]])-(?=[[:alpha:]])',
+               regexp_replace(array_to_string(w.words, ' ') collate pg_c_utf8,
+                              '([[:alpha:]])-(?=[[:alpha:]])',
                               '\1 ', 'g'),
                '(\d) (?=[[:alpha:]])', '\1', 'g')) = 1
       from (values (p_one), (p_other)) as w (words));

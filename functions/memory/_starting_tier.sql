@@ -1,6 +1,6 @@
--- recall._starting_tier(memory, is_verbatim, settings) -> the tier its writer gives it
--- What a tool or the system inferred starts at session tier, whatever else it says of itself; only
--- the episodes of the system's own extraction are written at theirs.
+-- Return the tier that a new memory is written at.
+-- The word of a tool or an inference starts at session tier, whatever it claims. Episodes start
+-- at their own tier only when the user spoke in them and no tool did (source conversation).
 create or replace function recall._starting_tier(
     p_source      text,
     p_provenance  recall.provenance,
@@ -15,7 +15,8 @@ immutable
 parallel safe
 return case
     when p_is_verbatim then 'session'::recall.memory_tier
-    when p_kind = 'episode' and p_provenance <> 'tool_output' then 'episodic'
+    when p_kind = 'episode' and p_provenance <> 'tool_output'
+         and p_source not in ('tool', 'inference') then 'episodic'
     when p_provenance >= 'tool_output' then 'session'
     when p_source = 'consolidation' and p_kind = 'pattern' then 'procedural'
     when p_source = 'consolidation' then 'semantic'

@@ -6,7 +6,8 @@ create or replace function recall._store_dispute(
     p_protected recall.memory_store,
     p_embedding halfvec,
     p_model     text,
-    p_job_id    uuid default null
+    p_job_id    uuid  default null,
+    p_detail    jsonb default '{}'
 )
 returns uuid
 language plpgsql
@@ -51,7 +52,8 @@ begin
     end if;
 
     perform recall._log_event(p_memory.user_id, p_memory.memory_id, 'disputed',
-                              jsonb_build_object('disputes', p_protected.memory_id), p_job_id);
+                              p_detail || jsonb_build_object('disputes', p_protected.memory_id),
+                              p_job_id);
     perform recall._log_event(p_memory.user_id, p_protected.memory_id, 'disputed',
                               jsonb_build_object('by', p_memory.memory_id), p_job_id);
     return p_memory.memory_id;
@@ -59,4 +61,4 @@ end;
 $function$;
 
 comment on function recall._store_dispute(recall.memory_store, recall.memory_store, halfvec, text,
-    uuid) is 'Keep a contradiction of the user''s own word without believing it.';
+    uuid, jsonb) is 'Keep a contradiction of the user''s own word without believing it.';

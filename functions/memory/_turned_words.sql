@@ -23,7 +23,8 @@ begin
         ), clauses as (
             select f.forms, 'not' = any (f.forms) as is_negated
               from regexp_split_to_table(
-                       p_merged, '[.;:!?](\s|$)|\m(but|and|while|although|though|yet|whereas)\M')
+                       p_merged collate pg_c_utf8,
+                       '[.;:!?](\s|$)|\m(but|and|while|although|though|yet|whereas)\M')
                        as c (content)
              cross join lateral (
                     select array(select w.form from recall._word_forms(c.content) as w)
@@ -37,7 +38,7 @@ begin
                         where o.is_negated <> p.is_negated and w.form = any (o.forms))
                and w.form <> 'not'
         )
-        select min(o.form)
+        select min(o.form collate "C")
           from own as o
          where (select count(distinct p.is_negated) from parts as p) = 2
          group by o.ordinal

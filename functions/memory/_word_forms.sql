@@ -21,7 +21,7 @@ declare
         'didnt isnt arent wasnt werent wont nicht kein keine keinen nie niemals ohne niet geen '
         'nooit zonder ne pas jamais sans aucun aucune nunca jamás sin tampoco não nem sem mai '
         'senza bez nigdy inte aldrig utan değil yok не нет никогда без', ' ');
-    v_raw      text;
+    v_raw      text collate pg_c_utf8;
 begin
     is_first := true;
     foreach v_raw in array regexp_split_to_array(

@@ -58,6 +58,7 @@ declare
     v_after  timestamptz := '-infinity'::timestamptz;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_filter, 'p_filter');
     perform recall._check_limit(p_limit);
     v_filter := recall._read_filter(p_filter);
     if p_after_id is not null then

@@ -15,7 +15,8 @@ returns table (
     observed_at       timestamptz,
     created_at        timestamptz,
     disputed_id       uuid,
-    disputed_content  text
+    disputed_content  text,
+    is_retraction     boolean
 )
 language plpgsql
 stable
@@ -29,7 +30,8 @@ begin
 
     return query
     select d.memory_id, d.content, d.kind, d.slot, d.provenance::text, d.source,
-           d.source_session_id, d.confidence, d.observed_at, d.created_at, m.memory_id, m.content
+           d.source_session_id, d.confidence, d.observed_at, d.created_at, m.memory_id, m.content,
+           recall._asks_to_retract(p_user_id, d.memory_id)
       from recall.memory_store as d
       join recall.memory_store as m on m.user_id = p_user_id and m.memory_id = d.disputes
      where d.user_id = p_user_id

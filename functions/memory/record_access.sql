@@ -3,7 +3,9 @@
 -- Only appends to a log: recall.flush_access_log counts them in batches. Ids that are no active
 -- memory of the user are left out. How well the context used its budget (budget.efficiency of
 -- compile_context) is kept for a day, for metrics.
--- Raises  RC003 lists of different length, or a relevance or efficiency that is none.
+-- Locks   the user, shared, unless the transaction is read committed.
+-- Raises  RC003 lists of different length, or a relevance or efficiency that is none; 40001 when
+--         the user was erased since the snapshot.
 create or replace function recall.record_access(
     p_user_id    uuid,
     p_memory_ids uuid[],
@@ -40,6 +42,7 @@ begin
             hint    = 'A relevance lies in 0 to 1; compile_context and search return it.';
     end if;
 
+    perform recall._check_snapshot(p_user_id);
     if p_efficiency is not null then
         if not p_efficiency between 0 and 1 then
             raise exception using

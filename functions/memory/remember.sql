@@ -40,6 +40,7 @@ declare
     v_placed    record;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_metadata, 'p_metadata');
     v_settings  := recall._settings(p_user_id);
     v_candidate := jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
         'content', p_content, 'kind', p_kind, 'slot', p_slot, 'tags', p_tags,

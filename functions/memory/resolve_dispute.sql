@@ -1,6 +1,7 @@
 -- recall.resolve_dispute(user, memory, accept) -> id of the memory that stands
 -- A person decides. Accepted: a new row with the disputed text, now confirmed, supersedes the
--- memory it contradicts. Refused: that memory stands, the disputed one counts as retracted.
+-- memory it contradicts; a dispute that asks to retract ends it, and NULL stands. Refused: that
+-- memory stands, the disputed one counts as retracted.
 -- Locks   the user.
 -- Raises  RC001, RC003 no open dispute.
 create or replace function recall.resolve_dispute(
@@ -34,6 +35,14 @@ begin
     v_target := recall._end_of_chain(p_user_id, v_dispute.disputes);
     v_stands := v_target.memory_id;
 
+    if p_accept and recall._asks_to_retract(p_user_id, p_memory_id) then
+        if v_target.ended_at is null then
+            perform recall._end_memory(v_target, 'retracted', clock_timestamp(),
+                                       p_detail => jsonb_build_object('dispute', p_memory_id));
+        end if;
+        perform recall._close_dispute(v_dispute, null, true);
+        return null;
+    end if;
     if p_accept then
         if v_target.ended_at is not null then
             v_target := null;

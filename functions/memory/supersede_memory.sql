@@ -28,6 +28,7 @@ declare
     v_memory    recall.memory_store;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_changes, 'p_changes');
     v_settings := recall._settings(p_user_id);
     if p_changes is null or jsonb_typeof(p_changes) <> 'object' or p_changes ? 'content' then
         raise exception using

@@ -23,12 +23,12 @@ begin
          cross join lateral jsonb_each(e.event) as f
          where case
                    when f.value = 'null' then false
-                   when f.key = 'index' then f.value::text !~ '^\d{1,9}$'
+                   when f.key = 'index' then f.value::text !~ '^[0-9]{1,9}$'
                    when f.key in ('type', 'text_delta', 'mime_type') then
                        jsonb_typeof(f.value) <> 'string'
                    when f.key = 'binary_payload' then
                        jsonb_typeof(f.value) <> 'string'
-                       or f.value #>> '{}' !~ '^[A-Za-z0-9+/\s]*={0,2}\s*$'
+                       or f.value #>> '{}' !~ '^[A-Za-z0-9+/ \n\r\t]*={0,2}[ \n\r\t]*$'
                    when f.key = 'occurred_at' then
                        not pg_input_is_valid(f.value #>> '{}', 'timestamptz')
                    when f.key = 'payload' then false

@@ -9,9 +9,9 @@ language sql
 immutable
 parallel safe
 begin atomic
-    select coalesce(jsonb_object_agg(lower(h.key), h.value), '{}')
+    select coalesce(jsonb_object_agg(lower(h.key collate "C"), h.value), '{}')
       from jsonb_each(recall._redact_json(p_headers, recall._ledger_classes(p_settings))) as h
-     where lower(h.key) ~ recall._harmless_header_names();
+     where lower(h.key collate "C") ~ recall._harmless_header_names();
 end;
 
 comment on function recall._harmless_headers(jsonb, recall.settings) is

@@ -1,4 +1,4 @@
--- recall._health_installation() -> version, owner, roles, search_path
+-- recall._health_installation() -> version, owner, roles, shared_roles, search_path
 create or replace function recall._health_installation()
 returns table (
     name   text,
@@ -15,32 +15,59 @@ declare
     v_owner    name;
     v_is_super boolean;
     v_count    bigint;
+    v_prefix   text;
+    v_share    boolean;
+    v_others   text[];
 begin
     return query
     select 'version', 'ok', format('pgrecall %s on PostgreSQL %s', recall.version(),
                                    current_setting('server_version')), null::text;
 
+    select s.role_prefix, s.share_roles into v_prefix, v_share from recall.settings as s;
     select r.rolname, r.rolsuper
       into v_owner, v_is_super
       from pg_catalog.pg_namespace as n
       join pg_catalog.pg_roles as r on r.oid = n.nspowner
      where n.nspname = 'recall';
     return query
-    select 'owner', case when v_is_super or v_owner <> 'recall_owner' then 'warn' else 'ok' end,
+    select 'owner',
+           case when v_is_super or v_owner <> v_prefix || '_owner' then 'warn' else 'ok' end,
            format('schema recall belongs to %s%s', v_owner,
                   case when v_is_super then ', a superuser' else '' end),
-           case when v_is_super or v_owner <> 'recall_owner'
-                then 'Install as a role with CREATEROLE, so that recall_owner owns the schema.' end;
+           case
+               when v_is_super
+                   then format('Install as a role with CREATEROLE, so that %s_owner owns the '
+                               'schema.', v_prefix)
+               when v_owner <> v_prefix || '_owner'
+                   then format('A role with CREATEROLE that may act as %1$I runs the installer '
+                               'again, which creates the roles; then, unless %1$I owns more than '
+                               'this: reassign owned by %1$I to %2$I;',
+                               v_owner, v_prefix || '_owner')
+           end;
 
     select count(*)
       into v_count
       from pg_catalog.pg_roles as r
-     where r.rolname in ('recall_writer', 'recall_reader', 'recall_worker', 'recall_admin');
+     where r.rolname in (v_prefix || '_writer', v_prefix || '_reader', v_prefix || '_worker',
+                         v_prefix || '_admin');
     return query
     select 'roles', case when v_count = 4 then 'ok' else 'warn' end,
-           format('%s of 4 application roles exist', v_count),
+           format('%s of 4 application roles exist (%s_*)', v_count, v_prefix),
            case when v_count < 4
                 then 'A role with CREATEROLE runs the installer again.' end;
+
+    v_others := recall._databases_sharing_roles(v_prefix);
+    return query
+    select 'shared_roles', case when v_others is null or v_share then 'ok' else 'warn' end,
+           case when v_others is null then 'no other database uses the roles'
+                else format('%s other databases use the roles, whose members have the same '
+                            'rights in each: %s%s', cardinality(v_others),
+                            array_to_string(v_others[:5], ', '),
+                            case when cardinality(v_others) > 5 then ', …' else '' end) end,
+           case when v_others is not null and not v_share
+                then 'Install again with roles of this database''s own: '
+                     'set recall.role_prefix = ''…''; or accept it: set recall.share_roles = on;'
+                end;
 
     return query
     select 'search_path', case when count(*) > 0 then 'warn' else 'ok' end,
@@ -61,4 +88,4 @@ end;
 $function$;
 
 comment on function recall._health_installation() is
-    'Health of the installation: version, owner, roles, search path.';
+    'Health of the installation: version, owner, roles and who shares them, search path.';

@@ -1,4 +1,4 @@
--- recall._health_queue() -> queue, extraction, embeddings, dead_jobs, leases
+-- recall._health_queue() -> queue, extraction, embeddings, summaries, dead_jobs, leases
 create or replace function recall._health_queue()
 returns table (
     name   text,
@@ -35,6 +35,12 @@ begin
                interval '1 hour', interval '1 day', sum(c.late), min(c.oldest_late)
           from counts as c
          where c.kind = 'embed' and c.state <> 'dead'
+         union all
+        -- There are such jobs only where settings.summaries names a model.
+        select 4, 'summaries', '%s summaries late, the oldest since %s',
+               interval '1 hour', interval '1 day', sum(c.late), min(c.oldest_late)
+          from counts as c
+         where c.kind in ('compact', 'summarize') and c.state <> 'dead'
     ), rows as (
         select l.place, l.subject,
                case when l.oldest < v_now - l.fail then 'fail'
@@ -45,7 +51,7 @@ begin
                v_start as hint
           from lags as l
          union all
-        select 4, 'dead_jobs', case when sum(c.jobs) > 0 then 'fail' else 'ok' end,
+        select 5, 'dead_jobs', case when sum(c.jobs) > 0 then 'fail' else 'ok' end,
                concat_ws(': ', format('%s jobs failed for good', coalesce(sum(c.jobs), 0)),
                          string_agg(format('%s %s', c.jobs, c.kind), ', ' order by c.kind)),
                'Read recall.jobs.last_error, then: select recall.retry_dead_jobs();'
@@ -70,4 +76,4 @@ end;
 $function$;
 
 comment on function recall._health_queue() is
-    'Health of the queue: due jobs, late extractions and embeddings, dead jobs, lapsed leases.';
+    'Health of the queue: due jobs, late extractions, embeddings and summaries, dead jobs, leases.';

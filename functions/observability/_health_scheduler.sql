@@ -1,5 +1,5 @@
--- recall._health_scheduler() -> scheduler: who runs maintenance
--- By what was seen to run: a job of pg_cron may be there and never start.
+-- recall._health_scheduler() -> scheduler, schedule_owner: who runs maintenance
+-- The first is judged by what ran: a job of pg_cron may exist and never start.
 create or replace function recall._health_scheduler()
 returns table (
     name   text,
@@ -18,6 +18,7 @@ declare
     v_since    timestamptz;
     v_last     timestamptz;
     v_by       text;
+    v_gone     text;
 begin
     select greatest(interval '10 minutes', 3 * min(t.period)),
            max(t.last_run_at) filter (where t.last_run_by <> 'call')
@@ -45,8 +46,24 @@ begin
                      'or start a worker: pgrecall worker'
                 else 'Start a worker: pgrecall worker. Or let pg_cron do it: '
                      'select * from recall.schedule_maintenance();' end;
+
+    -- pg_cron's launcher fails on such a job every second, and with it all jobs of the cluster.
+    select s.scheduled_by
+      into v_gone
+      from recall.settings as s
+      join pg_catalog.pg_database as d on d.oid = s.scheduled_in
+     where d.datname = current_database()
+       and to_regrole(quote_ident(s.scheduled_by)) is null;
+    return query
+    select 'schedule_owner', case when v_gone is null then 'ok' else 'fail' end,
+           case when v_gone is null then 'no role that scheduled maintenance here is gone'
+                else format('role %I, which scheduled maintenance here, is gone, and pg_cron '
+                            'fails on its jobs', v_gone) end,
+           case when v_gone is not null
+                then format('A superuser runs: select cron.unschedule(j.jobid) from cron.job as j '
+                            'where j.username = %L; select recall.set_scheduler();', v_gone) end;
 end;
 $function$;
 
 comment on function recall._health_scheduler() is
-    'Health of who runs maintenance: pg_cron, a worker, or nobody.';
+    'Health of who runs maintenance: pg_cron, a worker, or nobody; and whether its role is gone.';

@@ -13,6 +13,8 @@ stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_reader constant text := (select s.role_prefix || '_reader' from recall.settings as s);
 begin
     return query
     select 'extensions', case when count(*) filter (where x.is_old) > 0 then 'warn' else 'ok' end,
@@ -68,7 +70,7 @@ begin
          where c.relnamespace = 'recall'::regnamespace
            and a.grantee <> c.relowner
            and not (a.privilege_type = 'SELECT'
-                    and a.grantee = coalesce(to_regrole('recall_reader'), 0::oid::regrole)::oid
+                    and a.grantee = coalesce(to_regrole(quote_ident(v_reader)), 0::oid::regrole)
                     and not c.relispartition)
     ), foreign_trigger as (
         select format('%I on %s', t.tgname, t.tgrelid::regclass) as name
@@ -83,7 +85,7 @@ begin
            coalesce(
                nullif(concat_ws('; ', 'rights on tables were granted to ' || g.roles,
                                 'triggers that are not ours: ' || f.triggers), ''),
-               'nobody was granted a right on a table, but recall_reader its own rows'),
+               format('nobody was granted a right on a table, but %s its own rows', v_reader)),
            case
                when g.roles is not null
                    then format('Applications need functions only: revoke all on all tables in '

@@ -11,7 +11,7 @@ parallel safe
 begin atomic
     select (p_usage #>> string_to_array(n.path, '.'))::integer
       from unnest(p_paths) with ordinality as n (path, place)
-     where p_usage #>> string_to_array(n.path, '.') ~ '^\d{1,9}$'
+     where p_usage #>> string_to_array(n.path, '.') ~ '^[0-9]{1,9}$'
      order by n.place
      limit 1;
 end;

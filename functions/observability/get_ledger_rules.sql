@@ -1,7 +1,7 @@
 -- recall.get_ledger_rules(user) -> {ledger, max_body, is_sealed, headers, secrets}
 -- What a driver must know before it records: how much of its own calls (settings.ledger), and what
 -- to leave out before anything is sent: names of harmless headers, and what secrets look like
--- (class, mark, pattern; group 1 stays). The record_… functions go by the same rules again.
+-- (see _secret_patterns). The record_… functions go by the same rules again.
 create or replace function recall.get_ledger_rules(
     p_user_id uuid
 )

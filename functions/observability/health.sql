@@ -27,6 +27,8 @@ begin
      union all
     select * from recall._health_scheduler()
      union all
+    select * from recall._health_replication()
+     union all
     select * from recall._health_queue()
      union all
     select * from recall._health_spending()

@@ -51,6 +51,12 @@ declare
     v_session  uuid := p_session_id;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_request, 'p_request');
+    perform recall._check_json(p_response, 'p_response');
+    perform recall._check_json(p_usage, 'p_usage');
+    perform recall._check_json(p_request_headers, 'p_request_headers');
+    perform recall._check_json(p_response_headers, 'p_response_headers');
+    perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_call(p_model, p_started_at, p_completed_at, p_status_code,
                                p_cost_microcents, p_request_headers, p_response_headers,
                                p_metadata);

@@ -33,6 +33,8 @@ declare
     v_payload  record;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_payload, 'p_payload');
+    perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_metadata(p_metadata);
     if coalesce(p_event_type, '') = '' or length(p_event_type) > 200 then
         raise exception using

@@ -27,6 +27,7 @@ declare
     v_count    integer;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_events, 'p_events');
     if p_call_id is null then
         raise exception using
             errcode = 'RC003',

@@ -1,7 +1,7 @@
--- recall._delete_memories(user, memories) -> rows deleted, by table
--- Rows, vectors, audit, noted accesses and the jobs about them; texts in the audit of others that
--- hold theirs (a merge that was refused). The caller holds the user's row.
--- Locks   the memories, the jobs.
+-- Delete memories with their vectors, audit and jobs; return the rows deleted, by table.
+-- Texts in the audit of other memories that hold theirs (a merge that was refused) go, too. The
+-- caller holds the user's row, and deletes noted accesses as its last step (_delete_unlogged).
+-- Locks   the memories, the jobs. See README.md in this folder.
 create or replace function recall._delete_memories(
     p_user_id    uuid,
     p_memory_ids uuid[]
@@ -39,10 +39,6 @@ begin
         delete from recall.memory_embedding_ended as e
          where e.user_id = p_user_id and e.memory_id = any (p_memory_ids)
         returning 1
-    ), noted as (
-        delete from recall.memory_access_log as l
-         where l.user_id = p_user_id and l.memory_id = any (p_memory_ids)
-        returning 1
     ), jobs as (
         delete from recall.jobs as j
          where j.user_id = p_user_id and j.payload -> 'memory_ids' ?| p_memory_ids::text[]
@@ -51,7 +47,6 @@ begin
     select v_counts || jsonb_build_object(
                'memory_embedding', (select count(*) from active),
                'memory_embedding_ended', (select count(*) from ended),
-               'memory_access_log', (select count(*) from noted),
                'jobs', (select count(*) from jobs))
       into v_counts;
 

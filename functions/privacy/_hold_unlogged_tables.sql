@@ -1,10 +1,11 @@
--- recall._hold_unlogged_tables()
--- Notes of accesses and working memory are written without a lock on any row, to spare them the
--- WAL. So the last step of forgetting keeps their writers out for a moment. It waits little, and
--- often, since whoever comes while it waits has to queue behind it.
--- Locks   memory_access_log and working_memory against writers.
--- Raises  55P03 when somebody has held one of them for seconds.
-create or replace function recall._hold_unlogged_tables()
+-- Lock the unlogged tables against writers until the transaction ends.
+-- Accesses and working memory are written without a row lock, to spare the WAL; only this keeps
+-- their writers out. Short waits are repeated: whoever comes during one queues behind it.
+-- Locks   memory_access_log, then working_memory. See README.md in this folder.
+-- Raises  55P03 when another transaction has held one of them for nine seconds.
+create or replace function recall._hold_unlogged_tables(
+    p_with_working boolean
+)
 returns void
 language plpgsql
 volatile
@@ -17,8 +18,10 @@ declare
 begin
     loop
         begin
-            lock table recall.memory_access_log, recall.working_memory
-              in share row exclusive mode;
+            lock table recall.memory_access_log in share row exclusive mode;
+            if p_with_working then
+                lock table recall.working_memory in share row exclusive mode;
+            end if;
             return;
         exception when lock_not_available then
             v_tries := v_tries - 1;
@@ -31,5 +34,6 @@ begin
 end;
 $function$;
 
-comment on function recall._hold_unlogged_tables() is
-    'Keep writers of the unlogged tables out until the transaction ends.';
+comment on function recall._hold_unlogged_tables(boolean) is
+    'Lock memory_access_log, and working_memory if wanted, against writers until the transaction '
+    'ends.';

@@ -31,6 +31,7 @@ begin
         v_rows := recall._guarded_rows(
             v_table.name,
             coalesce(p_document #> array['tables', v_table.relname::text], '[]'), v_settings);
+        perform recall._check_import_rows(v_table.name, v_rows, v_settings);
         v_leaf := coalesce(recall._hash_leaf(v_table.name, p_user_id), v_table.name);
         if exists (
             select from pg_catalog.pg_partitioned_table as p

@@ -13,7 +13,7 @@ as $function$
 begin
     perform recall._check_keys(p_head, '{user_id,event_count,event_hash,at}', 'p_head');
     if jsonb_typeof(p_head -> 'event_count') is distinct from 'number'
-       or p_head ->> 'event_count' !~ '^\d{1,18}$'
+       or p_head ->> 'event_count' !~ '^[0-9]{1,18}$'
        or coalesce(p_head ->> 'event_hash', '') !~ '^([0-9a-f]{64})?$'
        or (p_head ->> 'event_count' = '0') <> (coalesce(p_head ->> 'event_hash', '') = '') then
         raise exception using

@@ -2,7 +2,8 @@
 -- Deletes one memory for good, where retract_memory only ends it: every version of it, what was
 -- merged with it, patterns over it, their vectors and audit. The messages that it came from stay;
 -- see forget_session.
--- Locks   the user, then the memories and jobs about them.
+-- Locks   the user, the memories and jobs about them, then memory_access_log. See README.md in this
+--         folder.
 -- Raises  RC001.
 create or replace function recall.forget_memory(
     p_user_id   uuid,
@@ -16,14 +17,17 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_ids uuid[];
+    v_ids    uuid[];
+    v_counts jsonb;
 begin
     perform recall._check_user(p_user_id);
     perform recall._lock_user(p_user_id);
     perform recall._read_memory(p_user_id, p_memory_id);
     v_ids := recall._derived_memories(p_user_id, recall._chain_ids(p_user_id, p_memory_id),
                                        true);
-    return jsonb_build_object('counts', recall._delete_memories(p_user_id, v_ids));
+    v_counts := recall._delete_memories(p_user_id, v_ids);
+    return jsonb_build_object('counts', v_counts || recall._delete_unlogged(
+        array[p_user_id], p_memory_ids => v_ids));
 end;
 $function$;
 

@@ -3,7 +3,8 @@
 -- too), summaries (copies in sessions that continue it too), search rows, annotations, receipts,
 -- jobs, spans, calls in the ledger and working memory, and the memories that came from nowhere
 -- else, with what was made of them. A fact that was said elsewhere too stays.
--- Locks   the user, the session, then memories and jobs.
+-- Locks   the user, the session, memories and jobs, then the unlogged tables. See README.md in this
+--         folder.
 -- Raises  RC001, RC007 not in a transaction that is read committed.
 create or replace function recall.forget_session(
     p_user_id    uuid,
@@ -50,11 +51,8 @@ begin
 
     foreach v_table in array array[
         'sessions', 'session_summaries', 'message_search', 'message_annotations',
-        'append_receipts', 'job_phases', 'conversation_history', 'jobs', 'working_memory']
+        'append_receipts', 'job_phases', 'conversation_history', 'jobs']
     loop
-        if v_table = 'working_memory' then
-            perform recall._hold_unlogged_tables();
-        end if;
         execute format('delete from recall.%I where user_id = $1 and session_id = $2 %s', v_table,
                        case when v_table in ('conversation_history', 'job_phases')
                             then 'and created_at between $3 and $4' end)
@@ -76,7 +74,8 @@ begin
      where s.user_id           = p_user_id
        and s.parent_session_id = p_session_id;
     perform recall._collect_system_prompts();
-    return jsonb_build_object('counts', v_counts);
+    return jsonb_build_object('counts', v_counts || recall._delete_unlogged(
+        array[p_user_id], p_session_id, v_ids));
 end;
 $function$;
 

@@ -3,7 +3,7 @@
 -- a restored backup can be cleaned again. Calls of this user that are under way end before, or
 -- fail; a new user with the same id may begin afterwards. Keep the receipt outside of the
 -- database: recall.replay_erasures takes it. What SQL cannot reach is named in it.
--- Locks   everything of the user; for a moment the writers of working memory and access notes.
+-- Locks   the user, then all of their rows, then the unlogged tables. See README.md in this folder.
 -- Raises  RC007 not in a transaction that is read committed.
 create or replace function recall.forget_user(
     p_user_id uuid
@@ -24,6 +24,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     v_counts := recall._delete_user(p_user_id);
+    v_counts := v_counts || recall._delete_unlogged(array[p_user_id]);
 
     v_now := clock_timestamp();
     insert into recall.erasures (erasure_id, salt, digest, erased_at, counts, erased_by)

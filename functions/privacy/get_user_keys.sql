@@ -1,6 +1,7 @@
 -- recall.get_user_keys(user) -> the wrapped data keys of a sealed user, none of any other
--- Useless without the wrapping key, which only drivers have. With them comes what a driver must do
--- because the database cannot: send vectors or not, look for secrets.
+-- The keys themselves say that a user is sealed, whatever the flag in recall.users says. Only
+-- drivers have the wrapping key that opens them. With them comes what a driver must do because the
+-- database cannot: send vectors or not, look for secrets.
 -- Raises  RC007 a sealed user whose keys are gone.
 create or replace function recall.get_user_keys(
     p_user_id uuid
@@ -25,9 +26,6 @@ declare
     v_settings recall.settings;
 begin
     perform recall._check_user(p_user_id);
-    if not recall._is_sealed_user(p_user_id) then
-        return;
-    end if;
     v_settings := recall._settings(p_user_id);
     return query
     select k.key_no, k.wrapped_key, k.wrapping_key, recall._has_vectors(p_user_id),
@@ -38,7 +36,7 @@ begin
       from recall.user_keys as k
      where k.user_id = p_user_id
      order by k.key_no;
-    if not found then
+    if not found and recall._is_sealed_user(p_user_id) then
         raise exception using
             errcode = 'RC007',
             message = format('user %s is sealed, and the keys are gone', p_user_id),

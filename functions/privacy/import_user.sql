@@ -1,16 +1,19 @@
--- recall.import_user(user, document) -> rows inserted, by table
+-- recall.import_user(user, document, allow_weaker) -> rows inserted, by table
 -- What recall.export_user gave, into this database or another one: for a user who has nothing yet,
 -- or the same document again, which changes nothing. Ids are kept. Vectors are kept when they have
 -- the length of this database; for the others, and to make messages findable, jobs are left to a
 -- worker. Jobs of the document are ready again. The chain of events goes on with those of the
 -- document: for a new user it is the same chain, and what does not follow from it is noted as
 -- imported.
+-- Settings here guard the texts; overrides that weaken them need p_allow_weaker.
 -- A sealed user comes as ciphertext with the wrapped keys, and is sealed here by these.
 -- Locks   the user.
--- Raises  RC003 a malformed document, RC006 of another user, or for one who has other data.
+-- Raises  RC003 a malformed document, weaker overrides, or dates in the future; RC006 of another
+--         user, or for one who has other data.
 create or replace function recall.import_user(
-    p_user_id  uuid,
-    p_document jsonb
+    p_user_id      uuid,
+    p_document     jsonb,
+    p_allow_weaker boolean default false
 )
 returns jsonb
 language plpgsql
@@ -26,8 +29,10 @@ declare
     v_counts   jsonb;
     v_user     jsonb;
     v_settings recall.settings;
+    v_created  timestamptz;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_document, 'p_document', 68);
     perform recall._lock_user(p_user_id);
     perform recall._check_document(p_user_id, p_document);
 
@@ -36,10 +41,14 @@ begin
 
     begin
         perform recall._check_metadata(coalesce(v_user -> 'metadata', '{}'));
-        if coalesce(v_user -> 'overrides', '{}') <> '{}' then
-            perform recall.configure_user(p_user_id, v_user -> 'overrides');
+        v_created := (v_user ->> 'created_at')::timestamptz;
+        if not isfinite(v_created) then
+            raise exception using
+                errcode = 'RC003',
+                message = format('p_document: created_at of the user is %s', v_created),
+                hint    = 'Pass what recall.export_user returned, as it was.';
         end if;
-        v_settings := recall._settings(p_user_id);
+        v_settings := recall._import_overrides(p_user_id, v_user -> 'overrides', p_allow_weaker);
         v_user     := v_user || jsonb_build_object('metadata', recall._guard_secrets(
             coalesce(v_user -> 'metadata', '{}'), v_settings, 'p_document: metadata of the user'));
         v_counts   := recall._import_tables(p_user_id, p_document);
@@ -52,8 +61,17 @@ begin
     end;
     perform recall._check_imported(p_user_id);
 
+    -- replay_erasures would erase again who seems to be older than an erasure
+    if exists (
+        select from recall.erasures as e
+         where e.erased_at >= v_created
+           and e.digest     = sha256(e.salt || uuid_send(p_user_id))
+    ) then
+        v_created := null;
+    end if;
     update recall.users as u
-       set external_id         = coalesce(u.external_id, v_user ->> 'external_id'),
+       set created_at          = least(u.created_at, v_created),
+           external_id         = coalesce(u.external_id, v_user ->> 'external_id'),
            metadata            = coalesce(v_user -> 'metadata', '{}') || u.metadata,
            active_memory_count = (
                select count(*)
@@ -69,5 +87,6 @@ begin
 end;
 $function$;
 
-comment on function recall.import_user(uuid, jsonb) is
-    'Take a document of export_user for a user who has nothing yet; the rows inserted by table.';
+comment on function recall.import_user(uuid, jsonb, boolean) is
+    'Take a document of export_user for a user who has nothing yet; the rows inserted by table. '
+    'Overrides that weaken the settings here need p_allow_weaker.';

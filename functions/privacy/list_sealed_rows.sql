@@ -32,6 +32,7 @@ declare
     v_left  integer := p_limit;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_after, 'p_after');
     perform recall._check_limit(p_limit);
     if p_key_no is null
        or v_after is not null and v_after not in (select t.name from recall._sealed_tables() as t)

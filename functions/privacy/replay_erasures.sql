@@ -2,7 +2,8 @@
 -- After the restore of a backup that is older than an erasure. What the backup does not know comes
 -- along as a list of receipts, or as a copy of recall.erasures. A user who came back after the
 -- erasure has a younger row, and stays.
--- Locks   as forget_user, user by user.
+-- Locks   as forget_user: one user after the other, by user_id, then the unlogged tables once.
+--         See README.md in this folder.
 -- Raises  RC003, RC007 not in a transaction that is read committed.
 create or replace function recall.replay_erasures(
     p_erasures jsonb default '[]'
@@ -16,8 +17,9 @@ set search_path from current
 as $function$
 declare
     v_user  uuid;
-    v_count integer := 0;
+    v_users uuid[] := '{}'::uuid[];
 begin
+    perform recall._check_json(p_erasures, 'p_erasures');
     perform recall._add_erasures(coalesce(p_erasures, '[]'));
     for v_user in
         select u.user_id
@@ -29,9 +31,12 @@ begin
          order by u.user_id
     loop
         perform recall._delete_user(v_user);
-        v_count := v_count + 1;
+        v_users := v_users || v_user;
     end loop;
-    return v_count;
+    if v_users <> '{}' then
+        perform recall._delete_unlogged(v_users);
+    end if;
+    return cardinality(v_users);
 end;
 $function$;
 

@@ -26,6 +26,7 @@ set timezone = 'UTC'
 as $function$
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_head, 'p_head');
     if p_head is not null then
         perform recall._judge_head(p_user_id, p_head);
     elsif (recall._read_user(p_user_id)).user_id is null

@@ -28,7 +28,7 @@ set jit = off
 as $function$
 declare
     v_filter     constant recall.memory_filter := recall._read_filter(p_filter, true);
-    v_words      constant text[]  := case when p_query ~ '\S'
+    v_words      constant text[]  := case when p_query collate pg_c_utf8 ~ '\S'
                                           then recall._query_words(p_query, p_settings) end;
     v_weight     constant recall.score_weights := recall._score_weights(
         p_settings, v_words is not null, p_query_embedding is not null);

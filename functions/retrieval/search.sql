@@ -1,7 +1,8 @@
 -- recall.search(user, query, embedding, limit, filter, as_of) -> memories, best first
--- With a text and a vector both rank; with a vector alone it is the exact semantic search, with a
--- text alone the lexical one, without both the most important and recent. Always as many rows as
--- match, up to the limit. Reads only.
+-- With a text and a vector both rank; with a vector alone it is the semantic search, with a text
+-- alone the lexical one, without both the most important and recent. Up to exact_search_limit
+-- memories of the user it compares every vector, above it those whose sign bits come nearest. It
+-- returns as many rows as match, up to the limit. Reads only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search(
     p_user_id         uuid,
@@ -61,6 +62,7 @@ declare
     v_rows       integer := 0;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_filter, 'p_filter');
     v_settings := recall._settings(p_user_id);
 
     -- The usual search by a vector alone is the exact scan of the user's vectors, until enough are

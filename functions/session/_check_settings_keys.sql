@@ -1,5 +1,5 @@
 -- recall._check_settings_keys(changes, what)
--- Raises  RC003 unknown key, RC007 one that is fixed at installation.
+-- Raises  RC003 unknown key or language, RC007 one that is fixed at installation.
 create or replace function recall._check_settings_keys(
     p_changes jsonb,
     p_what    text
@@ -13,7 +13,8 @@ as $function$
 declare
     v_fixed constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
                                      'history_from', 'history_until', 'has_sealed_users',
-                                     'has_overrides'];
+                                     'has_overrides', 'role_prefix', 'share_roles',
+                                     'scheduled_by', 'scheduled_in'];
     v_known text[];
 begin
     if jsonb_typeof(p_changes) = 'object' and p_changes ?| v_fixed then
@@ -32,8 +33,10 @@ begin
        and a.attname <> all (v_fixed);
 
     perform recall._check_keys(p_changes, v_known, p_what);
+    perform recall._check_language(p_changes -> 'language');
 end;
 $function$;
 
 comment on function recall._check_settings_keys(jsonb, text) is
-    'Refuse keys that are no settings (RC003) or fixed at installation (RC007).';
+    'Refuse keys that are no settings (RC003) or fixed at installation (RC007), and an unknown '
+    'language (RC003).';

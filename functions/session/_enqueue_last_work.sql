@@ -17,7 +17,7 @@ begin
         perform recall._enqueue_extraction(p_session, p_now);
     end if;
     if p_summarize and p_session.turn_count > 0
-       and recall._extraction_mode(p_session, p_settings) = 'llm' then
+       and recall._summaries_mode(p_session, p_settings) = 'llm' then
         perform recall._enqueue_job(p_session.user_id, 'summarize', p_session.session_id,
                                     p_session.session_id::text);
     end if;

@@ -14,6 +14,7 @@ as $function$
 declare
     v_settings recall.settings;
 begin
+    perform recall._check_json(p_changes, 'p_changes');
     perform recall._check_settings_keys(p_changes, 'p_changes');
 
     select s.* into v_settings from recall.settings as s for update;

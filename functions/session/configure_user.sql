@@ -21,6 +21,7 @@ declare
     v_language regconfig;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_changes, 'p_changes');
     perform recall._check_settings_keys(p_changes, 'p_changes');
     if p_changes ? 'daily_cost_limit_microcents' then
         raise exception using

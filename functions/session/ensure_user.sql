@@ -13,20 +13,23 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_user_id uuid := recall.user_id(p_external_id);
+    v_user_id   uuid := recall.user_id(p_external_id);
+    v_is_sealed boolean;
 begin
+    perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_user(v_user_id);
     perform recall._check_metadata(p_metadata);
     p_metadata := recall._guard_secrets(p_metadata, recall._settings(v_user_id), 'p_metadata');
 
     perform recall._ensure_user(v_user_id, p_external_id, p_metadata);
+    v_is_sealed := recall._is_sealed_user(v_user_id);
 
     update recall.users as u
-       set external_id = case when not u.is_sealed
+       set external_id = case when not v_is_sealed
                               then coalesce(u.external_id, p_external_id) end,
            metadata    = u.metadata || p_metadata
      where u.user_id = v_user_id
-       and (u.external_id is null and not u.is_sealed or not u.metadata @> p_metadata);
+       and (u.external_id is null and not v_is_sealed or not u.metadata @> p_metadata);
 
     return v_user_id;
 end;

@@ -39,6 +39,7 @@ declare
     v_prompt     record;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_metadata(p_metadata);
     if p_model_id is null or p_model_id = '' then
         raise exception using

@@ -15,7 +15,7 @@ security definer
 set search_path from current
 as $function$
 begin
-    if p_kind is null or p_kind !~ '^[a-z][a-z0-9_]{0,62}$' or p_description is null
+    if p_kind is null or p_kind collate "C" !~ '^[a-z][a-z0-9_]{0,62}$' or p_description is null
        or p_description = '' or p_lifetime <= interval '0' or p_is_behavioral is null
        or p_review_after <= interval '0' then
         raise exception using

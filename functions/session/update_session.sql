@@ -21,6 +21,7 @@ declare
     v_prompt  record;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_changes, 'p_changes');
     perform recall._check_keys(
         p_changes,
         array['model_id', 'context_window_size', 'system_prompt', 'system_prompt_tokens',

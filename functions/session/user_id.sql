@@ -22,7 +22,8 @@ begin
             hint    = 'Pass a text that names the user, such as auth0|42.';
     end if;
 
-    if p_external_id ~* '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+    if p_external_id collate "C"
+       ~* '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
         return p_external_id::uuid;
     end if;
 

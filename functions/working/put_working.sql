@@ -2,7 +2,10 @@
 -- An intermediate result of a task: written again it renews its life (settings.working_ttl unless
 -- given). It lives in an UNLOGGED table: a crash empties it, a standby does not have it. No lock on
 -- a row, which would be written to the WAL: the INSERT itself looks whether the session is there.
--- Raises  RC001, RC002 closed or expired session, RC003, RC007 on a standby.
+-- Where the snapshot may be older than an erasure the session's row is locked after all.
+-- Locks   the session, shared, unless the transaction is read committed.
+-- Raises  RC001, RC002 closed or expired session, RC003, RC007 on a standby; 40001 when the session
+--         was erased since the snapshot.
 create or replace function recall.put_working(
     p_user_id     uuid,
     p_session_id  uuid,
@@ -27,6 +30,7 @@ declare
     v_ttl      interval;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_json(p_value, 'p_value');
     perform recall._check_primary();
     perform recall._check_working(p_task_id, p_key, p_value, p_ttl, p_token_count);
     v_session := recall._read_session(p_user_id, p_session_id);
@@ -42,6 +46,9 @@ begin
     p_key      := recall._guard_text(p_key, v_settings, 'p_key');
     p_value    := recall._guard_secrets(p_value, v_settings, 'p_value');
 
+    if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
+        perform recall._keep_session(p_user_id, p_session_id);
+    end if;
     insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,
                                             updated_at, expires_at)
     select p_user_id, p_session_id, p_task_id, p_key, p_value,

@@ -2,23 +2,26 @@
 
 ::
 
-    from pgrecall import AgentMemory
+    from pgrecall import AgentMemory, ModelSettings
 
     memory = AgentMemory.connect("postgresql://…")          # or AgentMemory.embedded("./data")
     with memory.session(user="ada", model="gpt-4o-mini") as chat:
         messages = chat.context("Which editor do I use?")
         reply = client.chat.completions.create(model=chat.model, messages=messages)
         chat.append(user="Which editor do I use?", reply=reply)
-    memory.worker().run_until_idle()
+    memory.worker(llm=ModelSettings(model="gpt-4o-mini")).run_until_idle(flush=True)
 """
 
 from importlib import metadata
 
 from pgrecall.client import AgentMemory, AsyncAgentMemory, Limits
 from pgrecall.errors import (
+    CallTimeoutError,
     ConfigurationError,
+    ConnectionLostError,
     ContextOverflowError,
     CostLimitError,
+    InterruptedCallError,
     InvalidEmbeddingError,
     InvalidInputError,
     NotAllowedError,
@@ -39,10 +42,13 @@ __all__ = [
     "AsyncAgentMemory",
     "AsyncChatSession",
     "AsyncWorker",
+    "CallTimeoutError",
     "ChatSession",
     "ConfigurationError",
+    "ConnectionLostError",
     "ContextOverflowError",
     "CostLimitError",
+    "InterruptedCallError",
     "InvalidEmbeddingError",
     "InvalidInputError",
     "Limits",

@@ -56,8 +56,8 @@ _TYPES = {
          "parent_session_id", "request_id", "session_id", "user_id"), "uuid",
     ),
     **dict.fromkeys(
-        ("accept", "include_bodies", "include_compacted", "is_behavioral", "is_stream", "retry",
-         "useful", "with_late", "with_vectors"), "boolean",
+        ("accept", "allow_weaker", "flush", "include_bodies", "include_compacted", "is_behavioral",
+         "is_stream", "retry", "useful", "with_late", "with_vectors"), "boolean",
     ),
     **dict.fromkeys(("expires_in", "lease", "lifetime", "ttl"), "interval"),
     **dict.fromkeys(
@@ -67,7 +67,8 @@ _TYPES = {
     **dict.fromkeys(
         ("agent_id", "content", "dedupe_key", "description", "direction", "endpoint", "error",
          "event_type", "external_id", "key", "kind", "method", "model", "model_id", "other_than",
-         "provider", "query", "reason", "rpc_id", "slot", "status", "system_prompt", "task",
+         "current_message", "provider", "query", "reason", "rpc_id", "slot", "status",
+         "system_prompt", "task", "words",
          "task_id", "title", "tokenizer", "tool_call_id", "tool_name", "worker", "wrapping_key"),
         "text",
     ),
@@ -82,6 +83,9 @@ _TYPES = {
     "tags": "text[]",
 }  # fmt: skip
 _TYPES_OF = {("record_model_call", "request_id"): "text"}  # where a name means something else
+JSON_LEVELS = 64  # of lists and dictionaries; a document of export_user has four more around it
+_BEYOND = 10**400
+_BYTES = (bytes, bytearray, memoryview)
 _VECTORS = {"embedding", "embeddings", "query_embedding"}
 
 
@@ -181,6 +185,7 @@ def to_jsonb(value: Any, what: str) -> Jsonb:
     Raises:
         InvalidInputError: it holds what PostgreSQL cannot store; the message names the element.
     """
+    _refuse_unreadable(value, what, JSON_LEVELS + 4 * (what == "document"))
     refuse_unstorable(value, what)
     return Jsonb(value, dumps=json_text)
 
@@ -195,7 +200,7 @@ def json_text(value: Any) -> str:
         return json.dumps(
             value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_json_default
         )
-    except (TypeError, ValueError) as error:
+    except (RecursionError, TypeError, ValueError) as error:
         raise InvalidInputError(f"not JSON: {error}") from error
 
 
@@ -210,9 +215,42 @@ def _json_default(value: object) -> object:
         return value.to_list()
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, _BYTES):
         return list(value)
     raise TypeError(f"a {type(value).__name__} has no form in JSON")
+
+
+def _refuse_unreadable(value: Any, what: str, levels: int) -> None:
+    """Refuse what JSON has no form for, and what no client could read again, as the database does.
+
+    A value that holds itself is too deep as well.
+    """
+    if isinstance(value, _BYTES):
+        raise InvalidInputError(
+            f"{what} is {type(value).__name__}, not JSON", hint="Decode it to text first."
+        )
+    if isinstance(value, int) and not -_BEYOND < value < _BEYOND:
+        raise InvalidInputError(
+            f"{what} is a number of more than 400 characters", hint="Pass it as text."
+        )
+    if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        refuse_depth(levels, what[:200])
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, item in items:
+            _refuse_unreadable(item, f"{what}.{key}" if isinstance(key, str) else what, levels - 1)
+
+
+def refuse_depth(levels: int, what: str) -> None:
+    """Refuse what would be nested deeper than the levels that are left.
+
+    Raises:
+        InvalidInputError: none are left.
+    """
+    if levels == 0:
+        raise InvalidInputError(
+            f"{what} is nested too deep, or holds itself",
+            hint=f"At most {JSON_LEVELS} levels of lists and dictionaries.",
+        )
 
 
 def refuse_unstorable(value: Any, what: str) -> None:

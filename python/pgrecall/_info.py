@@ -21,16 +21,19 @@ class DatabaseInfo:
         embedding_model: the model whose vectors are compared, as `embedder_from_name` takes it.
         embedding_dimensions: their length.
         extraction: how memories are drawn from turns: llm, verbatim or none.
+        role_prefix: prefix of the roles that the schema grants to.
     """
 
     version: str
     embedding_model: str
     embedding_dimensions: int
     extraction: str
+    role_prefix: str
 
     QUERY: ClassVar[bytes] = b"""
         select recall.version(), s.settings ->> 'embedding_model',
-               (s.settings ->> 'embedding_dimensions')::integer, s.settings ->> 'extraction'
+               (s.settings ->> 'embedding_dimensions')::integer, s.settings ->> 'extraction',
+               s.settings ->> 'role_prefix'
           from recall.get_settings() as s (settings)
     """
 

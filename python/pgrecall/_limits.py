@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from psycopg.conninfo import conninfo_to_dict
+from pgrecall._dsn import parameters_of
 
 __all__ = ["Limits"]
 
@@ -15,30 +15,43 @@ class Limits:
     """What every connection of the driver is bound to; times in seconds.
 
     Attributes:
-        statement_timeout: of one statement; 0 is none.
+        statement_timeout: of one statement; 0 is none, and then no call has a deadline.
         idle_timeout: of a transaction that does nothing; 0 is none.
         connect_timeout: of opening a connection, and of waiting for one of the pool.
+        answer_timeout: what an answer may take beyond the two; a call that is not answered by
+            then ends with `CallTimeoutError`, and its connection is closed.
         min_connections: what a pool keeps.
         max_connections: what a pool may have.
-        prepare_threshold: executions after which a statement is prepared; None is never, as some
-            transaction poolers need it.
+        pooler: whether connections lead through a transaction pooler such as PgBouncer, where
+            nothing is pipelined or prepared; None finds out, connection by connection.
         rerank_timeout: what a reranker may take; after it the database's order stays.
     """
 
     statement_timeout: float = 5.0
     idle_timeout: float = 30.0
     connect_timeout: float = 10.0
+    answer_timeout: float = 5.0
     min_connections: int = 1
     max_connections: int = 8
-    prepare_threshold: int | None = 5
+    pooler: bool | None = None
     rerank_timeout: float = 1.0
 
     def connection(self, dsn: str) -> dict[str, Any]:
-        """Return the parameters of a new connection that the DSN does not name itself."""
-        named = conninfo_to_dict(dsn)
-        parameters: dict[str, Any] = {"prepare_threshold": self.prepare_threshold}
+        """Return the parameters of a new connection that the DSN does not name itself.
+
+        Raises:
+            ConfigurationError: the DSN is malformed.
+        """
+        named = parameters_of(dsn)
+        parameters: dict[str, Any] = {}
         if "connect_timeout" not in named:
             parameters["connect_timeout"] = max(2, round(self.connect_timeout))
         if "application_name" not in named:
             parameters["application_name"] = "pgrecall"
         return parameters
+
+    def deadline(self, statement_timeout: float) -> float | None:
+        """Return the seconds within which a call of this timeout has its answer, None for any."""
+        if statement_timeout == 0:
+            return None
+        return self.connect_timeout + statement_timeout + self.answer_timeout

@@ -1,10 +1,14 @@
-"""What a worker has done."""
+"""What a worker has done, and what it leaves."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-__all__ = ["Outcome", "WorkerReport"]
+from pgrecall.rows import WaitingJobs
+
+__all__ = ["Outcome", "WorkerReport", "sum_waiting", "until"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +28,28 @@ class Outcome:
 
 @dataclass(slots=True)
 class WorkerReport:
-    """What a worker has done so far.
+    """What a worker has done so far, and what waited when it ended.
+
+    `str` makes a line of it.
 
     Attributes:
         done: finished jobs by kind.
         failed: jobs that failed, to be tried again or dead, by kind.
         lost: jobs whose result came too late, or whose session moved on; they are due again.
         last_error: why a job failed last, or None.
+        deferred: jobs that are due later: a conversation goes on, a retry, a cost limit.
+        deferred_until: when the first of these is due, or None.
+        without_model: jobs, deferred ones included, that need a language model, which this worker
+            does not have.
     """
 
     done: dict[str, int] = field(default_factory=dict)
     failed: dict[str, int] = field(default_factory=dict)
     lost: int = 0
     last_error: str | None = None
+    deferred: int = 0
+    deferred_until: datetime | None = None
+    without_model: int = 0
 
     @property
     def jobs(self) -> int:
@@ -52,3 +65,46 @@ class WorkerReport:
             self.last_error = outcome.error
         else:
             self.lost += 1
+
+    def count_waiting(self, waiting: Sequence[WaitingJobs], *, has_model: bool) -> None:
+        """Take over how many jobs wait, as `waiting_jobs` says."""
+        self.deferred, self.deferred_until, need_model = sum_waiting(waiting)
+        self.without_model = 0 if has_model else need_model
+
+    def __str__(self) -> str:
+        done = ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.done.items()))
+        parts = [f"{_jobs(self.jobs)} done" + (f" ({done})" if done else "")]
+        if self.failed:
+            parts.append(f"{sum(self.failed.values()):,} failed: {self.last_error}")
+        return "; ".join([*parts, *self.waiting])
+
+    @property
+    def waiting(self) -> list[str]:
+        """What waits, in words."""
+        parts = []
+        if self.deferred_until is not None:
+            parts.append(f"{_jobs(self.deferred)} deferred {until(self.deferred_until)}")
+        if self.without_model:
+            need = "needs" if self.without_model == 1 else "need"
+            parts.append(
+                f"{_jobs(self.without_model)} {need} a language model, which this worker lacks"
+            )
+        return parts
+
+
+def sum_waiting(waiting: Sequence[WaitingJobs]) -> tuple[int, datetime | None, int]:
+    """Return how many jobs are deferred, when the first is due, and how many need a model."""
+    return (
+        sum(jobs.deferred for jobs in waiting),
+        min((jobs.deferred_until for jobs in waiting if jobs.deferred_until), default=None),
+        sum(jobs.due + jobs.deferred for jobs in waiting if jobs.needs_model),
+    )
+
+
+def until(first: datetime) -> str:
+    """Say until when jobs are deferred."""
+    return f"until {first.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC or later"
+
+
+def _jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count:,} jobs"

@@ -24,10 +24,10 @@ from collections.abc import (
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for_futures
 from types import FrameType, TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-__all__ = ["AsyncBackground", "AsyncCrew", "AsyncRuntime", "AsyncStop", "SyncBackground",
-           "SyncCrew", "SyncRuntime", "SyncStop"]  # fmt: skip
+__all__ = ["AsyncBackground", "AsyncCrew", "AsyncHome", "AsyncRuntime", "AsyncStop",
+           "SyncBackground", "SyncCrew", "SyncHome", "SyncRuntime", "SyncStop"]  # fmt: skip
 
 Result = TypeVar("Result")
 
@@ -38,13 +38,66 @@ _MAX_WAITING = 1000
 _SIGNAL_SECONDS = 0.2  # until a blocking wait notices a signal
 
 
+_OTHER_LOOP = (
+    "this AsyncAgentMemory is in use in another event loop (make one for each loop, and await its "
+    "aclose() before the loop ends; threads can share an AgentMemory)"
+)
+
+
+class _LoopLock(asyncio.Lock):
+    """A mutex that raises where waiting would never end: its holder runs in another event loop."""
+
+    _holder: asyncio.AbstractEventLoop | None = None
+
+    async def acquire(self) -> Literal[True]:
+        loop = asyncio.get_running_loop()
+        if self.locked() and self._holder is not loop:
+            raise RuntimeError(_OTHER_LOOP)
+        await super().acquire()
+        self._holder = loop
+        return True
+
+
+class AsyncHome:
+    """The event loop in which connections live: a wait for them in another would never end."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def enter(self) -> None:
+        """Take the running loop for the home, at the first call.
+
+        Raises:
+            RuntimeError: the home is another loop.
+        """
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            if self._loop is not None:
+                raise RuntimeError(_OTHER_LOOP)
+            self._loop = loop
+
+    def leave(self) -> None:
+        """Let the next call choose: the connections are closed."""
+        self._loop = None
+
+
+class SyncHome:
+    """Nothing: threads may share blocking connections."""
+
+    def enter(self) -> None:
+        """Do nothing."""
+
+    def leave(self) -> None:
+        """Do nothing."""
+
+
 class AsyncRuntime:
     """Ways to wait, with asyncio."""
 
     @staticmethod
     def lock() -> asyncio.Lock:
         """Return a mutex."""
-        return asyncio.Lock()
+        return _LoopLock()
 
     @staticmethod
     async def sleep(seconds: float) -> None:

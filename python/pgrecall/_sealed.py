@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -26,8 +26,8 @@ from pgrecall.messages import content_text
 from pgrecall.sealing import Opened, UserKeys, is_damaged, is_sealed, is_token
 from pgrecall.tokens import count_message_tokens, count_text_tokens
 
-__all__ = ["MovedError", "Opener", "Sealing", "has_sealed", "message_digest", "resealed",
-           "sealed_call"]  # fmt: skip
+__all__ = ["MovedError", "Opener", "Sealing", "has_ciphertext", "has_sealed", "message_digest",
+           "refuse_ciphertext", "resealed", "sealed_call"]  # fmt: skip
 
 _COUNTED_AS = "o200k_base"  # tokens of what the database cannot count any more
 _PLAIN_KEYS = {"extraction", "response_model"}  # of metadata: the database acts on them
@@ -47,6 +47,7 @@ _WITH_SECRETS = {
     "ingest_memories": {"candidates"},
     "supersede_memory": {"content", "changes"},
     "retract_memory": {"reason"},
+    "dispute_memory": {"reason", "content"},
     "put_working": {"task_id", "key", "value"},
     "get_working": {"task_id", "key"},
     "clear_working": {"task_id"},
@@ -172,7 +173,7 @@ def _refused(function: str, hint: str) -> NotAllowedError:
 
 
 _LEFT_OUT = object()
-_OF_VECTORS = ("embedding", "embeddings", "embedding_model")
+_OF_VECTORS = ("embedding", "embeddings", "embedding_model", "query_embedding")
 
 
 class _Sealer:
@@ -346,6 +347,15 @@ def _retract(sealer: _Sealer, given: _Given) -> _Given:
     return given | {"reason": sealer.text(given.get("reason"), "reason")}
 
 
+def _dispute(sealer: _Sealer, given: _Given) -> _Given:
+    """Leave out the user's words: the database cannot compare them with ciphertexts."""
+    return _retract(sealer, given) | {
+        "content": sealer.memory(given["content"]) if "content" in given else _LEFT_OUT,
+        "words": _LEFT_OUT,
+        "current_message": _LEFT_OUT,
+    }
+
+
 def _search(sealer: _Sealer, given: _Given) -> _Given:
     sealed = _without_query(sealer, given)
     return sealed | {"filter": sealer.filter(given.get("filter", {}))}
@@ -470,6 +480,7 @@ _RULES: dict[str, Callable[[_Sealer, _Given], _Given]] = {
     "ingest_memories": _ingest,
     "supersede_memory": _supersede,
     "retract_memory": _retract,
+    "dispute_memory": _dispute,
     "search": _search,
     "get_memories": lambda sealer, given: given | {"filter": sealer.filter(given.get("filter"))}
     if given.get("filter") else given,
@@ -529,16 +540,42 @@ def has_sealed(value: Any) -> bool:
 
     Every answer of the database passes here, hence a loop that puts aside only what holds others.
     """
+    return next(_marked(value), None) is not None
+
+
+def has_ciphertext(value: Any) -> bool:
+    """Return whether there is a whole ciphertext anywhere in a value."""
+    return any(map(is_sealed, _marked(value)))
+
+
+def _marked(value: Any) -> Iterator[str]:
+    """Yield the texts in a value that hold the beginning of a ciphertext."""
     waiting: list[Any] = [(value,)]
     for inner in waiting:  # it grows meanwhile
         for item in (*inner, *inner.values()) if type(inner) is dict else inner:
             kind = type(item)
             if kind is str:
                 if "sealed:v1:" in item:
-                    return True
+                    yield item
             elif kind in _HOLDING:
                 waiting.append(item)
-    return False
+
+
+def refuse_ciphertext(call: Call) -> None:
+    """Refuse a ciphertext in a call for a user who is not encrypted.
+
+    It would be stored as it stands, and no driver would read it again.
+
+    Raises:
+        InvalidInputError: a parameter holds one.
+    """
+    for name, value in call.parameters.items():
+        given = value.obj if isinstance(value, Jsonb) else value
+        if name not in _OF_VECTORS and has_ciphertext(given):
+            raise InvalidInputError(
+                f"{name} of {call.function} holds a ciphertext, and the user is not sealed",
+                hint="Pass the readable text. A sealed export is taken by import_user.",
+            )
 
 
 class Opener:

@@ -13,7 +13,7 @@ from pgrecall import schema
 from pgrecall._calls import to_jsonb
 from pgrecall.embedded import EmbeddedServer
 from pgrecall.embedding import embedder_from_name
-from pgrecall.errors import ConfigurationError, translated
+from pgrecall.errors import ConfigurationError, raise_translated
 
 __all__ = ["EmbeddedDatabase", "Installed", "set_up"]
 
@@ -32,6 +32,7 @@ class Installed:
         embedding_dimensions: in the settings.
         extraction: in the settings.
         hash_partitions: in the settings.
+        role_prefix: in the settings.
     """
 
     was_new: bool
@@ -40,6 +41,21 @@ class Installed:
     embedding_dimensions: int
     extraction: str
     hash_partitions: int
+    role_prefix: str
+
+
+# Vectors that another model has made; memories and turns are counted once for each model.
+_OTHER_VECTORS = b"""
+    select s.embedding_model,
+           (select count(*) from recall.memory_embedding as e where e.embedding_model <> %(new)s)
+           + (select count(*) from recall.memory_embedding_ended as e
+               where e.embedding_model <> %(new)s)
+           + (select count(*) from recall.message_search as m where m.embedding_model <> %(new)s)
+           + (select count(*) from recall.session_summaries as u
+               where u.embedding_model <> %(new)s)
+      from recall.settings as s
+     where s.embedding_model <> %(new)s
+"""
 
 
 def set_up(
@@ -49,6 +65,8 @@ def set_up(
     dimensions: int | None = None,
     hash_partitions: int | None = None,
     extraction: str | None = None,
+    role_prefix: str | None = None,
+    share_roles: bool | None = None,
     default_embedding: str = DEFAULT_EMBEDDING,
     default_extraction: str | None = None,
 ) -> Installed:
@@ -59,7 +77,8 @@ def set_up(
 
     Raises:
         InstallError: the installation was refused; nothing changed.
-        ConfigurationError: nothing says how many dimensions the model has.
+        ConfigurationError: nothing says how many dimensions the model has, or another model has
+            made the vectors that are stored.
     """
     is_new = not _is_installed(conn)
     if is_new:
@@ -74,18 +93,39 @@ def set_up(
     }
     try:
         with conn.transaction():
-            schema.install(conn, embedding_dimensions=dimensions, hash_partitions=hash_partitions)
+            conn.execute("set transaction isolation level read committed")
+            schema.install(
+                conn,
+                embedding_dimensions=dimensions,
+                hash_partitions=hash_partitions,
+                role_prefix=role_prefix,
+                share_roles=share_roles,
+            )
+            if not is_new and embedding is not None:
+                _check_vectors(conn, embedding)
             if changes:
                 conn.execute(
                     "select recall.configure(p_changes => %s)", (to_jsonb(changes, "changes"),)
                 )
             [row] = conn.execute(
                 "select recall.version(), s.embedding_model, s.embedding_dimensions, s.extraction,"
-                " s.hash_partitions from recall.settings as s"
+                " s.hash_partitions, s.role_prefix from recall.settings as s"
             ).fetchall()
     except psycopg.Error as error:
-        raise translated(error) from error.__cause__
+        raise_translated(error)
     return Installed(is_new, *row)
+
+
+def _check_vectors(conn: psycopg.Connection[Any], embedding: str) -> None:
+    """Refuse another embedding model: searches would find none of the vectors that are stored."""
+    for installed, count in conn.execute(_OTHER_VECTORS, {"new": embedding}).fetchall():
+        if count:
+            raise ConfigurationError(
+                f"installed with embedding model {installed}, not {embedding}: "
+                f"{count} vectors would have to be made again",
+                hint="Leave --embedding out to upgrade. The command that migrates vectors to "
+                "another model, pgrecall migrate-embeddings, comes with a later version.",
+            )
 
 
 def _dimensions(embedding: str) -> int:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -23,7 +21,6 @@ __all__ = [
     "DEFINITIONS",
     "MAX_RESULT_CHARS",
     "AskedCall",
-    "is_said_by_user",
     "list_result",
     "problem_of",
     "result",
@@ -69,6 +66,7 @@ class ForgetMemory(_Arguments):
     """Arguments of `forget_memory`."""
 
     memory_id: UUID
+    user_words: _Text | None = None
     reason: _Text | None = None
 
 
@@ -138,8 +136,8 @@ DEFINITIONS: tuple[dict[str, Any], ...] = (
         "file or a tool says.",
         content=_property(
             "string",
-            "One short sentence that is clear on its own: User is allergic to peanuts. Dates are "
-            "absolute.",
+            "One short sentence that is clear on its own: User is allergic to peanuts. In the "
+            "user's language and words. Dates are absolute.",
         ),
         user_words=_property(
             ["string", "null"],
@@ -160,8 +158,14 @@ DEFINITIONS: tuple[dict[str, Any], ...] = (
     _definition(
         "forget_memory",
         "Forget one memory, when the user asks for it or says that it is wrong. Take the id from "
-        "search_memories.",
+        "search_memories. What the user told is only disputed, and stays, unless the user's own "
+        "words take it back.",
         memory_id=_property("string", "The id of the memory."),
+        user_words=_property(
+            ["string", "null"],
+            "The user's own words that take it back and name it, copied exactly from the user's "
+            "message: I am not allergic to peanuts any more. Null when there are none.",
+        ),
         reason=_property(["string", "null"], "Why, in a few words; or null."),
     ),
     _definition(
@@ -290,25 +294,3 @@ def list_result(
         if len(text) <= max_chars or count == 0:
             return text
         count -= 1
-
-
-_MIN_QUOTE_CHARS = 6
-_STEM = 4  # letters that make two words the same: allergic, allergies
-
-
-def is_said_by_user(quote: str, content: str, said: str) -> bool:
-    """Return whether the user's message holds the quote, and the quote bears what it is to prove.
-
-    A model can be talked into a call, not into the user's mouth: the quote must stand in `said`
-    word by word, and at least half of the longer words of `content` must stand in the quote.
-    """
-    words = _folded(quote)
-    if len(words) < _MIN_QUOTE_CHARS or f" {words} " not in f" {_folded(said)} ":
-        return False
-    stems = {word[:_STEM] for word in words.split()}
-    needed = [w for w in _folded(content).split() if len(w) >= _STEM and w not in ("user", "users")]
-    return 2 * sum(word[:_STEM] in stems for word in needed) >= max(1, len(needed))
-
-
-def _folded(text: str) -> str:
-    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))

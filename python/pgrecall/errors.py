@@ -6,15 +6,19 @@ runs the statement. They stay psycopg errors: `sqlstate` and `diag` are there as
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 from psycopg import errors as psycopg_errors
+from psycopg_pool import PoolTimeout
 
 __all__ = [
+    "CallTimeoutError",
     "ConfigurationError",
+    "ConnectionLostError",
     "ContextOverflowError",
     "CostLimitError",
+    "InterruptedCallError",
     "InvalidEmbeddingError",
     "InvalidInputError",
     "NotAllowedError",
@@ -115,6 +119,43 @@ class QuotaError(PgRecallError, code="RC010"):
     __module__ = "pgrecall.errors"
 
 
+class InterruptedCallError(psycopg.OperationalError):
+    """A call that did not come to its end, by no fault of its arguments; the subclasses say why.
+
+    A call that may be repeated was, before this is raised. Its cause is psycopg's error, if any.
+
+    Attributes:
+        sqlstate: the server's, such as `57014`; None when it said nothing.
+        message: what happened, in one sentence.
+        hint: what to do about it, or None.
+    """
+
+    __module__ = "pgrecall.errors"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, sqlstate: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.sqlstate = sqlstate
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class ConnectionLostError(InterruptedCallError):
+    """The server cannot be reached, or has ended the connection."""
+
+    __module__ = "pgrecall.errors"
+
+
+class CallTimeoutError(InterruptedCallError):
+    """A call took longer than a timeout of the server, or than the driver waits for an answer."""
+
+    __module__ = "pgrecall.errors"
+
+
 _NOT_INSTALLED = (
     psycopg_errors.InvalidSchemaName,
     psycopg_errors.UndefinedFunction,
@@ -122,26 +163,46 @@ _NOT_INSTALLED = (
     psycopg_errors.UndefinedColumn,
 )
 
+# The server's timeouts by SQLSTATE. transaction_timeout ends the connection, too.
+_TIMEOUTS = {
+    "57014": "statement_timeout or a cancellation; Limits.statement_timeout sets the former.",
+    "25P04": "transaction_timeout is a setting of the server, the database or the role.",
+    "55P03": "Another transaction holds a lock longer than lock_timeout.",
+}
 
-def translated(error: psycopg.Error) -> psycopg.Error:
-    """Return a clearer error for a missing or outdated schema, any other as it is."""
+
+def raise_translated(error: psycopg.Error) -> NoReturn:
+    """Raise a clearer error for an interruption or a missing schema, any other as it is."""
+    ours = _translated(error)
+    raise ours from (error.__cause__ if ours is error else error)
+
+
+def _translated(error: psycopg.Error) -> psycopg.Error:
+    if isinstance(error, InterruptedCallError):
+        return error
+    message = error.diag.message_primary or str(error)
     if isinstance(error, _NOT_INSTALLED):
-        message = error.diag.message_primary or str(error)
         return ConfigurationError(
             f"the schema recall is not installed here, or older than this driver: {message}",
             hint="pgrecall install --dsn DSN installs and upgrades it.",
         )
+    if isinstance(error, PoolTimeout):
+        return CallTimeoutError(
+            message, hint="All connections of the pool are in use, or the server is away."
+        )
+    if error.sqlstate in _TIMEOUTS:
+        return CallTimeoutError(message, hint=_TIMEOUTS[error.sqlstate], sqlstate=error.sqlstate)
+    if is_lost(error):
+        return ConnectionLostError(message, sqlstate=error.sqlstate)
     return error
 
 
 def is_lost(error: BaseException) -> bool:
     """Return whether the error is a lost or refused connection, or the server's word of its end."""
-    return (
-        isinstance(error, psycopg.OperationalError)
-        and not isinstance(error, psycopg_errors.QueryCanceled)
-        and (
-            error.sqlstate is None
-            or error.sqlstate[:2] in ("08", "53")
-            or error.sqlstate[:3] == "57P"
-        )
+    if isinstance(error, (CallTimeoutError, psycopg_errors.QueryCanceled)):
+        return False
+    if isinstance(error, psycopg.Error) and error.sqlstate == "25P03":
+        return True  # idle_in_transaction_session_timeout, which psycopg calls an internal error
+    return isinstance(error, psycopg.OperationalError) and (
+        error.sqlstate is None or error.sqlstate[:2] in ("08", "53") or error.sqlstate[:3] == "57P"
     )

@@ -12,9 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgrecall._calls import json_text
+from pgrecall._calls import JSON_LEVELS, json_text, refuse_depth
 from pgrecall.errors import InvalidInputError
-from pgrecall.tokens import count_message_tokens, count_text_tokens, encoding_name
+from pgrecall.tokens import (
+    count_message_tokens,
+    count_text_tokens,
+    encoding_name,
+    shortened_text,
+)
 
 __all__ = [
     "RECALLED_PREFIX",
@@ -24,6 +29,7 @@ __all__ = [
     "dump",
     "merge_chunks",
     "normalize",
+    "shorten_task",
     "tool_tokens",
     "with_tokens",
 ]
@@ -126,6 +132,15 @@ def tool_tokens(tools: Sequence[Any], model: str) -> int | None:
     if encoding_name(model) is None:
         return None
     return count_text_tokens(json_text([dump(tool) for tool in tools]), model)
+
+
+def shorten_task(messages: list[Any], tokens: int, model: str) -> None:
+    """Leave out the middle of a context's first user message where it has more tokens."""
+    place = next((n for n, one in enumerate(messages) if one["role"] == "user"), None)
+    if place is None or count_message_tokens(messages[place], model) <= tokens:
+        return
+    text = shortened_text(content_text(messages[place]["content"]), tokens, model)
+    messages[place] = {"role": "user", "content": text}
 
 
 def continued(
@@ -319,15 +334,21 @@ def _clean_call(call: Any) -> Any:
     return cleaned
 
 
-def dump(value: Any) -> Any:
-    """Return an object of the OpenAI client as a dictionary, a dictionary with its objects too."""
+def dump(value: Any, levels: int = JSON_LEVELS) -> Any:
+    """Return an object of the OpenAI client as a dictionary, a dictionary with its objects too.
+
+    Raises:
+        InvalidInputError: it is nested more than `levels` deep, or holds itself.
+    """
     if hasattr(value, "model_dump"):
         # warnings: a parsed answer holds what its declared type does not know
         return value.model_dump(mode="json", exclude_none=True, warnings=False)
     if isinstance(value, Mapping):
-        return {key: dump(item) for key, item in value.items()}
+        refuse_depth(levels, "a message")
+        return {key: dump(item, levels - 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [dump(item) for item in value]
+        refuse_depth(levels, "a message")
+        return [dump(item, levels - 1) for item in value]
     return value
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "HealthCheck",
     "IntegrityFinding",
     "Job",
+    "LeftOut",
     "MaintenanceRun",
     "Memory",
     "MemoryEvent",
@@ -302,7 +303,11 @@ class ExplainedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """What was inferred against the user's own word (`disputed_id`), and waits for a decision."""
+    """What was inferred against the user's own word (`disputed_id`), and waits for a decision.
+
+    Attributes:
+        is_retraction: whether a model asks to forget the memory, rather than to replace it.
+    """
 
     memory_id: UUID
     content: str
@@ -316,6 +321,20 @@ class Dispute:
     created_at: datetime
     disputed_id: UUID
     disputed_content: str
+    is_retraction: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What the user's own words say of a memory's text.
+
+    Attributes:
+        verdict: `states` or `denies`.
+        message_id: the stored message; None is the one at hand.
+    """
+
+    verdict: str
+    message_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,6 +390,22 @@ class Job:
     payload: JSON
     attempts: int
     lease_until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingJobs:
+    """The ready jobs of one kind: how many are due, and how many deferred.
+
+    `mode` is llm or verbatim for extractions; `deferred_until` is when the first of the deferred
+    jobs is due.
+    """
+
+    kind: str
+    mode: str | None = None
+    needs_model: bool
+    due: int
+    deferred: int
+    deferred_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -471,6 +506,25 @@ class RecalledTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Turns that a context does not show.
+
+    Attributes:
+        from_turn: the first of them.
+        to_turn: the last of them.
+        reason: summarized, budget, expired, unanswered, uncalled or shortened.
+        tool_call_ids: the calls without an answer, for `unanswered`.
+        tokens: to which the message was cut, for `shortened`.
+    """
+
+    from_turn: int
+    to_turn: int
+    reason: str
+    tool_call_ids: tuple[str, ...] = ()
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledContext:
     """A compiled context.
 
@@ -480,9 +534,11 @@ class CompiledContext:
             history, total.
         memories: the memories shown, best first.
         recalled: the older turns quoted, best first.
-        history: first and last turn shown.
+        history: first_turn and last_turn shown; pinned_turn, where the message that started the
+            turn stands before them.
         task: continuation, knowledge, new_session or tool_heavy.
-        truncated: whether history was cut.
+        truncated: whether something of the history is missing that no compaction covers.
+        left_out: the stored turns that are not shown, and why.
         prefix_hash: equal for contexts that begin alike.
         raw: the whole answer of `recall.compile_context`.
     """
@@ -494,6 +550,7 @@ class CompiledContext:
     history: JSON | None
     task: str | None
     truncated: bool
+    left_out: tuple[LeftOut, ...]
     prefix_hash: str | None
     raw: JSON
 
@@ -529,6 +586,10 @@ class CompiledContext:
             history=raw.get("history"),
             task=raw.get("task"),
             truncated=bool(raw.get("truncated")),
+            left_out=tuple(
+                LeftOut(**{**part, "tool_call_ids": tuple(part.get("tool_call_ids", ()))})
+                for part in raw.get("left_out") or ()
+            ),
             prefix_hash=raw.get("prefix_hash"),
             raw=raw,
         )

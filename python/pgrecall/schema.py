@@ -22,7 +22,9 @@ __all__ = ["InstallError", "SqlFile", "install", "install_files", "one_file", "u
 
 _INCLUDE = re.compile(r"\\ir\s+(?P<path>'[^']+'|\S+)\s*")
 _META = re.compile(r"\\set\s+ON_ERROR_STOP\s+(on|1|true)\s*", re.IGNORECASE)
-_BEGIN = re.compile(r"(begin|start\s+transaction)\s*;", re.IGNORECASE)
+_BEGIN = re.compile(
+    r"(begin|start\s+transaction)(\s+isolation\s+level\s+read\s+committed)?\s*;", re.IGNORECASE
+)
 _COMMIT = re.compile(r"commit\s*;", re.IGNORECASE)  # not `end;`, which closes a PL/pgSQL block
 
 
@@ -155,18 +157,23 @@ def install_files() -> list[SqlFile]:
 def one_file() -> str:
     """Return the whole installation as one plain SQL text, without psql commands.
 
-    It holds its own `begin` and `commit`. A client that sends it must stop at the first error;
-    after one the transaction is aborted, so nothing stays in either case.
+    The caller opens and commits the transaction, so that a migration tool can run the text within
+    its own. It holds two statements: the first notes the transaction, and the second does the work,
+    or stops with RC007 in a transaction of its own. So a client that goes on after an error, as
+    psql does, creates nothing either.
     """
+    noted, *files = [step for step in _steps("sql/install.sql") if not _is_transaction(step)]
     parts = [
         f"-- pgrecall {metadata.version('pgrecall')}: the whole installation as one file.\n",
+        "-- Run it in one transaction: psql -q -1 -v ON_ERROR_STOP=1 -f FILE\n",
         "-- Made by `make dist` from sql/install.sql; change the files it names, not this one.\n",
+        f"\n-- {noted.name}\n{noted.text}",
+        "\ndo $pgrecall$\nbegin\n",
     ]
-    for step in _steps("sql/install.sql"):
-        if step.name != "sql/install.sql":
-            parts.append(f"\n-- {step.name}\n")
-        parts.append(step.text if step.text.endswith("\n") else step.text + "\n")
-    return "".join(parts)
+    for number, step in enumerate(files):
+        text = step.text if step.text.endswith("\n") else step.text + "\n"
+        parts.append(f"\n-- {step.name}\nexecute $file_{number}$\n{text}$file_{number}$;\n")
+    return "".join(parts) + "\nend;\n$pgrecall$;\n"
 
 
 def install(
@@ -175,12 +182,15 @@ def install(
     embedding_dimensions: int | None = None,
     hash_partitions: int | None = None,
     history_months_ahead: int | None = None,
+    role_prefix: str | None = None,
+    share_roles: bool | None = None,
 ) -> None:
     """Install or upgrade the schema on this connection; repeatable.
 
     What is given overrides the session's own `recall.…` settings for the installation only; what is
     None means "as installed", or the default of a new installation (1536 numbers per embedding,
-    8 hash partitions, 3 months of history ahead).
+    8 hash partitions, 3 months of history ahead, roles named `recall_…` that no other database of
+    the cluster uses).
 
     The transaction that `sql/install.sql` opens and commits is run as written. On a connection that
     is inside a transaction already, that one is joined instead and left to the caller.
@@ -196,6 +206,8 @@ def install(
             "recall.embedding_dimensions": embedding_dimensions,
             "recall.hash_partitions": hash_partitions,
             "recall.history_months_ahead": history_months_ahead,
+            "recall.role_prefix": role_prefix,
+            "recall.share_roles": None if share_roles is None else "on" if share_roles else "off",
         },
     )
 
@@ -209,14 +221,14 @@ def uninstall(conn: psycopg.Connection[Any]) -> None:
     _run(conn, "sql/uninstall.sql", {})
 
 
-def _run(conn: psycopg.Connection[Any], name: str, settings: dict[str, int | None]) -> None:
+def _run(conn: psycopg.Connection[Any], name: str, settings: dict[str, int | str | None]) -> None:
     steps = _steps(name)
     if any(settings.values()) and not any(_is_begin(step) for step in steps):
         raise InstallError("opens no transaction that could hold the settings", file=name)
     if conn.info.transaction_status != TransactionStatus.IDLE:
         _send(
             conn,
-            [step for step in steps if not (_is_begin(step) or _is_commit(step))],
+            [step for step in steps if not _is_transaction(step)],
             settings,
             ready=True,
         )
@@ -238,14 +250,14 @@ def _is_begin(step: _Step) -> bool:
     return _BEGIN.fullmatch(step.text.strip()) is not None
 
 
-def _is_commit(step: _Step) -> bool:
-    return _COMMIT.fullmatch(step.text.strip()) is not None
+def _is_transaction(step: _Step) -> bool:
+    return _is_begin(step) or _COMMIT.fullmatch(step.text.strip()) is not None
 
 
 def _send(
     conn: psycopg.Connection[Any],
     steps: list[_Step],
-    settings: dict[str, int | None],
+    settings: dict[str, int | str | None],
     *,
     ready: bool,
 ) -> None:
@@ -263,7 +275,7 @@ def _send(
             _set(conn, settings)
 
 
-def _set(conn: psycopg.Connection[Any], settings: dict[str, int | None]) -> None:
+def _set(conn: psycopg.Connection[Any], settings: dict[str, int | str | None]) -> None:
     for key, value in settings.items():
         if value is not None:
             conn.execute("select pg_catalog.set_config(%s, %s, true)", (key, str(value)))

@@ -24,12 +24,15 @@ import hmac
 import os
 import re
 import secrets
+import stat
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from pgrecall._packages import pip_install_extra
+from pgrecall._plain import INVISIBLE
 from pgrecall.errors import ConfigurationError, InvalidInputError
 
 __all__ = ["LocalWrappingKeys", "Opened", "UnknownKeyError", "UserKeys", "WrappingKeys",
@@ -109,11 +112,23 @@ class LocalWrappingKeys:
 
     @classmethod
     def from_file(cls, path: Path | str) -> LocalWrappingKeys:
-        """Read them from a file, which only its owner should be able to read."""
+        """Read them from a file that only its owner may read.
+
+        Raises:
+            ConfigurationError: others may, or it cannot be read.
+        """
         try:
-            return cls.from_text(Path(path).read_text(encoding="utf-8"))
+            with Path(path).open(encoding="utf-8") as file:
+                mode = _exposed_mode(file.fileno())
+                text = file.read()
         except OSError as error:
             raise ConfigurationError(f"the file of wrapping keys cannot be read: {error}") from None
+        if mode is not None:
+            raise ConfigurationError(
+                f"others can read the file of wrapping keys {path}: its mode is {mode:04o}",
+                hint=f"chmod 600 {path}",
+            )
+        return cls.from_text(text)
 
     @classmethod
     def from_environment(cls, variable: str = "PGRECALL_WRAPPING_KEYS") -> LocalWrappingKeys:
@@ -141,7 +156,21 @@ class LocalWrappingKeys:
         return self._keys[name]
 
 
-_HOW_TO_MAKE = 'Write one to a file by: echo "first:$(openssl rand -base64 32)" >> FILE'
+def _exposed_mode(file: int) -> int | None:
+    """Return the mode of a file that others can read, None when they cannot.
+
+    As in ssh: a group that somebody else's file names, such as a mounted secret's, may be ours.
+    """
+    if os.name != "posix":
+        return None
+    found = os.fstat(file)
+    others = 0o077 if found.st_uid == os.geteuid() else 0o007
+    return stat.S_IMODE(found.st_mode) if found.st_mode & others else None
+
+
+_HOW_TO_MAKE = (
+    'Write one to a file by: (umask 077; echo "first:$(openssl rand -base64 32)" >> FILE)'
+)
 
 
 class Opened(NamedTuple):
@@ -311,7 +340,7 @@ def _aes(key: bytes) -> Any:
     except ImportError as error:
         raise ConfigurationError(
             "sealed users need the package cryptography",
-            hint="pip install 'pgrecall[sealed]'",
+            hint=pip_install_extra("sealed"),
         ) from error
     return AESGCM(key)
 
@@ -326,7 +355,8 @@ def _derived(key: bytes, purpose: bytes) -> bytes:
 
 def _normalized(text: str) -> str:
     """Return the form in which two texts are the same text, as `recall._normalize_text` has it."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).lower().split())
+    visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    folded = " ".join(visible.lower().split())
     return folded.rstrip(" .,;:!?…。、！？")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -26,25 +26,27 @@ class Settings(BaseSettings):
         statement_timeout: `PGRECALL_STATEMENT_TIMEOUT`: seconds, 0 is none.
         idle_timeout: `PGRECALL_IDLE_TIMEOUT`: seconds a transaction may do nothing, 0 is no limit.
         max_connections: `PGRECALL_MAX_CONNECTIONS`: of each pool.
-        prepare_threshold: `PGRECALL_PREPARE_THRESHOLD`: executions after which a statement is
-            prepared; 0 is never, which PgBouncer before 1.21 needs in transaction mode.
+        pooler: `PGRECALL_POOLER`: whether the server stands behind a transaction pooler: `on`,
+            `off`, or `auto`, which finds out.
         wrapping_keys: `PGRECALL_WRAPPING_KEYS`: keys of sealed users, `name:base64` each.
         wrapping_key_file: `PGRECALL_WRAPPING_KEY_FILE`: a file of the same.
+        sealed: `PGRECALL_SEALED`: `require` refuses users who are not sealed.
     """
 
     model_config = SettingsConfigDict(env_prefix="PGRECALL_", env_ignore_empty=True)
 
-    dsn: str | None = None
-    history_dsn: str | None = None
-    memory_dsn: str | None = None
-    worker_dsn: str | None = None
+    dsn: str | None = Field(default=None, repr=False)
+    history_dsn: str | None = Field(default=None, repr=False)
+    memory_dsn: str | None = Field(default=None, repr=False)
+    worker_dsn: str | None = Field(default=None, repr=False)
     home: Path | None = None
     statement_timeout: float = Field(default=5.0, ge=0)
     idle_timeout: float = Field(default=30.0, ge=0)
     max_connections: int = Field(default=8, ge=1)
-    prepare_threshold: int = Field(default=5, ge=0)
+    pooler: Literal["auto", "on", "off"] = "auto"
     wrapping_keys: SecretStr | None = None
     wrapping_key_file: Path | None = None
+    sealed: Literal["require"] | None = None
 
     def keys(self) -> LocalWrappingKeys | None:
         """Return the wrapping keys, None when there are none."""
@@ -68,5 +70,5 @@ class Settings(BaseSettings):
             statement_timeout=self.statement_timeout,
             idle_timeout=self.idle_timeout,
             max_connections=self.max_connections,
-            prepare_threshold=self.prepare_threshold or None,
+            pooler=None if self.pooler == "auto" else self.pooler == "on",
         )

@@ -34,6 +34,7 @@ __all__ = [
     "count_message_tokens",
     "count_text_tokens",
     "encoding_name",
+    "shortened_text",
     "truncate_text",
 ]
 
@@ -107,6 +108,19 @@ def truncate_text(text: str, max_tokens: int, model: str) -> str:
     if len(ids) <= max_tokens:
         return text
     return encoding.decode(ids[:max_tokens], errors="ignore")
+
+
+def shortened_text(text: str, max_tokens: int, model: str) -> str:
+    """Return a text of at most so many tokens, its middle left out where it has more."""
+    if count_text_tokens(text, model) <= max_tokens:
+        return text
+    mark = "\n[… the middle is left out …]\n"
+    left = max_tokens - count_text_tokens(mark, model)
+    head = truncate_text(text, max(0, (left + 1) // 2), model)
+    size = len(head)
+    while size > 0 and count_text_tokens(text[len(text) - size :], model) > left // 2:
+        size = size * 9 // 10
+    return head + mark + text[len(text) - size :]
 
 
 def encoding_name(model: str) -> str | None:

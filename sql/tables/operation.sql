@@ -20,6 +20,10 @@ comment on column recall.erasures.counts is 'Rows deleted, by table.';
 comment on column recall.erasures.erased_by is
     'The transaction, which tells calls that waited for it; NULL: taken over from elsewhere.';
 
+-- Functions of an older form would stand beside those of today.
+drop procedure if exists recall.maintain(text);
+drop function if exists recall._hold_unlogged_tables();
+
 create table if not exists recall.maintenance_tasks (
     task        text        not null,
     schedule    text        not null,

@@ -44,6 +44,36 @@ comment on column recall.memory_kinds.is_behavioral is
 comment on column recall.memory_kinds.review_after is
     'Time after which such a memory should be asked again; NULL: never by itself.';
 
+create table if not exists recall.verbatim_phrases (
+    phrase   text collate "C" not null,
+    place    text             not null,
+    meaning  text             not null,
+    language text             not null,
+    constraint verbatim_phrases_pkey primary key (place, phrase),
+    constraint verbatim_phrases_place_check check (place in ('first', 'last', 'any', 'whole')),
+    constraint verbatim_phrases_meaning_check check (
+        meaning in ('question', 'request', 'courtesy', 'remark', 'statement', 'filler', 'self',
+                    'always', 'you')),
+    constraint verbatim_phrases_phrase_check check (
+        phrase <> '' and phrase = normalize(lower(phrase collate pg_c_utf8), nfkc)
+        and phrase !~ '[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff'
+                      '\uf900-\ufaff]{2}')
+);
+
+comment on table recall.verbatim_phrases is
+    'Phrases by which verbatim extraction tells statements from the rest. An installation may add '
+    'its own; all languages are looked up together, so that a message needs no language.';
+comment on column recall.verbatim_phrases.phrase is
+    'Words in lower case with one space between them; a character of a script without spaces is a '
+    'word. With place any, -x is the end of the last word.';
+comment on column recall.verbatim_phrases.place is
+    'Where in a clause: first, last, any, or whole; the longest phrase counts.';
+comment on column recall.verbatim_phrases.meaning is
+    'What it makes of the clause: question, request, courtesy, remark, statement. A filler is '
+    'skipped, self names the author, you the assistant, always turns a request into '
+    'a standing instruction.';
+comment on column recall.verbatim_phrases.language is 'Language it comes from, for readers only.';
+
 create table if not exists recall.system_prompts (
     prompt_hash bytea       not null,
     content     text        not null,

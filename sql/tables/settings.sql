@@ -1,11 +1,15 @@
 -- One typed row: every constant of the algorithms, once. `recall.configure` changes it,
--- `recall.configure_user` overrides it for one user. The three sizes at the top are fixed at
+-- `recall.configure_user` overrides it for one user. Sizes and roles at the top are fixed at
 -- installation.
 create table if not exists recall.settings (
     singleton                       boolean     not null default true,
     embedding_dimensions            integer     not null,
     hash_partitions                 integer     not null,
     history_months_ahead            integer     not null default 3,
+    role_prefix                     text        not null default 'recall',
+    share_roles                     boolean     not null default false,
+    scheduled_by                    text,
+    scheduled_in                    oid,
     history_from                    timestamptz,
     history_until                   timestamptz,
     has_sealed_users                boolean     not null default false,
@@ -25,6 +29,8 @@ create table if not exists recall.settings (
     future_skew                     interval    not null default '5 minutes',
 
     extraction                      text        not null default 'llm',
+    summaries                       text,
+    answer_within_turns             integer     not null default 128,
     extracted_tier                  text        not null default 'semantic',
     extract_after_turns             integer     not null default 10,
     extract_after_idle              interval    not null default '10 minutes',
@@ -153,6 +159,8 @@ create table if not exists recall.settings (
     constraint settings_receipt_ttl_check check (receipt_ttl >= interval '1 minute'),
     constraint settings_future_skew_check check (future_skew >= interval '0'),
     constraint settings_extraction_check check (extraction in ('llm', 'verbatim', 'none')),
+    constraint settings_summaries_check check (summaries in ('llm', 'none')),
+    constraint settings_answer_within_turns_check check (answer_within_turns between 1 and 100000),
     constraint settings_extracted_tier_check check (extracted_tier in ('semantic', 'session')),
     constraint settings_extract_after_turns_check check (extract_after_turns between 1 and 1000),
     constraint settings_extract_after_idle_check check (extract_after_idle >= interval '0'),
@@ -283,6 +291,14 @@ comment on column recall.settings.hash_partitions is
     'Leaves of each hash-partitioned table; fixed at installation (1 to 1024).';
 comment on column recall.settings.history_months_ahead is
     'Months of history partitions kept ready beyond the current one (1 to 120).';
+comment on column recall.settings.role_prefix is
+    'Prefix of the roles that this database grants to; the installer sets it.';
+comment on column recall.settings.share_roles is
+    'Whether other databases of the cluster may use the same roles; the installer sets it.';
+comment on column recall.settings.scheduled_by is
+    'Role whose pg_cron jobs run maintenance here; recall.set_scheduler changes it.';
+comment on column recall.settings.scheduled_in is
+    'OID of the database where they do: a copy of the database has no jobs.';
 comment on column recall.settings.history_from is
     'Start (UTC) of the unbroken run of months that exist in every leaf; kept by '
     'ensure_partitions.';
@@ -319,6 +335,11 @@ comment on column recall.settings.future_skew is
     'A created_at this far in the future is clamped to now, further is refused.';
 comment on column recall.settings.extraction is
     'How memories are drawn from turns: llm, verbatim (no model) or none; per user or session.';
+comment on column recall.settings.summaries is
+    'Who summarizes long sessions: llm or none; NULL: llm where extraction is llm, else none. Per '
+    'user.';
+comment on column recall.settings.answer_within_turns is
+    'Turns after its call within which a tool message is accepted (1 to 100000).';
 comment on column recall.settings.extracted_tier is
     'semantic: what a user stated is durable at once; session: everything earns its tier by use.';
 comment on column recall.settings.extract_after_turns is
@@ -331,7 +352,8 @@ comment on column recall.settings.max_facts_per_turn is
 comment on column recall.settings.summarize_after_turns is
     'User turns after which the rolling summary is made anew (1 to 1000).';
 comment on column recall.settings.verbatim_min_words is
-    'Words a user message must have to become a verbatim memory (1 to 100).';
+    'Words that a statement must have to become a verbatim memory when it neither names its author '
+    'nor gives a standing instruction (1 to 100); those need two.';
 comment on column recall.settings.session_memory_grace is
     'Life of a session-tier memory after its session''s expiry.';
 comment on column recall.settings.episode_lifetime is 'Life of an episodic memory.';
@@ -396,10 +418,11 @@ comment on column recall.settings.semantic_candidates is 'Candidates by vector, 
 comment on column recall.settings.lexical_candidates is 'Candidates by words, at least.';
 comment on column recall.settings.frequent_candidates is 'Candidates by access count.';
 comment on column recall.settings.exact_search_limit is
-    'Memories (or turns) of a user up to which a search compares every one; of more, likely ones.';
+    'Memories (or turns) of a user up to which a search compares every one. Above it, it compares '
+    'candidates: nearest by sign bits, best by words, most important.';
 comment on column recall.settings.rerank_candidates is
-    'Of more than those the vectors whose signs come nearest are compared exactly: so many, or 16 '
-    'times the limit (50 to 100000).';
+    'Above exact_search_limit, only this many vectors with the nearest sign bits are compared '
+    'exactly, or 16 times the limit of the search (50 to 100000).';
 comment on column recall.settings.query_words is
     'Words of a query that a search looks for; the rest of a long text is not read.';
 comment on column recall.settings.lexical_length_penalty is
@@ -455,7 +478,8 @@ comment on column recall.settings.split_facts is 'Facts in selection split.';
 comment on column recall.settings.split_episodes is 'Episodes in selection split.';
 comment on column recall.settings.compaction_threshold is
     'Share of the history budget from which a session is compacted.';
-comment on column recall.settings.compaction_keep is 'Exchanges that compaction always leaves.';
+comment on column recall.settings.compaction_keep is
+    'User turns that compaction leaves while they stay below compaction_threshold.';
 comment on column recall.settings.job_max_attempts is 'Attempts before a job is dead.';
 comment on column recall.settings.job_backoff_base is 'Wait after the first failure; it doubles.';
 comment on column recall.settings.job_backoff_cap is 'Longest wait between two attempts.';
@@ -496,7 +520,8 @@ comment on column recall.settings.decay_idle is
 comment on column recall.settings.decay_lifetime is 'What is left of their life then.';
 comment on column recall.settings.history_retention is
     'How long months of history are kept after their end, at least (a day or more); until the '
-    'sessions in them are closed, expired or compacted past them. Per user it can only be longer.';
+    'sessions in them are closed, expired or compacted past them. Per user: longer '
+    'keeps the months that the user shares with others, shorter deletes the user''s own rows.';
 comment on column recall.settings.drop_expired_history is
     'Whether such a month is dropped once it is detached; else it stays as a table of its own.';
 comment on column recall.settings.phase_retention is

@@ -89,6 +89,7 @@ def test_a_text_opens_only_as_what_it_is() -> None:
 def test_wrapping_keys(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     text = " ".join(f"{n}:{base64.b64encode(bytes([n] * 32)).decode()}" for n in (2, 1))
     path = tmp_path / "keys"
+    path.touch(mode=0o600)
     path.write_text(text)
     monkeypatch.setenv("PGRECALL_WRAPPING_KEYS", text)
     for keys in (LocalWrappingKeys.from_file(path), LocalWrappingKeys.from_environment()):
@@ -104,6 +105,18 @@ def test_wrapping_keys(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("", "name:c2hvcnQ=", "name:!!!", "name"):
         with pytest.raises(ConfigurationError):
             LocalWrappingKeys.from_text(wrong)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o660, 0o602])
+def test_file_of_wrapping_keys_that_others_can_read_is_refused(tmp_path: Any, mode: int) -> None:
+    path = tmp_path / "keys"
+    path.write_text(f"first:{base64.b64encode(bytes(32)).decode()}")
+    path.chmod(mode)
+    with pytest.raises(ConfigurationError, match=f"mode is {mode:04o}.*chmod 600"):
+        LocalWrappingKeys.from_file(path)
+    for private in (0o600, 0o400):
+        path.chmod(private)
+        assert LocalWrappingKeys.from_file(path).current == "first"
 
 
 class Service:
@@ -433,9 +446,9 @@ def test_what_has_no_text_is_sent_as_it_is(
 def test_other_users_are_as_they_were(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
-    """With a driver that has keys, too; and a text that looks sealed is a text."""
+    """With a driver that has keys, too; and the beginning of a ciphertext is a text."""
     stranger = uuid.uuid4()
-    token = UserKeys(sealed, {1: bytes(32)}).seal("x", "memory")
+    token = UserKeys(sealed, {1: bytes(32)}).seal("x", "memory")[:40]
     chat = memory.session(user=stranger, model="gpt-4o-mini")
     chat.append(user=f"An open word, and {token}")
     memory.remember(stranger, token)

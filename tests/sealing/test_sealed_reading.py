@@ -17,6 +17,7 @@ from pgrecall.sealing import LocalWrappingKeys, UserKeys
 from sealed import connected, readable
 from secret_shapes import HARMLESS, SHAPES, Shape
 from support import call, refused, rows, value
+from transcripts import assert_valid, prompt_tokens
 
 Connection = psycopg.Connection[Any]
 
@@ -36,6 +37,38 @@ def talk_of_pets(memory: AgentMemory, user: uuid.UUID) -> tuple[uuid.UUID, uuid.
                  "The user lives in Oslo.", "The user plays the cello."):  # fmt: skip
         memory.remember(user, text, importance=0.9 if "Oslo" in text else 0.3)
     return ids[0], ids[1]
+
+
+# --- agent loops
+
+
+def test_a_sealed_agent_loop_keeps_its_task_shortened_by_the_driver(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
+    chat = memory.session(user=sealed, model="gpt-4o-mini", system_prompt="Be kind.",
+                          context_window_size=2000, max_response_tokens=300)  # fmt: skip
+    chat.append(user="It begins with a parrot. " + "More words. " * 1000 + "It ends.")
+    for number in range(40):
+        ids = [f"a{number}", f"b{number}"]
+        chat.append([
+            *({"role": "assistant", "content": None, "tool_calls": [
+                {"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
+              for one in ids),
+            {"role": "assistant", "content": "Looking."},
+            *({"role": "tool", "tool_call_id": one, "content": "found " * 20} for one in ids),
+        ])  # fmt: skip
+    compiled = chat.compile(None, embedding=None)
+    assert_valid(compiled.messages)
+    assert prompt_tokens(compiled.messages) <= 1700
+    (task,) = [str(m["content"]) for m in compiled.messages if m["role"] == "user"]
+    assert task.startswith("It begins with a parrot.")
+    assert task.endswith("It ends.")
+    assert "the middle is left out" in task
+    assert [part.reason for part in compiled.left_out] == ["budget", "shortened"]
+    assert compiled.history is not None
+    assert compiled.history["pinned_turn"] == 1
+    assert compiled.messages[-1]["tool_call_id"] == "b39"  # type: ignore[typeddict-item]
+    assert readable(db, "parrot") == []
 
 
 # --- searches and contexts

@@ -35,7 +35,7 @@ class PgrecallDriver(Contender):
 
     def create(self) -> None:
         with psycopg.connect(self.dsn, autocommit=True) as db:
-            pgrecall.schema.install(db, embedding_dimensions=self.data.dimensions)
+            pgrecall.schema.install(db, embedding_dimensions=self.data.dimensions, share_roles=True)
 
     def open(self) -> None:
         with psycopg.connect(self.dsn) as db:

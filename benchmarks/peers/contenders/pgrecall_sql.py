@@ -25,7 +25,7 @@ class PgrecallSql(Contender):
 
     def create(self) -> None:
         with psycopg.connect(self.dsn, autocommit=True) as db:
-            pgrecall.schema.install(db, embedding_dimensions=self.data.dimensions)
+            pgrecall.schema.install(db, embedding_dimensions=self.data.dimensions, share_roles=True)
 
     def open(self) -> None:
         self.db = psycopg.connect(self.dsn, autocommit=True)

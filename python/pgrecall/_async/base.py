@@ -14,10 +14,10 @@ from pgrecall._async.sealer import AsyncSealer
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
-from pgrecall._runtime import AsyncBackground, AsyncRuntime
+from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
 from pgrecall._sealed import Sealing
 from pgrecall.embedding import Embedder, OpenAIEmbedder
-from pgrecall.errors import ConfigurationError
+from pgrecall.errors import ConfigurationError, NotAllowedError
 from pgrecall.sealing import WrappingKeys
 
 __all__ = ["JSON", "LONG_TIMEOUT", "AsyncClientBase", "User"]
@@ -44,13 +44,15 @@ class AsyncClientBase:
         embedder: Embedder | Literal[False] | None = None,
         limits: Limits | None = None,
         wrapping_keys: WrappingKeys | None = None,
+        sealed: Literal["require"] | None = None,
     ) -> None:
         self.limits = limits or Limits()
-        self._write = AsyncDatabase(write, self.limits)
-        self._history = self._write if history is None else AsyncDatabase(history, self.limits)
-        self._memory = self._write if memory is None else AsyncDatabase(memory, self.limits)
-        self._work = self._write if worker is None else AsyncDatabase(worker, self.limits)
-        self._sealer = AsyncSealer(self._write, wrapping_keys)
+        self._home = AsyncHome()
+        self._write = self._database(write)
+        self._history = self._write if history is None else self._database(history)
+        self._memory = self._write if memory is None else self._database(memory)
+        self._work = self._write if worker is None else self._database(worker)
+        self._sealer = AsyncSealer(self._write, wrapping_keys, sealed)
         for database in (self._write, self._history, self._memory, self._work):
             database.sealer = self._sealer
         self._given_embedder = embedder
@@ -60,6 +62,9 @@ class AsyncClientBase:
         self._users: dict[str, UUID] = {}
         self._background = AsyncBackground()
         self._ledger = AsyncLedger(self)
+
+    def _database(self, target: Target) -> AsyncDatabase:
+        return AsyncDatabase(target, self.limits, self._home)
 
     # What is known of the database, and of users
 
@@ -122,7 +127,19 @@ class AsyncClientBase:
         return self._users[user]
 
     async def ensure_user(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
-        """Make a user known, with the text that names him, and return the id."""
+        """Make a user known, with the text that names them, and return the id.
+
+        Raises:
+            ConfigurationError: this driver requires sealed users, and this one is not sealed.
+            NotAllowedError: this driver requires sealed users; metadata would be stored readable.
+        """
+        if self._sealer.required:
+            await self._sealer.sealing(await self.user_id(user))
+            if metadata is not UNSET:
+                raise NotAllowedError(
+                    "the metadata of a user are stored readable, and this driver requires sealed "
+                    "users", hint="Keep them in the metadata of a session or memory.",
+                )  # fmt: skip
         named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
         found: UUID = await self._write.value(
             Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True

@@ -49,10 +49,11 @@ __all__ = ["AsyncAgentMemory"]
 class AsyncAgentMemory(AsyncOperation):
     """Long-term memory for agents, in one database.
 
-    Make it by `connect` or `embedded`; nothing is opened before the first call. It may be shared:
-    each call takes a connection of its own from a pool. A method is one call of the function of
-    the same purpose; its keyword arguments are those of the function, and what is left out has the
-    default that the function has.
+    Make it by `connect` or `embedded`; nothing is opened before the first call. Threads may share
+    it, or the tasks of one event loop: each call takes a connection of its own from a pool. From
+    another event loop a call raises RuntimeError until the memory is closed. A method is one call
+    of the function of the same purpose; its keyword arguments are those of the function, and what
+    is left out has the default that the function has.
 
     Attributes:
         limits: timeouts and pool sizes.
@@ -70,6 +71,7 @@ class AsyncAgentMemory(AsyncOperation):
         reranker: Reranker | None = None,
         limits: Limits | None = None,
         wrapping_keys: WrappingKeys | None = None,
+        sealed: Literal["require"] | None = None,
         on_close: Callable[[], object] | None = None,
     ) -> None:
         super().__init__(
@@ -80,6 +82,7 @@ class AsyncAgentMemory(AsyncOperation):
             embedder=embedder,
             limits=limits,
             wrapping_keys=wrapping_keys,
+            sealed=sealed,
         )
         self._llm = llm
         self._reranker = reranker
@@ -100,6 +103,7 @@ class AsyncAgentMemory(AsyncOperation):
         reranker: Reranker | None = None,
         limits: Limits | None = None,
         wrapping_keys: WrappingKeys | None = None,
+        sealed: Literal["require"] | None = None,
     ) -> Self:
         """Return the memory in a database that has the schema installed.
 
@@ -117,6 +121,8 @@ class AsyncAgentMemory(AsyncOperation):
                 texts that returns a score for each. None, the default, leaves the database's order.
             limits: timeouts and pool sizes.
             wrapping_keys: what opens the keys of sealed users; see `pgrecall.sealing`.
+            sealed: "require" refuses to write for, or read, a user who is not sealed, whatever the
+                database says: who can change its rows can delete every sign of a key.
         """
         return cls(
             dsn,
@@ -128,6 +134,7 @@ class AsyncAgentMemory(AsyncOperation):
             reranker=reranker,
             limits=limits,
             wrapping_keys=wrapping_keys,
+            sealed=sealed,
         )
 
     @classmethod
@@ -140,6 +147,7 @@ class AsyncAgentMemory(AsyncOperation):
         reranker: Reranker | None = None,
         limits: Limits | None = None,
         wrapping_keys: WrappingKeys | None = None,
+        sealed: Literal["require"] | None = None,
     ) -> Self:
         """Return the memory in an embedded server, which the first call starts.
 
@@ -153,6 +161,7 @@ class AsyncAgentMemory(AsyncOperation):
             reranker: as in `connect`.
             limits: as in `connect`.
             wrapping_keys: as in `connect`.
+            sealed: as in `connect`.
 
         Raises:
             EmbeddedServerError: (at the first call) it is not installed, or does not start.
@@ -167,6 +176,7 @@ class AsyncAgentMemory(AsyncOperation):
             reranker=reranker,
             limits=limits,
             wrapping_keys=wrapping_keys,
+            sealed=sealed,
             on_close=database.stop,
         )
 
@@ -178,13 +188,17 @@ class AsyncAgentMemory(AsyncOperation):
         settings = Settings()
         if settings.dsn is None:
             return cls.embedded(
-                settings.home, limits=settings.limits(), wrapping_keys=settings.keys()
+                settings.home,
+                limits=settings.limits(),
+                wrapping_keys=settings.keys(),
+                sealed=settings.sealed,
             )
         return cls.connect(
             settings.dsn,
             **settings.other_dsns(),
             limits=settings.limits(),
             wrapping_keys=settings.keys(),
+            sealed=settings.sealed,
         )
 
     def joining(self, connection: AsyncConnection[Any]) -> Self:
@@ -202,6 +216,7 @@ class AsyncAgentMemory(AsyncOperation):
             reranker=self._reranker,
             limits=self.limits,
             wrapping_keys=self._sealer.wrapping,
+            sealed=self._sealer.required,
         )
         joined._info = self._info
         joined._embedder = self._embedder
@@ -216,7 +231,7 @@ class AsyncAgentMemory(AsyncOperation):
         Calls do what they need of this themselves; this brings the errors forward.
 
         Raises:
-            psycopg.OperationalError: the server cannot be reached.
+            ConnectionLostError: the server cannot be reached.
             ConfigurationError: the schema is not installed, or its embedding model is another.
             InvalidEmbeddingError: the embedder's vectors are of another length.
         """
@@ -226,9 +241,11 @@ class AsyncAgentMemory(AsyncOperation):
 
     async def aclose(self) -> None:
         """Send what waits in the background and close the pools that this object opened."""
+        self._home.enter()
         await self._background.drain()
         for database in (self._write, self._history, self._memory, self._work):
             await database.aclose()
+        self._home.leave()
         on_close, self._on_close = self._on_close, None
         if on_close is not None:
             await AsyncRuntime.in_thread(on_close)

@@ -9,7 +9,7 @@ from uuid import UUID
 from pgrecall._async.base import JSON, User
 from pgrecall._async.model_calls import AsyncModelCalls
 from pgrecall._calls import UNSET, Call, Unset
-from pgrecall.rows import HealthCheck, Metric
+from pgrecall.rows import HealthCheck, Metric, WaitingJobs
 
 __all__ = ["AsyncOperation"]
 
@@ -69,6 +69,10 @@ class AsyncOperation(AsyncModelCalls):
     async def version(self) -> str:
         """Return the version of the installed schema."""
         return str(await self._write.value(Call.of("version"), repeatable=True))
+
+    async def waiting_jobs(self) -> list[WaitingJobs]:
+        """Return the ready jobs by kind; for a login with the rights of `recall_worker`."""
+        return await self._work.rows(WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
 
     async def enqueue(
         self,

@@ -16,7 +16,14 @@ from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sealed import message_digest
 from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.messages import content_text, continued, normalize, tool_tokens, with_tokens
+from pgrecall.messages import (
+    content_text,
+    continued,
+    normalize,
+    shorten_task,
+    tool_tokens,
+    with_tokens,
+)
 from pgrecall.rows import (
     Appended,
     CompiledContext,
@@ -304,7 +311,12 @@ class AsyncChatSession:
             "compile_context", query, current_message, tools, embedding, as_of, options
         )
         raw = await self._memory._memory.value(call, user_id=self.user_id, repeatable=True)
-        self.last_context = compiled = CompiledContext.from_json(raw)
+        compiled = CompiledContext.from_json(raw)
+        # The database cannot shorten a ciphertext.
+        for part in compiled.left_out:
+            if part.reason == "shortened":
+                shorten_task(compiled.messages, part.tokens or 0, self.model)
+        self.last_context = compiled
         return compiled
 
     async def explain(
@@ -534,7 +546,9 @@ class AsyncChatSession:
         answer `{"error": "interrupted"}`.
 
         The turn stays within the window: results are cut, and when they need room the oldest
-        messages of the history are left out. An endpoint that reports no usage is counted for, and
+        messages of the history are left out, then the oldest rounds of the turn. When a worker
+        compacts the session meanwhile, the next call begins with the summary. An endpoint that
+        reports no usage is counted for, and
         `usage_estimated` in the message's metadata says so.
 
         Args:

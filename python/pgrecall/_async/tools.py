@@ -14,7 +14,7 @@ from pgrecall import _tools
 from pgrecall._tools import AskedCall, list_result, result, shown
 from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
-from pgrecall.rows import Message, Remembered
+from pgrecall.rows import Message
 
 if TYPE_CHECKING:
     from pgrecall._async.session import AsyncChatSession
@@ -24,7 +24,6 @@ __all__ = ["AsyncMemoryTools"]
 logger = logging.getLogger("pgrecall")
 
 _DEFAULT_LIMIT = 5
-_QUOTABLE_MESSAGES = 50  # of the conversation, in which the user's words are looked for
 _SPOKEN = ("user", "assistant")
 
 
@@ -43,7 +42,10 @@ class AsyncMemoryTools:
     the user said. So a web page or a tool's result that talks the model into remembering something
     does not reach other conversations.
 
-    `forget_memory` ends a memory softly: `AgentMemory.restore` takes it back.
+    `forget_memory` ends what the user said only with the user's own words in proof; without them it
+    records a dispute (`AgentMemory.disputes`), and the memory stays. It ends softly:
+    `AgentMemory.restore` takes it back. The words of an encrypted user prove nothing, because the
+    database, which has the rule, cannot read them.
     """
 
     def __init__(self, chat: AsyncChatSession, *, only: Collection[str] | None = None) -> None:
@@ -155,15 +157,19 @@ class AsyncMemoryTools:
         }
         if asked.slot is not None:
             candidate["slot"] = asked.slot
-        is_said, turn = await self._proof(asked)
-        if is_said:
+        proof = None
+        if asked.user_words is not None:
+            proof = await chat._memory._prove(
+                chat.user_id, chat.session_id, asked.content, asked.user_words, chat._last_asked
+            )
+        is_said = proof is not None and proof.verdict == "states"
+        if proof is not None and is_said:
             candidate |= {"provenance": "user_stated", "source": "conversation"}
             candidate["metadata"]["user_words"] = asked.user_words
-            if turn is not None:
-                candidate["source_turn_ids"] = [turn.message_id]
+            if proof.message_id is not None:
+                candidate["source_turn_ids"] = [proof.message_id]
         else:
             candidate |= {"provenance": "system_inferred", "source": "inference"}
-        stored: Remembered
         [stored] = await chat._memory.ingest(chat.user_id, [candidate], session_id=chat.session_id)
         fields: dict[str, Any] = {"outcome": stored.outcome, "id": stored.memory_id}
         if stored.outcome == "disputed":
@@ -172,28 +178,23 @@ class AsyncMemoryTools:
             fields["why"] = "not the user's own words: kept for this conversation only"
         return result("remember", **fields)
 
-    async def _proof(self, asked: _tools.Remember) -> tuple[bool, Message | None]:
-        """Return whether the user said it, and in which stored message."""
-        chat, quote = self._chat, asked.user_words
-        if quote is None:
-            return False, None
-        if _tools.is_said_by_user(quote, asked.content, chat._last_asked):
-            return True, None
-        for message in await chat.messages(limit=_QUOTABLE_MESSAGES):
-            if message.role == "user" and _tools.is_said_by_user(
-                quote, asked.content, _text(message)
-            ):
-                return True, message
-        return False, None
-
     async def _forget_memory(self, asked: _tools.ForgetMemory) -> str:
         chat = self._chat
-        was_active = await chat._memory.retract(
+        done = await chat._memory.dispute(
             chat.user_id,
             asked.memory_id,
+            session_id=chat.session_id,
+            user_words=asked.user_words,
+            current_message=chat._last_asked,
             reason=f"the assistant, in session {chat.session_id}: {shown(asked.reason) or '-'}",
         )
-        return result("forget_memory", outcome="forgotten" if was_active else "was not active")
+        if done.outcome == "disputed":
+            why = "the user's own words do not take it back: it stays, and waits for a person"
+            return result("forget_memory", outcome="disputed", why=why)
+        return result(
+            "forget_memory",
+            outcome="forgotten" if done.outcome == "retracted" else "was not active",
+        )
 
     async def _search_messages(self, asked: _tools.SearchMessages, max_chars: int) -> str:
         chat = self._chat

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
     from pgrecall._async.session import AsyncChatSession
+    from pgrecall.rows import CompiledContext
 
 __all__ = ["AsyncReplyStream", "AsyncTurn"]
 
@@ -91,7 +92,12 @@ class AsyncTurn:
         self._parameters = parameters
         self._messages: list[Mapping[str, Any]] = []
         self._rounds: list[list[dict[str, Any]]] = []
+        self._ends: list[int] = []  # the last turn of each round
+        self._asked = 0  # rounds so far, also those that the context has taken over
+        self._first_turn = 0  # of what is stored
+        self._compacted = 0  # turns up to this one stand in the summary
         self._budget: dict[str, Any] = {}
+        self._task: str | None = None
         self._answered: dict[str, Any] = {}
         self._latency = 0
         self._call_id: UUID | None = None
@@ -105,14 +111,45 @@ class AsyncTurn:
             current_message=self._text, tools=self._tools or None, **chat._measured()
         )
         chat._record_context(compiled)
-        self._messages = list(compiled.messages)
-        self._budget = compiled.budget
+        self._begin_with(compiled)
         is_going_on = True
         while is_going_on:
+            await self._renew()
             async with aclosing(self._ask()) as pieces:
                 async for piece in pieces:
                     yield piece
             is_going_on = await self._answer_calls()
+
+    def _begin_with(self, compiled: CompiledContext) -> None:
+        self._messages = list(compiled.messages)
+        self._budget = compiled.budget
+        self._task = compiled.task
+        covered = [part.to_turn for part in compiled.left_out if part.reason == "summarized"]
+        self._compacted = max(covered, default=0)
+
+    async def _renew(self) -> None:
+        """Compile the context again when the session was compacted during the turn.
+
+        The new summary takes the place of the rounds that it covers. History ends before this
+        turn, whose other rounds follow the context as before.
+        """
+        chat = self._chat
+        if not self._rounds:
+            return
+        compacted = (await chat.refresh()).compacted_through_turn or 0
+        if compacted == self._compacted:
+            return
+        compiled = await chat.compile(
+            current_message=self._text,
+            tools=self._tools or None,
+            through_turn=self._first_turn - 1,
+            task=self._task,
+        )
+        self._begin_with(compiled)
+        self._compacted = compacted
+        left = [place for place, end in enumerate(self._ends) if end > compacted]
+        start = min([*left, len(self._rounds) - 1])
+        self._rounds, self._ends = self._rounds[start:], self._ends[start:]
 
     # The model
 
@@ -213,7 +250,7 @@ class AsyncTurn:
     # The calls
 
     def _may_call(self) -> bool:
-        return len(self._rounds) < self._max_rounds and self._room() >= _LEAST_ROOM
+        return self._asked < self._max_rounds and self._room() >= _LEAST_ROOM
 
     async def _answer_calls(self) -> bool:
         """Do what the reply asks, and append both; return whether the model shall go on."""
@@ -226,6 +263,7 @@ class AsyncTurn:
             return False
         may_call = self._may_call()
         self._rounds.append([_for_model(message)])
+        self._asked += 1
         answers: list[dict[str, Any]] = []
         try:
             limit = min(self._max_result_tokens, self._room() // 2 // len(mine))
@@ -238,7 +276,7 @@ class AsyncTurn:
             await self._append_at_best(completion, *answers)
             raise
         self._rounds[-1] += answers
-        await self._append(completion, *answers)
+        self._ends.append(await self._append(completion, *answers))
         chat = self._chat
         chat._memory._ledger.note_tools(chat.user_id, chat.session_id, self._call_id, mine, answers)
         return may_call and len(mine) == len(asked)
@@ -306,21 +344,25 @@ class AsyncTurn:
         return int(self._budget["total"]) + said
 
     def _room(self) -> int:
-        """Return the tokens that rounds may still take; history yields to them."""
-        return self._limit() - self._prompt_tokens() + int(self._budget["history"])
+        """Return the tokens that a round may still take; history and older rounds yield to it."""
+        stays = int(self._budget["total"]) - int(self._budget["history"])
+        last = self._rounds[-1] if self._rounds else ()
+        return self._limit() - stays - sum(map(self._cost, last))
 
     def _cost(self, message: Mapping[str, Any]) -> int:
         return count_message_tokens(message, self._chat.model) + _PER_MESSAGE
 
     # The record
 
-    async def _append(self, *messages: dict[str, Any]) -> None:
-        """Append a model's call, whole: its message, usage and answers, in one transaction."""
+    async def _append(self, *messages: dict[str, Any]) -> int:
+        """Append a model's call, whole: its message, usage and answers; return the last turn."""
         asked = [] if self.stored else [_user_message(self._text)]
-        await self._chat.append([*asked, *messages], usage={"latency_ms": self._latency})
+        turns = await self._chat.append([*asked, *messages], usage={"latency_ms": self._latency})
+        self._first_turn = self._first_turn or turns[0].turn_index
         said = [{**m["choices"][0]["message"], "finish_reason": m["choices"][0]["finish_reason"]}
                 if "choices" in m else m for m in messages]  # fmt: skip
         self.stored += [*asked, *said]
+        return turns[-1].turn_index
 
     async def _append_at_best(self, *messages: dict[str, Any]) -> None:
         """Append while an error is on its way, which is the one to be raised."""

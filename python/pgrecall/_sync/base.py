@@ -12,13 +12,13 @@ import psycopg
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
-from pgrecall._runtime import SyncBackground, SyncRuntime
+from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
 from pgrecall._sealed import Sealing
 from pgrecall._sync.database import SyncDatabase, Target
 from pgrecall._sync.ledger import SyncLedger
 from pgrecall._sync.sealer import SyncSealer
 from pgrecall.embedding import Embedder, OpenAIEmbedder
-from pgrecall.errors import ConfigurationError
+from pgrecall.errors import ConfigurationError, NotAllowedError
 from pgrecall.sealing import WrappingKeys
 
 __all__ = ["JSON", "LONG_TIMEOUT", "ClientBase", "User"]
@@ -45,13 +45,15 @@ class ClientBase:
         embedder: Embedder | Literal[False] | None = None,
         limits: Limits | None = None,
         wrapping_keys: WrappingKeys | None = None,
+        sealed: Literal["require"] | None = None,
     ) -> None:
         self.limits = limits or Limits()
-        self._write = SyncDatabase(write, self.limits)
-        self._history = self._write if history is None else SyncDatabase(history, self.limits)
-        self._memory = self._write if memory is None else SyncDatabase(memory, self.limits)
-        self._work = self._write if worker is None else SyncDatabase(worker, self.limits)
-        self._sealer = SyncSealer(self._write, wrapping_keys)
+        self._home = SyncHome()
+        self._write = self._database(write)
+        self._history = self._write if history is None else self._database(history)
+        self._memory = self._write if memory is None else self._database(memory)
+        self._work = self._write if worker is None else self._database(worker)
+        self._sealer = SyncSealer(self._write, wrapping_keys, sealed)
         for database in (self._write, self._history, self._memory, self._work):
             database.sealer = self._sealer
         self._given_embedder = embedder
@@ -61,6 +63,9 @@ class ClientBase:
         self._users: dict[str, UUID] = {}
         self._background = SyncBackground()
         self._ledger = SyncLedger(self)
+
+    def _database(self, target: Target) -> SyncDatabase:
+        return SyncDatabase(target, self.limits, self._home)
 
     # What is known of the database, and of users
 
@@ -123,7 +128,19 @@ class ClientBase:
         return self._users[user]
 
     def ensure_user(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
-        """Make a user known, with the text that names him, and return the id."""
+        """Make a user known, with the text that names them, and return the id.
+
+        Raises:
+            ConfigurationError: this driver requires sealed users, and this one is not sealed.
+            NotAllowedError: this driver requires sealed users; metadata would be stored readable.
+        """
+        if self._sealer.required:
+            self._sealer.sealing(self.user_id(user))
+            if metadata is not UNSET:
+                raise NotAllowedError(
+                    "the metadata of a user are stored readable, and this driver requires sealed "
+                    "users", hint="Keep them in the metadata of a session or memory.",
+                )  # fmt: skip
         named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
         found: UUID = self._write.value(
             Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True

@@ -12,7 +12,7 @@ from pgrecall._calls import UNSET, Call, Unset, Vector, to_halfvec
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.conversations import Conversations
 from pgrecall.errors import InvalidInputError
-from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
+from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered, Statement
 
 __all__ = ["Memories"]
 
@@ -250,9 +250,75 @@ class Memories(Conversations):
         """Return what was inferred against the user's own word, and waits for a decision."""
         return self._read_memory(Dispute, user, "list_disputes")
 
-    def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID:
-        """Accept what was disputed, or refuse it; return the id of the memory that stands."""
-        found: UUID = self._change_value(
+    def dispute(
+        self,
+        user: User,
+        memory_id: UUID,
+        *,
+        session_id: UUID,
+        user_words: str | Unset | None = UNSET,
+        current_message: str | Unset | None = UNSET,
+        reason: str | Unset | None = UNSET,
+    ) -> Remembered:
+        """End a memory on a model's word, as far as the user's own words prove it.
+
+        Without proof, what the user said stays active, and a dispute waits for a person. The words
+        of an encrypted user cannot be compared in the database: there it is always a dispute.
+
+        Args:
+            user: whose.
+            memory_id: the memory that a model asks to forget.
+            session_id: the conversation in which the user's words are looked for.
+            user_words: what the model quotes of the user.
+            current_message: what the user says in the turn at hand, which is not stored yet.
+            reason: kept in the audit.
+
+        Returns:
+            Outcome `retracted`, `disputed` (with the dispute's id) or `ended` (it was not active).
+
+        Raises:
+            NotFoundError: the user has no such memory or session.
+        """
+        content: str | Unset = UNSET
+        if self._sealing(user) is not None:
+            target = self.get_memory(user, memory_id)
+            content = UNSET if target is None else f"Forget: {target.content}"
+        [found] = self._change(
+            Remembered,
+            user,
+            "dispute_memory",
+            memory_id=memory_id,
+            session_id=session_id,
+            words=user_words,
+            current_message=current_message,
+            reason=reason,
+            content=content,
+        )
+        return found
+
+    def _prove(
+        self, user: User, session_id: UUID, content: str, words: str, current_message: str
+    ) -> Statement | None:
+        """Return what the user's own words say of a text; None where they prove nothing."""
+        if self._sealing(user) is not None:
+            return None  # the rule is the database's, which cannot read the messages
+        found = self._change(
+            Statement,
+            user,
+            "prove_statement",
+            session_id=session_id,
+            content=content,
+            words=words,
+            current_message=current_message,
+        )
+        return found[0] if found else None
+
+    def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID | None:
+        """Accept what was disputed, or refuse it; return the id of the memory that stands.
+
+        None stands where a dispute that asks to forget was accepted.
+        """
+        found: UUID | None = self._change_value(
             user, "resolve_dispute", memory_id=memory_id, accept=accept
         )
         return found

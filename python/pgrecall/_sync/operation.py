@@ -10,7 +10,7 @@ from uuid import UUID
 from pgrecall._calls import UNSET, Call, Unset
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.model_calls import ModelCalls
-from pgrecall.rows import HealthCheck, Metric
+from pgrecall.rows import HealthCheck, Metric, WaitingJobs
 
 __all__ = ["Operation"]
 
@@ -70,6 +70,10 @@ class Operation(ModelCalls):
     def version(self) -> str:
         """Return the version of the installed schema."""
         return str(self._write.value(Call.of("version"), repeatable=True))
+
+    def waiting_jobs(self) -> list[WaitingJobs]:
+        """Return the ready jobs by kind; for a login with the rights of `recall_worker`."""
+        return self._work.rows(WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
 
     def enqueue(
         self,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from pgrecall._calls import Call
+from pgrecall._calls import UNSET, Call, Unset
 from pgrecall._sync.base import JSON, LONG_TIMEOUT, User
 from pgrecall._sync.sealed_users import SealedUsers
-from pgrecall.errors import InvalidInputError
+from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
 
 __all__ = ["Privacy"]
@@ -60,34 +60,50 @@ class Privacy(SealedUsers):
 
         Raises:
             NotFoundError: nobody knows this user.
+            ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
         """
         user_id = self.user_id(user)
         call = Call.of("export_user", user_id=user_id)
         _, rows = self._history.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
         document: dict[str, Any] = rows[0][0]
-        if sealed or not document["tables"].get("user_keys"):
+        if sealed:
+            if self._sealer.required:
+                self._sealer.sealing(user_id)
             return document
         opened = self._sealer.opened(call, ["export_user"], rows, user_id)
+        if not document["tables"].get("user_keys"):
+            return document
         document = {**opened[0][0], "is_opened": True}
         del document["tables"]["user_keys"]
         return document
 
-    def import_user(self, document: JSON) -> dict[str, int]:
+    def import_user(self, document: JSON, *, allow_weaker: bool | Unset = UNSET) -> dict[str, int]:
         """Take a document of `export_user`; return the rows inserted, by table.
 
         The user it was made of must have nothing here yet, or nothing but this.
 
+        Args:
+            document: what `export_user` has returned.
+            allow_weaker: take over settings of the user that are weaker than those here, such as
+                `secrets: keep`; by default such a document is refused.
+
         Raises:
-            InvalidInputError: it is no such document.
-            NotAllowedError: the user has other data, or is sealed where the document is not.
+            InvalidInputError: it is no such document, or weakens the settings here.
+            NotAllowedError: the user has other data, or is sealed where the document is not; or
+                this driver requires sealed users and the document has no keys.
         """
         if not document.get("user_id"):
             raise InvalidInputError(
                 "the document names no user_id", hint="It is what export_user has returned."
             )
+        if self._sealer.required and not (document.get("tables") or {}).get("user_keys"):
+            raise NotAllowedError(
+                "the document is of a user without keys, and this driver requires sealed users",
+                hint="Take export_user(…, sealed=True) of a sealed user.",
+            )
         user_id = self.user_id(str(document["user_id"]))
         counts: dict[str, int] = self._long_call(
-            self._write, user_id, "import_user", document=document
+            self._write, user_id, "import_user", document=document, allow_weaker=allow_weaker
         )
         self._sealer.forget(user_id)  # it may have come with the document
         return counts

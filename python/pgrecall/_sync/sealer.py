@@ -6,13 +6,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from pgrecall._calls import Call
 from pgrecall._redaction import Redactor
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sealed import MovedError, Opener, Sealing, has_sealed, sealed_call
+from pgrecall._sealed import (
+    MovedError,
+    Opener,
+    Sealing,
+    has_ciphertext,
+    has_sealed,
+    refuse_ciphertext,
+    sealed_call,
+)
 from pgrecall.errors import ConfigurationError, NotFoundError
 from pgrecall.sealing import NO_KEYS_HINT, UnknownKeyError, UserKeys, WrappingKeys
 
@@ -25,6 +33,7 @@ _MAX_USERS = 10_000
 _FRESH_SECONDS = 60.0  # a user may be sealed, or forgotten, by another process
 _OF_KEYS = {"get_user_keys", "seal_user", "rewrap_user_key", "add_user_key", "list_sealed_rows",
             "reseal_rows"}  # fmt: skip
+_OF_DOCUMENTS = {"import_user"}  # a sealed export brings its keys; the database checks its texts
 _WITHOUT_TEXTS = {"forget_user", "forget_session", "forget_memory"}  # for these no key is needed
 _MAX_ANCESTORS = 50
 
@@ -46,19 +55,46 @@ class SyncSealer:
     Args:
         database: where the wrapped keys are.
         wrapping: what unwraps them; None is a driver that can only say that a user is sealed.
+        sealed: "require" refuses every user without data keys.
+
+    Raises:
+        ConfigurationError: `sealed` is another word, or required without wrapping keys.
     """
 
-    def __init__(self, database: SyncDatabase, wrapping: WrappingKeys | None) -> None:
+    def __init__(
+        self,
+        database: SyncDatabase,
+        wrapping: WrappingKeys | None,
+        sealed: Literal["require"] | None = None,
+    ) -> None:
+        if sealed not in (None, "require"):
+            raise ConfigurationError(f"sealed is {sealed!r}", hint='Pass "require", or nothing.')
+        if sealed is not None and wrapping is None:
+            raise ConfigurationError(
+                "sealed users are required, and there is no wrapping key here", hint=NO_KEYS_HINT
+            )
         self._database = database
         self._known: dict[UUID, _Known] = {}
         self.wrapping = wrapping
+        self.required = sealed
 
     def sealing(self, user_id: UUID) -> Sealing | None:
         """Return what is to be done for a user, None when the user is not sealed.
 
         Raises:
-            ConfigurationError: the wrapping key is missing, or another; the data keys are gone.
+            ConfigurationError: the wrapping key is missing, or another; the data keys are gone; or
+                the user has none and this driver requires them.
         """
+        sealing = self._found(user_id)
+        if sealing is None and self.required:
+            raise ConfigurationError(
+                f"user {user_id} has no data key, and this driver requires one",
+                hint="seal_user makes one for a user without data. If there was one, somebody "
+                "removed it: restore recall.user_keys from a backup.",
+            )
+        return sealing
+
+    def _found(self, user_id: UUID) -> Sealing | None:
         known = self._known.get(user_id)
         if known is not None and time.monotonic() < known.until:
             return known.sealing
@@ -100,25 +136,40 @@ class SyncSealer:
         return self._known.pop(user_id, None) is not None
 
     def sealed(self, call: Call, user_id: UUID | None) -> Call:
-        """Return a call as it may be sent."""
-        if self.wrapping is None or user_id is None:
+        """Return a call as it may be sent.
+
+        Raises:
+            InvalidInputError: it holds a ciphertext, and the user is not sealed.
+        """
+        if user_id is None or call.function in _OF_KEYS | _WITHOUT_TEXTS | _OF_DOCUMENTS:
             return call
-        if call.function in _OF_KEYS | _WITHOUT_TEXTS:
-            return call
-        sealing = self.sealing(user_id)
-        return call if sealing is None else sealed_call(call, sealing)
+        sealing = None if self.wrapping is None else self.sealing(user_id)
+        if sealing is not None:
+            return sealed_call(call, sealing)
+        refuse_ciphertext(call)
+        return call
 
     def opened(
         self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID | None
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of an answer with their texts readable."""
+        """Return the rows of an answer with their texts readable.
+
+        Raises:
+            ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
+        """
         if user_id is None or call.function in _OF_KEYS | _WITHOUT_TEXTS:
             return rows
         if self.wrapping is None and not has_sealed(rows):
             return rows
         sealing = self.sealing(user_id)
         if sealing is None:
-            return rows  # where something looks sealed, somebody wrote what looks so
+            if has_ciphertext(rows):
+                raise ConfigurationError(
+                    f"{call.function} returned a ciphertext, and user {user_id} has no data key",
+                    hint="The rows of recall.user_keys were deleted, or another client wrote the "
+                    "text: restore them from a backup.",
+                )
+            return rows
         has_asked = False
         while True:
             try:

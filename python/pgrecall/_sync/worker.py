@@ -23,6 +23,7 @@ from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import SyncCrew, SyncRuntime, SyncStop
 from pgrecall.embedding import Embedder
 from pgrecall.errors import (
+    CallTimeoutError,
     ConfigurationError,
     InvalidInputError,
     NotFoundError,
@@ -30,7 +31,7 @@ from pgrecall.errors import (
     is_lost,
 )
 from pgrecall.llm import ChatModel, Price
-from pgrecall.rows import Job, MaintenanceRun
+from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
 from pgrecall.steps.merge import drop_unfaithful
 
 if TYPE_CHECKING:
@@ -42,9 +43,11 @@ __all__ = ["Worker"]
 logger = logging.getLogger("pgrecall")
 
 _MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
+_REPEATS = (0.5, 2.0)  # seconds before a call that took too long is sent again
 _MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
 _MAINTENANCE_TIMEOUT = 60.0  # of one call, whose tasks bound themselves; the database notes it
 _MAINTENANCE_TURN = 5.0  # seconds of a backlog, before jobs have their turn
+_MAINTENANCE_RETRY = 1.1  # seconds, as the database has a task wait for rows that somebody holds
 
 
 class Worker:
@@ -102,35 +105,38 @@ class Worker:
     def run_until_idle(
         self,
         *,
+        flush: bool = False,
         handle_signals: bool = False,
         progress: Callable[[WorkerReport], object] | None = None,
     ) -> WorkerReport:
         """Work until no job is due and none runs, and return what was done.
 
         Jobs that are due later (a conversation that still goes on, a failure to be tried again)
-        are not waited for.
+        are not waited for; the report counts them.
 
         Args:
+            flush: whether to extract at once what waits for its idle time.
             handle_signals: whether SIGTERM and SIGINT ask to stop (only in the main thread).
             progress: called after each job.
 
         Raises:
-            psycopg.OperationalError: the server is lost.
+            ConnectionLostError: the server is lost. The jobs at hand come back with their leases.
+            CallTimeoutError: a call took too long, three times.
             ConfigurationError: the embedder is not the database's, or needs a key; there is no step
                 for a kind that it was told to take.
         """
         if handle_signals:
             with self._stop.on_signals():
-                return self.run_until_idle(progress=progress)
+                return self.run_until_idle(flush=flush, progress=progress)
         with SyncCrew(self.concurrency) as crew:
             while not self._stop.is_set():
                 self._maintain()
-                self._start_due(crew)
+                self._start_due(crew, flush=flush)
                 if crew.free == crew.size:
                     break
                 self._count(crew.ended(self._pause()), progress)
             self._finish(crew, progress)
-        return self.report
+        return self.count_waiting()
 
     def run(
         self,
@@ -177,7 +183,11 @@ class Worker:
                 if not is_lost(error):
                     raise
                 logger.warning("a job at hand is left to its lease: %s", error)
-        return self.report
+        try:
+            return self.count_waiting()
+        except psycopg.OperationalError as error:
+            logger.warning("what waits is not known: %s", error)
+            return self.report
 
     def run_once(self) -> bool:
         """Take one job and do it; return False when none was due."""
@@ -186,10 +196,18 @@ class Worker:
             self.report.add(self._do(job))
         return bool(jobs)
 
-    def _start_due(self, crew: SyncCrew) -> None:
+    def count_waiting(self) -> WorkerReport:
+        """Return the report with what waits now: deferred jobs, and those that need a model."""
+        waiting = self._patiently(
+            partial(self._database.rows, WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
+        )
+        self.report.count_waiting(waiting, has_model=self._llm is not None)
+        return self.report
+
+    def _start_due(self, crew: SyncCrew, *, flush: bool = False) -> None:
         """Claim as many jobs as may run, and start them."""
         if crew.free:
-            for job in self._claim(crew.free):
+            for job in self._claim(crew.free, flush=flush):
                 crew.start(partial(self._do, job))
 
     def _finish(self, crew: SyncCrew, progress: Callable[[WorkerReport], object] | None) -> None:
@@ -215,13 +233,39 @@ class Worker:
     def _pause(self) -> float:
         return self._poll_seconds * _jitter()
 
-    def _claim(self, limit: int) -> list[Job]:
+    def _claim(self, limit: int, *, flush: bool = False) -> list[Job]:
+        """Claim jobs. What a claim took whose answer was lost comes back with its lease."""
+        jobs: list[Job] = self._patiently(partial(self._claim_once, limit, flush))
+        return jobs
+
+    def _claim_once(self, limit: int, flush: bool) -> list[Job]:
         kinds = self._kinds_of(self._memory.embedder())
         self._learn_models()
         return self._database.rows(
             Job,
-            Call.of("claim_jobs", worker=self.name, kinds=kinds, limit=limit, lease=self._lease),
+            Call.of(
+                "claim_jobs",
+                worker=self.name,
+                kinds=kinds,
+                limit=limit,
+                lease=self._lease,
+                flush=flush or UNSET,
+            ),
+            repeatable=True,
         )
+
+    def _patiently(self, send: Callable[[], Any]) -> Any:
+        """Send a call that may be repeated, again when a timeout has ended it.
+
+        A model's answer is paid for: it is not thrown away because a lock took 5 seconds.
+        """
+        for pause in _REPEATS:
+            try:
+                return send()
+            except CallTimeoutError as error:
+                logger.warning("a call of the worker is sent again: %s", error)
+                self._stop.wait(pause * _jitter())
+        return send()
 
     def _kinds_of(self, embedder: Embedder | None) -> list[str]:
         """Return the kinds to take: of those that it can do, the ones that it was told to."""
@@ -261,7 +305,7 @@ class Worker:
             return
         self._maintained = now
         try:
-            runs = self.maintain(seconds=_MAINTENANCE_TURN)
+            runs = self.maintain(seconds=_MAINTENANCE_TURN, patience=0.0)
         except psycopg.Error as error:
             if is_lost(error):
                 raise
@@ -269,25 +313,37 @@ class Worker:
             return
         if time.monotonic() > now + _MAINTENANCE_TURN:
             self._maintained = None
+        elif any(_is_held(run) for run in runs):
+            self._maintained = time.monotonic() - _MAINTENANCE_SECONDS + _MAINTENANCE_RETRY
         for run in runs:
             if "error" in run.result:
                 logger.warning("maintenance %s failed: %s", run.task, run.result["error"])
 
-    def maintain(self, *, seconds: float = 600.0) -> list[MaintenanceRun]:
+    def maintain(self, *, seconds: float = 600.0, patience: float = 10.0) -> list[MaintenanceRun]:
         """Run the maintenance tasks that are due, in short transactions, and return how each went.
 
         Args:
             seconds: after which what is still due is left for the next time.
+            patience: how long to wait for rows that somebody holds, with a pause between two tries.
         """
         until = time.monotonic() + seconds
+        patient = time.monotonic() + patience
         runs: list[MaintenanceRun] = []
-        while found := self._database.rows(
-            MaintenanceRun, Call.of("run_due_maintenance"), timeout=_MAINTENANCE_TIMEOUT
-        ):
+        while not runs or not (self._stop.is_set() or time.monotonic() > until):
+            found = self._database.rows(
+                MaintenanceRun,
+                Call.of("run_due_maintenance"),
+                repeatable=True,  # what was done is not due any more
+                timeout=_MAINTENANCE_TIMEOUT,
+            )
             runs += found
-            done = all("skipped" in run.result for run in found)  # they run elsewhere
-            if done or self._stop.is_set() or time.monotonic() > until:
-                break
+            if any(run.result.get("done") for run in found):
+                patient = time.monotonic() + patience
+            elif not found:
+                last = {run.task: run for run in runs}
+                if time.monotonic() > patient or not any(map(_is_held, last.values())):
+                    break
+                self._stop.wait(_MAINTENANCE_RETRY)
         return runs
 
     def _do(self, job: Job) -> Outcome:
@@ -299,10 +355,6 @@ class Worker:
             if is_lost(error):
                 raise
             return self._failed(job, error, ())
-        embedder = self._memory.embedder()
-        sealing = self._memory._sealing(job.user_id)
-        if sealing and not sealing.has_vectors and job.kind != "embed":
-            embedder = None
 
         def beat() -> None:
             try:
@@ -312,6 +364,10 @@ class Worker:
 
         spans: list[steps.Phase] = []
         try:
+            embedder = self._memory.embedder()
+            sealing = self._memory._sealing(job.user_id)
+            if sealing and not sealing.has_vectors and job.kind != "embed":
+                embedder = None
             running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
             spans = running.phases
             with self._memory._ledger.of_own(
@@ -350,7 +406,8 @@ class Worker:
             **arguments,
         )
         call = replace(call, session_id=job.session_id)
-        return self._database.value(call, user_id=job.user_id, repeatable=True)
+        send = partial(self._database.value, call, user_id=job.user_id, repeatable=True)
+        return self._patiently(send)
 
     def _failed(self, job: Job, error: Exception, spans: Sequence[steps.Phase]) -> Outcome:
         """Hand the job back; what the database has refused by its rules it would refuse again."""
@@ -376,6 +433,11 @@ class Worker:
         logger.info("job %s (%s) is due again: too late, or the session moved on", job.job_id,
                     job.kind)  # fmt: skip
         return Outcome(job.kind)
+
+
+def _is_held(run: MaintenanceRun) -> bool:
+    """Return whether a task left work that it could not do because somebody held the rows."""
+    return bool(run.result.get("waits"))
 
 
 def _jitter() -> float:

@@ -1,4 +1,4 @@
-"""Reading JSON lines into sessions and memories, so that a second run goes on where one stopped."""
+"""Storing what a file holds as sessions and memories; a second run goes on where one stopped."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
-import click
-
 from pgrecall import AgentMemory, ChatSession
 from pgrecall._calls import UNSET, Unset
+from pgrecall.cli._formats import ImportFailed, Line, Lines, MessageFile, read_time, shown
 from pgrecall.errors import InvalidInputError, PgRecallError
 from pgrecall.rows import Message
 
@@ -33,10 +32,6 @@ _ELEMENT = re.compile(r"(?:messages|candidates)\[(\d+)\]")
 JSON = dict[str, Any]
 
 
-class ImportFailed(click.ClickException):
-    """A line that is refused; the message begins with `file:line`."""
-
-
 @dataclass(slots=True)
 class Imported:
     """What an import did.
@@ -45,12 +40,14 @@ class Imported:
         messages: stored now.
         facts: outcomes (added, duplicate, …) of facts.
         skipped: lines that had been stored before.
+        left_out: messages of the file that are nobody's words: hidden, of a tool, without text.
         users: seen.
         sessions: seen.
     """
 
     messages: int = 0
     skipped: int = 0
+    left_out: int = 0
     facts: Counter[str] = field(default_factory=Counter)
     users: set[str] = field(default_factory=set)
     sessions: set[tuple[str, str]] = field(default_factory=set)
@@ -60,60 +57,11 @@ class Imported:
         return {
             "messages": self.messages,
             "skipped": self.skipped,
+            "left_out": self.left_out,
             "facts": dict(sorted(self.facts.items())),
             "users": len(self.users),
             "sessions": len(self.sessions),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    number: int
-    data: JSON
-    chars: int
-
-
-class _Lines:
-    """The objects of a file of JSON lines, each with its line number."""
-
-    def __init__(self, path: Path, advance: Callable[[int], object] | None) -> None:
-        self.path = path
-        self._advance = advance
-
-    def __iter__(self) -> Iterator[_Line]:
-        with click.open_file(str(self.path), "rb") as file:
-            for number, raw in enumerate(file, start=1):
-                text = self._decoded(number, raw)
-                if text:
-                    yield _Line(number, self._parsed(number, text), len(text))
-                if self._advance is not None:
-                    self._advance(len(raw))
-
-    def failed(self, number: int | str, why: str) -> ImportFailed:
-        """Return the error of a line."""
-        return ImportFailed(f"{self.path}:{number}: {why}")
-
-    def _decoded(self, number: int, raw: bytes) -> str:
-        try:
-            return raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        except UnicodeDecodeError as error:
-            raise self.failed(number, f"not UTF-8 at byte {error.start}") from None
-
-    def _parsed(self, number: int, text: str) -> JSON:
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise self.failed(number, f"not JSON: {error}") from None
-        if not isinstance(data, dict):
-            raise self.failed(number, "not a JSON object")
-        return data
-
-    def text(self, line: _Line, key: str) -> str:
-        """Return a field that must be a text and not empty."""
-        value = line.data.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise self.failed(line.number, f"{key} is {_shown(line.data, key)}")
-        return value
 
 
 class _Stored:
@@ -153,7 +101,9 @@ class _Conversation:
 
     user: str
     name: str
-    waiting: list[tuple[int, JSON]] = field(default_factory=list)
+    title: str
+    latest: datetime | None = None
+    waiting: list[tuple[str, JSON]] = field(default_factory=list)
     chars: int = 0
     first: int = 0  # place in the conversation of the first message held back
     seen: int = 0  # messages of it in the file so far
@@ -162,7 +112,7 @@ class _Conversation:
 
 
 class MessageImporter:
-    """Imports messages, one a line.
+    """Imports messages of a file in any of the known formats.
 
     What is stored already is told by content and time, so a run that was interrupted, and a file
     that has grown, are simply imported again. A refused line stops the import: of its batch
@@ -173,6 +123,8 @@ class MessageImporter:
         path: the file; `-` is standard input.
         model: the chat model that new sessions are opened with.
         extraction: verbatim, llm or none for the sessions; None leaves it to the settings.
+        user: whose messages they are, where the file does not say.
+        session: which session they belong to, where the file does not say.
         advance: called with the number of bytes read.
     """
 
@@ -183,10 +135,12 @@ class MessageImporter:
         *,
         model: str,
         extraction: str | None,
+        user: str | None = None,
+        session: str | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> None:
         self._memory = memory
-        self._lines = _Lines(path, advance)
+        self._lines = MessageFile(path, user=user, session=session, advance=advance)
         self._model = model
         self._extraction = extraction
         self._conversations: dict[tuple[str, str], _Conversation] = {}
@@ -207,24 +161,28 @@ class MessageImporter:
                 self._flush(conversation)
         except ImportFailed as failure:
             raise self._with_progress(failure) from failure.__cause__
+        self.imported.left_out = self._lines.left_out
         return self.imported
 
-    def _take(self, line: _Line) -> None:
+    def _take(self, line: Line) -> None:
         user, name = self._lines.text(line, "user"), self._lines.text(line, "session")
         message, at = self._message(line)
         key = (user, name)
         if key not in self._conversations:
-            self._conversations[key] = _Conversation(user, name)
+            self._conversations[key] = _Conversation(user, name, line.title or name)
             self.imported.users.add(user)
             self.imported.sessions.add(key)
         conversation = self._conversations[key]
         conversation.seen += 1
-        if self._is_stored(conversation, message, at, line.number):
+        if at is not None:  # the database raises a time before the last one, too
+            at = conversation.latest = max(at, conversation.latest or at)
+            message["created_at"] = at.isoformat()
+        if self._is_stored(conversation, message, at, line.place):
             self.imported.skipped += 1
             return
         if not conversation.waiting:
             conversation.first = conversation.seen
-        conversation.waiting.append((line.number, message))
+        conversation.waiting.append((line.place, message))
         conversation.chars += line.chars
         self._waiting += 1
         self._waiting_chars += line.chars
@@ -233,39 +191,37 @@ class MessageImporter:
         elif self._waiting >= _WAITING or self._waiting_chars >= _WAITING_CHARS:
             self._flush(max(self._conversations.values(), key=lambda c: c.chars))
 
-    def _message(self, line: _Line) -> tuple[JSON, datetime | None]:
+    def _message(self, line: Line) -> tuple[JSON, datetime | None]:
         """Return the message of a line, and its time."""
         message = {k: v for k, v in line.data.items() if k not in _OURS and v is not None}
         failed = self._lines.failed
         if message.get("role") not in _ROLES:
-            raise failed(line.number, f"role is {_shown(message, 'role')}")
+            raise failed(line.place, f"role is {shown(message, 'role')}")
         for key, kinds, wanted in (
             ("content", (str, list), "a text or a list of parts"),
             ("name", (str,), "a text"),
-            ("created_at", (str,), "a text such as 2024-03-01T10:00:00Z"),
+            ("created_at", (str, int, float), "a text such as 2024-03-01T10:00:00Z"),
             ("metadata", (dict,), "an object"),
         ):
             if key in message and not isinstance(message[key], kinds):
-                raise failed(line.number, f"{key} is {_shown(message, key)}, not {wanted}")
+                raise failed(line.place, f"{key} is {shown(message, key)}, not {wanted}")
         at = None
         if "created_at" in message:
             try:
-                at = datetime.fromisoformat(message["created_at"])
+                at = read_time(message["created_at"])
             except ValueError:
-                why = f"created_at is {_shown(message, 'created_at')}, no time in ISO 8601"
-                raise failed(line.number, why) from None
-            at = at if at.tzinfo else at.replace(tzinfo=UTC)
-            message["created_at"] = at.isoformat()
+                why = f"created_at is {shown(message, 'created_at')}, no time in ISO 8601"
+                raise failed(line.place, why) from None
         return message, at
 
     def _is_stored(
-        self, conversation: _Conversation, message: JSON, at: datetime | None, number: int
+        self, conversation: _Conversation, message: JSON, at: datetime | None, place: str
     ) -> bool:
         if conversation.stored is None:
             try:
                 self._open(conversation)
             except PgRecallError as error:
-                raise self._lines.failed(number, str(error)) from error
+                raise self._lines.failed(place, str(error)) from error
         assert conversation.stored is not None  # noqa: S101
         return conversation.stored.take(message, at)
 
@@ -276,7 +232,7 @@ class MessageImporter:
             user=conversation.user,
             session_id=conversation.name,
             model=self._model,
-            title=conversation.name,
+            title=conversation.title,
             metadata=metadata,
         )
         found = chat.open()
@@ -336,8 +292,8 @@ class FactImporter:
         advance: Callable[[int], object] | None = None,
     ) -> None:
         self._memory = memory
-        self._lines = _Lines(path, advance)
-        self._waiting: dict[str, list[_Line]] = {}
+        self._lines = Lines(path, advance)
+        self._waiting: dict[str, list[Line]] = {}
         self._known: dict[str, set[str]] = {}
         self.imported = Imported()
 
@@ -392,7 +348,7 @@ class FactImporter:
             for remembered in self._memory.ingest(user, candidates):
                 self.imported.facts[remembered.outcome] += 1
         except PgRecallError as error:
-            refused = _refused_line(error, [(line.number, line.data) for line in lines])
+            refused = _refused_line(error, [(line.place, line.data) for line in lines])
             raise self._lines.failed(refused, str(error)) from error
 
 
@@ -401,21 +357,14 @@ def _identity(role: str, content: Any, name: Any, tool_calls: Any, tool_call_id:
     return json.dumps([role, content or "", name, tool_calls or None, tool_call_id], sort_keys=True)
 
 
-def _refused_line(error: PgRecallError, lines: Sequence[tuple[int, JSON]]) -> str:
-    """Return the number of the line that an error is about, or those of the whole batch."""
+def _refused_line(error: PgRecallError, lines: Sequence[tuple[str, JSON]]) -> str:
+    """Return the place of the line that an error is about, or those of the whole batch."""
     if isinstance(error, InvalidInputError):
         found = _ELEMENT.search(error.message)
         if found and int(found[1]) < len(lines):
-            return str(lines[int(found[1])][0])
+            return lines[int(found[1])][0]
         if "created_at" in error.message:  # it names the latest time
             latest = max(lines, key=lambda line: str(line[1].get("created_at", "")))
-            return str(latest[0])
+            return latest[0]
     first, last = lines[0][0], lines[-1][0]
-    return str(first) if first == last else f"{first}-{last}"
-
-
-def _shown(data: Mapping[str, Any], key: str) -> str:
-    if data.get(key) is None:
-        return "missing"
-    text = json.dumps(data[key], ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return first if first == last else f"{first}-{last}"

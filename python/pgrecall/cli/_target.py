@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from psycopg.conninfo import conninfo_to_dict
 
 from pgrecall import AgentMemory, Limits, ModelSettings
+from pgrecall._dsn import parameters_of
+from pgrecall.cli._output import note
 from pgrecall.embedding import Embedder
+from pgrecall.errors import NotFoundError
 
 if TYPE_CHECKING:
     from pgrecall.settings import Settings
 
-__all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "opened",
-           "target_option", "user_option"]  # fmt: skip
+__all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
+           "opened", "target_option", "user_option"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -72,7 +74,7 @@ def described(dsn: str | None) -> str:
         from pgrecall.embedded import default_home
 
         return f"the embedded server in {default_home()}"
-    parts = {**conninfo_to_dict(dsn)}
+    parts = parameters_of(dsn)
     host = parts.get("host") or os.environ.get("PGHOST") or "localhost"
     database = parts.get("dbname") or os.environ.get("PGDATABASE") or "the default database"
     return f"{database} on {host}"
@@ -95,6 +97,7 @@ def opened(
         "llm": llm,
         "limits": limits or settings.limits(),
         "wrapping_keys": settings.keys(),
+        "sealed": settings.sealed,
     }
     if target is None:
         memory = AgentMemory.embedded(**arguments)
@@ -104,6 +107,16 @@ def opened(
         memory = AgentMemory.connect(target, **arguments)
     with memory:
         yield memory
+
+
+def note_unknown_user(memory: AgentMemory, user: str, found: Sized) -> None:
+    """Say beside an empty result that the database does not know the user."""
+    if found:
+        return
+    try:
+        memory.export_head(user)
+    except NotFoundError:
+        note(f"there is no user {user}")
 
 
 def _environment() -> Settings:

@@ -38,13 +38,13 @@ def bench_command(rounds: int, memories: int, dsn: str | None, as_json: bool) ->
     """Time the calls of a turn on this server, as a client here sees them.
 
     With a user made for it, for whom no job calls a model, and who is forgotten afterwards: that
-    takes a role with recall_admin.
+    takes a role with recall_admin, or what the prefix of the installation makes of it.
     """
     with opened(dsn, no_embedding=True) as memory:
         if not memory._write.query(_MAY_FORGET)[0][0]:
             raise NotAllowedError(
                 "whoever measures must be able to forget the user it is done with",
-                hint="Connect with a role that has recall_admin.",
+                hint=f"Connect with a role that has {memory.info().role_prefix}_admin.",
             )
         user = uuid.uuid4()
         memory.ensure_user(user)

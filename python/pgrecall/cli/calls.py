@@ -10,7 +10,13 @@ from pgrecall import AgentMemory
 from pgrecall._calls import UNSET
 from pgrecall._names import session_uuid
 from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
-from pgrecall.cli._target import json_option, opened, target_option, user_option
+from pgrecall.cli._target import (
+    json_option,
+    note_unknown_user,
+    opened,
+    target_option,
+    user_option,
+)
 from pgrecall.errors import InvalidInputError, NotFoundError
 from pgrecall.ledger import replay
 from pgrecall.messages import content_text, dump
@@ -38,6 +44,7 @@ def list_command(
     with opened(dsn, no_embedding=True) as memory:
         of = UNSET if session is None else session_uuid(memory.user_id(user), session)
         calls = memory.model_calls(user, session_id=of, limit=limit, include_bodies=False)
+        note_unknown_user(memory, user, calls)
     if as_json:
         print_rows(calls)
         return

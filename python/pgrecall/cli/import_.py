@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from rich.progress import (
 )
 
 from pgrecall.cli._import import FactImporter, MessageImporter
-from pgrecall.cli._output import out, print_json, progress_console
+from pgrecall.cli._output import note, out, print_json, progress_console
 from pgrecall.cli._target import json_option, no_embedding_option, opened, target_option
 
 __all__ = ["import_command"]
@@ -26,6 +27,12 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 @click.command("import")
 @click.argument("file", required=False, type=_FILE)
+@click.option("--user", metavar="USER", help="Whose messages they are, where FILE does not say.")
+@click.option(
+    "--session",
+    metavar="SESSION",
+    help="Their session, where FILE does not say. Default: the name of FILE.",
+)
 @target_option
 @click.option(
     "--extraction",
@@ -43,6 +50,8 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 @json_option
 def import_command(
     file: Path | None,
+    user: str | None,
+    session: str | None,
     dsn: str | None,
     extraction: str | None,
     model: str,
@@ -50,14 +59,21 @@ def import_command(
     no_embedding: bool,
     as_json: bool,
 ) -> None:
-    """Import FILE, one message a line; running it again goes on where it stopped.
+    """Import the messages of FILE; running it again goes on where it stopped.
+
+    FILE is one of these, which its beginning tells:
 
     \b
-    {"user": "ada", "session": "2024-03-01", "role": "user", "name": null,
-     "content": "…", "created_at": "2024-03-01T10:00:00Z", "metadata": {}}
+    - JSON lines that name users and sessions, as they appear:
+      {"user": "ada", "session": "2024-03-01", "role": "user", "name": null,
+       "content": "…", "created_at": "2024-03-01T10:00:00Z", "metadata": {}}
+    - a JSON list or JSON lines of OpenAI messages, of --user in --session:
+      {"role": "user", "content": "…"}
+    - conversations.json of a ChatGPT export, of --user: what the user and the
+      assistant said in the current branch of each conversation
 
-    Users and sessions are made as they appear. Of --facts a line has user and content, and as it
-    has them kind, slot, tags, importance, confidence, provenance, observed_at, metadata.
+    Of --facts a line has user and content, and as it has them kind, slot, tags, importance,
+    confidence, provenance, observed_at, metadata.
     """  # noqa: D301
     if file is None and facts is None:
         raise click.UsageError("name a FILE, or --facts FILE")
@@ -66,7 +82,13 @@ def import_command(
         if file is not None:
             with _progress(file) as advance:
                 imported = MessageImporter(
-                    memory, file, model=model, extraction=extraction, advance=advance
+                    memory,
+                    file,
+                    model=model,
+                    extraction=extraction,
+                    user=user,
+                    session=session,
+                    advance=advance,
                 ).run()
             document = imported.as_json()
             del document["facts"]
@@ -74,17 +96,25 @@ def import_command(
             with _progress(facts) as advance:
                 counts = FactImporter(memory, facts, advance=advance).run()
             document["facts"] = {**counts.facts, "skipped": counts.skipped}
+        mode = extraction or memory.info().extraction
     if as_json:
         print_json(document)
         return
     if file is not None:
+        left_out = document["left_out"]
         out().print(
             f"{document['messages']:,} messages stored, {document['skipped']:,} were there, "
             f"of {document['users']:,} users in {document['sessions']:,} sessions"
+            + (f"; {left_out:,} hidden, of tools or without text left out" if left_out else "")
         )
     if facts is not None:
         outcomes = ", ".join(f"{count:,} {name}" for name, count in document["facts"].items())
         out().print(f"facts: {outcomes}")
+    target = " --dsn …" if dsn else ""
+    learn = f" --flush --model {model}" if mode == "llm" else ""
+    note(f"next: pgrecall worker --until-idle{learn}{target}")
+    whose = "…" if user is None else shlex.quote(user)
+    note(f"then: pgrecall search 'a question' --user {whose}{target}")
 
 
 @contextmanager

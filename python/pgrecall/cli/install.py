@@ -9,7 +9,7 @@ import psycopg
 
 from pgrecall._limits import Limits
 from pgrecall._setup import EmbeddedDatabase, set_up
-from pgrecall.cli._output import out, print_json
+from pgrecall.cli._output import out, print_error, print_json
 from pgrecall.cli._target import described, json_option, named_dsn, target_option
 from pgrecall.embedding import embedder_from_name
 
@@ -23,6 +23,12 @@ def _embedding(ctx: click.Context, parameter: click.Parameter, value: str | None
         except ValueError as error:
             raise click.BadParameter(str(error), ctx, parameter) from None
     return value
+
+
+def _print_warning(notice: psycopg.errors.Diagnostic) -> None:
+    if notice.severity_nonlocalized == "WARNING":
+        texts = (notice.message_primary, notice.message_detail, notice.message_hint)
+        print_error(f"warning: {'. '.join(text for text in texts if text)}")
 
 
 @click.command("install")
@@ -49,6 +55,17 @@ def _embedding(ctx: click.Context, parameter: click.Parameter, value: str | None
     type=click.Choice(["llm", "verbatim", "none"]),
     help="How memories are drawn from turns. Default: llm; verbatim on the embedded server.",
 )
+@click.option(
+    "--role-prefix",
+    metavar="PREFIX",
+    help="Prefix of the roles that the schema grants to. Default for a new installation: recall.",
+)
+@click.option(
+    "--share-roles/--no-share-roles",
+    default=None,
+    help="Accept that other databases of the cluster use the same roles: their members then have "
+    "the same rights in each of them.",
+)
 @json_option
 def install_command(
     dsn: str | None,
@@ -56,6 +73,8 @@ def install_command(
     dimensions: int | None,
     hash_partitions: int | None,
     extraction: str | None,
+    role_prefix: str | None,
+    share_roles: bool | None,
     as_json: bool,
 ) -> None:
     """Install the schema, or upgrade it. What is not given stays as installed."""
@@ -65,16 +84,20 @@ def install_command(
         "dimensions": dimensions,
         "hash_partitions": hash_partitions,
         "extraction": extraction,
+        "role_prefix": role_prefix,
+        "share_roles": share_roles,
     }
     if target is None:
         database = EmbeddedDatabase()
         try:
             with psycopg.connect(database.server.start()) as conn:
+                conn.add_notice_handler(_print_warning)
                 installed = database.install(conn, **choices)
         finally:
             database.stop()
     else:
         with psycopg.connect(target, **Limits().connection(target)) as conn:
+            conn.add_notice_handler(_print_warning)
             installed = set_up(conn, **choices)  # type: ignore[arg-type]
     if as_json:
         print_json(asdict(installed))
@@ -84,5 +107,6 @@ def install_command(
         f"{done} schema recall {installed.version} in {described(target)}\n"
         f"  embedding   {installed.embedding_model}, {installed.embedding_dimensions} numbers\n"
         f"  extraction  {installed.extraction}\n"
-        f"  partitions  {installed.hash_partitions}"
+        f"  partitions  {installed.hash_partitions}\n"
+        f"  roles       {installed.role_prefix}_*"
     )

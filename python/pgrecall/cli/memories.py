@@ -12,6 +12,7 @@ from pgrecall.cli._output import out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
     no_embedding_option,
+    note_unknown_user,
     opened,
     target_option,
     user_option,
@@ -67,6 +68,7 @@ def list_command(
     at = UNSET if as_of is None else as_of.replace(tzinfo=UTC)
     with opened(dsn, no_embedding=True) as memory:
         found = memory.memories(user, filter=filter_, limit=limit, as_of=at)
+        note_unknown_user(memory, user, found)
     if as_json:
         print_rows(found)
         return
@@ -172,6 +174,7 @@ def review_command(user: str, dsn: str | None, as_json: bool) -> None:
     """List what should be asked again."""
     with opened(dsn, no_embedding=True) as memory:
         due = memory.memories_to_review(user)
+        note_unknown_user(memory, user, due)
     if as_json:
         print_rows(due)
         return
@@ -233,6 +236,7 @@ def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
     """List what contradicts the user's own word and waits for a decision."""
     with opened(dsn, no_embedding=True) as memory:
         disputes = memory.disputes(user)
+        note_unknown_user(memory, user, disputes)
     if as_json:
         print_rows(disputes)
         return

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pgrecall.cli._output import note, out, print_json, print_table, progress_console
+from pgrecall.cli._output import note, out, print_error, print_json, print_table, progress_console
 from pgrecall.cli._target import (
     described,
     json_option,
@@ -53,8 +53,8 @@ def _read_object(file: Any, what: str) -> dict[str, Any]:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @target_option
 @json_option
-def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> None:
-    """Delete everything of a user for good.
+def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> int:
+    """Delete everything of a user for good. Fails when nothing of the user was there.
 
     Keep the receipt (--json): it cleans a restored backup.
     """
@@ -63,13 +63,18 @@ def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> None
         click.confirm(f"Delete everything of {user} in {place}, for good?", abort=True, err=True)
     with opened(dsn, no_embedding=True) as memory:
         receipt = memory.forget_user(user)
+    # a prompt that no session uses any more goes with any erasure
+    was_known = any(rows for name, rows in receipt["counts"].items() if name != "system_prompts")
     if as_json:
         print_json(receipt)
-        return
-    _print_counts(f"forgotten: {user}", receipt["counts"])
-    out().print("Not reached:")
-    for line in receipt["not_reached"]:
-        out().print(f"- {line}")
+    elif was_known:
+        _print_counts(f"forgotten: {user}", receipt["counts"])
+        out().print("Not reached:")
+        for line in receipt["not_reached"]:
+            out().print(f"- {line}")
+    if not was_known:
+        print_error(f"there is no user {user}: nothing was deleted here")
+    return int(not was_known)
 
 
 @click.command("export")
@@ -105,13 +110,18 @@ def export_command(
 
 @click.command("import-user")
 @click.argument("file", type=click.File("rb"))
+@click.option(
+    "--allow-weaker",
+    is_flag=True,
+    help="Take over settings of the user that are weaker than those here, such as secrets: keep.",
+)
 @target_option
 @json_option
-def import_user_command(file: Any, dsn: str | None, as_json: bool) -> None:
+def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json: bool) -> None:
     """Take a user from the FILE that `export` wrote (- for stdin)."""
     document = _read_object(file, "export of a user")
     with opened(dsn, no_embedding=True) as memory:
-        counts = memory.import_user(document)
+        counts = memory.import_user(document, allow_weaker=allow_weaker)
     if as_json:
         print_json({"user_id": document["user_id"], "counts": counts})
     else:

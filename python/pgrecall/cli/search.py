@@ -11,6 +11,7 @@ from pgrecall.cli._output import print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
     no_embedding_option,
+    note_unknown_user,
     opened,
     target_option,
     user_option,
@@ -52,6 +53,7 @@ def search_command(
             hits = memory.search_sessions(user, query, limit=limit)
         else:
             hits = memory.search(user, query, limit=limit)
+        note_unknown_user(memory, user, hits)
     if as_json:
         print_rows(hits)
         return

@@ -9,6 +9,7 @@ import click
 
 from pgrecall import AgentMemory
 from pgrecall._limits import Limits
+from pgrecall._report import sum_waiting, until
 from pgrecall.cli._output import out, print_json, print_table
 from pgrecall.cli._target import described, json_option, named_dsn, opened, target_option
 from pgrecall.errors import NotAllowedError, PgRecallError
@@ -34,7 +35,9 @@ select jsonb_build_object(
                           where ended_at is null group by tier) as m),
     'jobs', (select jsonb_build_object('total', coalesce(sum(j.count), 0))
                     || coalesce(jsonb_object_agg(j.state, j.count), '{}')
-               from (select state, count(*) from recall.jobs group by state) as j))
+               from (select state, count(*) from recall.jobs group by state) as j),
+    'sessions_for_a_model', (select o_waiting from recall._long_sessions()),
+    'sessions_without_summaries', (select o_unasked from recall._long_sessions()))
 """
 _COUNT_SECONDS = 120.0
 
@@ -52,9 +55,10 @@ def status_command(dsn: str | None, as_json: bool) -> None:
         if not memory._write.query(_SEES_ALL)[0][0]:
             raise NotAllowedError(
                 "only the owner of the schema recall, or a superuser, may count everybody's rows",
-                hint="pgrecall metrics tells a role with recall_worker much of it.",
+                hint=f"pgrecall metrics tells a role with {info.role_prefix}_worker much of it.",
             )
         numbers: dict[str, Any] = memory._write.query(_NUMBERS)[0][0]
+        deferred, first, need_model = sum_waiting(memory.waiting_jobs())
     numbers = {
         "version": info.version,
         "driver": metadata.version("pgrecall"),
@@ -62,6 +66,9 @@ def status_command(dsn: str | None, as_json: bool) -> None:
         "embedding_dimensions": info.embedding_dimensions,
         "extraction": info.extraction,
         **numbers,
+        "deferred_jobs": deferred,
+        "deferred_until": first,
+        "jobs_that_need_a_model": need_model,
     }
     if as_json:
         print_json(numbers)
@@ -77,10 +84,18 @@ def status_command(dsn: str | None, as_json: bool) -> None:
         ("messages", f"{numbers['messages']:,}"),
         ("memories", _counts(memories)),
         ("jobs", _counts(jobs)),
+        ("deferred", f"{deferred:,} {until(first)}" if first else "0"),
+        ("for a model", f"{need_model:,} of these jobs need a language model"),
+        ("long", _long(numbers["sessions_for_a_model"], numbers["sessions_without_summaries"])),
         ("cost", f"{numbers['cost_microcents'] / 1e8:,.4f} dollars"),
     ]
     for name, value in rows:
         out().print(f"{name:12}{value}")
+
+
+def _long(waiting: int, unasked: int) -> str:
+    said = f"{waiting:,} sessions wait for a model that summarizes them"
+    return f"{said}; for {unasked:,} of them summaries is none" if unasked else said
 
 
 def _counts(counts: dict[str, int]) -> str:

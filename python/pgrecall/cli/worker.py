@@ -26,6 +26,9 @@ __all__ = ["worker_command"]
 @click.command("worker")
 @target_option
 @click.option("--until-idle", is_flag=True, help="Stop when no job is due.")
+@click.option(
+    "--flush", is_flag=True, help="With --until-idle: extract at once what waits for its idle time."
+)
 @click.option("--poll", type=click.FloatRange(0.01, 3600), default=1.0, show_default=True,
               help="Seconds between looks for work.")  # fmt: skip
 @endpoint_options(model_help="The chat model of extraction and summaries.", is_model_required=False)
@@ -37,6 +40,7 @@ __all__ = ["worker_command"]
 def worker_command(
     dsn: str | None,
     until_idle: bool,
+    flush: bool,
     poll: float,
     endpoint: Endpoint,
     kinds: str | None,
@@ -48,6 +52,8 @@ def worker_command(
 
     Without --model it makes embeddings and verbatim memories, and leaves jobs that need a model.
     """
+    if flush and not until_idle:
+        raise click.UsageError("--flush needs --until-idle")
     options: dict[str, Any] = {
         "llm": endpoint.chat_model(),
         "kinds": None if kinds is None else _kinds(kinds),
@@ -56,7 +62,7 @@ def worker_command(
     }
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
     with opened_with_models(dsn, endpoint, no_embedding=no_embedding) as memory:
-        report = _work(memory, dsn, until_idle, options)
+        report = _work(memory, dsn, options, until_idle=until_idle, flush=flush)
     if as_json:
         print_json(
             {
@@ -65,10 +71,17 @@ def worker_command(
                 "failed": report.failed,
                 "lost": report.lost,
                 "last_error": report.last_error,
+                "deferred": report.deferred,
+                "deferred_until": report.deferred_until,
+                "without_model": report.without_model,
             }
         )
     else:
-        out().print(_summary(report))
+        out().print(str(report))
+        if report.without_model:
+            note("--model names a language model")
+        elif report.deferred and until_idle and not flush:
+            note("--flush extracts at once what waits for its idle time")
     return 1 if until_idle and report.failed else 0
 
 
@@ -80,7 +93,12 @@ def _kinds(text: str) -> list[str]:
 
 
 def _work(
-    memory: AgentMemory, dsn: str | None, until_idle: bool, options: Mapping[str, Any]
+    memory: AgentMemory,
+    dsn: str | None,
+    options: Mapping[str, Any],
+    *,
+    until_idle: bool,
+    flush: bool,
 ) -> WorkerReport:
     console = progress_console()
     worker = memory.worker(**options)
@@ -91,18 +109,14 @@ def _work(
             f"worker {worker.name} on {described(named_dsn(dsn))}, {at_once}; "
             "SIGTERM or Ctrl-C stops it, the second one at once"
         )
+        for waiting in worker.count_waiting().waiting:
+            note(waiting)
         return worker.run()
     if not console.is_terminal:
-        return worker.run_until_idle(handle_signals=True)
+        return worker.run_until_idle(flush=flush, handle_signals=True)
     with console.status("working") as status:
         return worker.run_until_idle(
-            handle_signals=True, progress=lambda report: status.update(_summary(report))
+            flush=flush,
+            handle_signals=True,
+            progress=lambda report: status.update(str(report)),
         )
-
-
-def _summary(report: WorkerReport) -> str:
-    parts = [f"{count:,} {kind}" for kind, count in sorted(report.done.items())]
-    text = f"{report.jobs:,} jobs done" + (f" ({', '.join(parts)})" if parts else "")
-    if report.failed:
-        text += f", {sum(report.failed.values()):,} failed: {report.last_error}"
-    return text

@@ -32,7 +32,9 @@ def _upper(value: Any) -> Any:
 
 _Line = Annotated[str, BeforeValidator(_word), Field(json_schema_extra={"maxLength": 300})]
 _Tag = Annotated[str, Field(json_schema_extra={"maxLength": 30})]
-_Turns = Annotated[list[int], Field(json_schema_extra={"maxItems": 8})]
+# The schema requires turns. An answer without them is accepted: the database credits it to the
+# least trusted role, and no page can stop an extraction by talking the model out of citations.
+_Turns = Annotated[list[int], Field(json_schema_extra={"minItems": 1, "maxItems": 8})]
 
 
 class Fact(BaseModel):
@@ -181,7 +183,7 @@ STEPS: dict[str, type[BaseModel]] = {
 """The shape of each step's answer."""
 
 
-_KEPT = ("type", "enum", "maxItems", "maxLength")
+_KEPT = ("type", "enum", "minItems", "maxItems", "maxLength")
 
 
 @cache

@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from pgrecall import prompts
+from pgrecall._statement import is_statement, phrases_by_place
 from pgrecall.llm import ChatModel
 from pgrecall.steps._questions import LONGEST, Question, block, clean, prompt, said_by_user, tags
 from pgrecall.steps._vectors import Vectors
@@ -33,7 +34,7 @@ _FEWEST_NEIGHBORS = 2  # that a candidate keeps before the question is split
 
 
 def verbatim(job_input: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
-    """Lend vectors to the user's messages of substance, which the database takes as they stand.
+    """Lend vectors to the user's statements, which the database takes as they stand.
 
     Of a sealed user it cannot tell which these are: they are chosen here, by the same rule.
     """
@@ -49,15 +50,15 @@ def verbatim(job_input: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
 
 
 def _of_substance(job_input: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the user's messages with enough words, not only questions, as candidates."""
+    """Return the user's messages that state something, as candidates."""
+    phrases = phrases_by_place(job_input["phrases"])
     chosen = []
     for message in job_input["messages"]:
         text = str(message.get("text") or "").strip()
         if (
             message["role"] == "user"
             and len(text) <= job_input["max_characters"]
-            and len(text.split()) >= job_input["min_words"]
-            and re.search(r"\w", re.sub(r"[^.!?]*\?", "", text))
+            and is_statement(text, job_input["min_words"], phrases)
         ):
             chosen.append(
                 {"content": text, "kind": "fact", "confidence": 0.9, "metadata": {"verbatim": True},

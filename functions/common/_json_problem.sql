@@ -1,0 +1,33 @@
+-- Tell what of a JSON value a client could not read again; NULL when it can.
+-- A parser of JSON recurses, and Python's refuses integers of more than 4,300 digits: such a value
+-- would make every later read fail. 400 characters hold any number of double precision.
+-- Costs 10 µs a call, 1 % of an append: most values hold no long run of digits.
+create or replace function recall._json_problem(
+    p_value  jsonb,
+    p_levels integer
+)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if jsonb_path_exists(p_value, case p_levels
+           when 64 then jsonpath 'strict $.**{64} ? (@.type() == "array" || @.type() == "object")'
+           else jsonpath 'strict $.**{68} ? (@.type() == "array" || @.type() == "object")' end) then
+        return format('is nested more than %s levels deep', p_levels);
+    end if;
+    if p_value::text ~ '[0-9]{200}' and exists (
+        select
+          from jsonb_path_query(p_value, 'strict $.** ? (@.type() == "number")') as n (item)
+         where length(ltrim(n.item::text, '-')) > 400
+    ) then
+        return 'holds a number of more than 400 characters';
+    end if;
+    return null;
+end;
+$function$;
+
+comment on function recall._json_problem(jsonb, integer) is
+    'What makes a JSON value unreadable for clients: its nesting, or the length of a number.';

@@ -1,0 +1,25 @@
+-- Keep a subscriber's own roles and sizes (trigger).
+-- Logical replication applies a changed settings row as a whole. What the installer chose for the
+-- publisher, its roles above all, would give the next upgrade of the subscriber the wrong roles.
+create or replace function recall._keep_installation()
+returns trigger
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+begin
+    new.embedding_dimensions := old.embedding_dimensions;
+    new.hash_partitions := old.hash_partitions;
+    new.role_prefix := old.role_prefix;
+    new.share_roles := old.share_roles;
+    new.scheduled_by := old.scheduled_by;
+    new.scheduled_in := old.scheduled_in;
+    new.history_from := old.history_from;
+    new.history_until := old.history_until;
+    return new;
+end;
+$function$;
+
+comment on function recall._keep_installation() is
+    'Trigger: keep the settings that belong to this database, whatever a publisher sends.';

@@ -1,0 +1,22 @@
+-- Build the regular expression of a secret from a template.
+-- @START@ begins a word, also behind an escape of JSON ("\nsk-…"); @APART@ is for forms that base64
+-- could have by chance; @NAME@ ends the name of a secret; @ANY@ is a sign of an unquoted value.
+create or replace function recall._secret_pattern(
+    p_is_cased boolean,
+    p_before   text,
+    p_secret   text
+)
+returns text
+language sql
+immutable
+parallel safe
+return replace(replace(replace(replace(
+           case when p_is_cased then '' else '(?i)' end
+               || '(' || p_before || ')(' || p_secret || ')',
+           '@NAME@', recall._secret_names()),
+           '@ANY@', '[^\s"''\\&,;<>{}\[\]]'),
+           '@START@', '(?:\m|\\[bfnrt]|\\u[0-9a-fA-F]{4})'),
+           '@APART@', '(?:^|[\s"''`=:,;(<>{}\[|@*]|\\[bfnrt"]|\\u[0-9a-fA-F]{4})');
+
+comment on function recall._secret_pattern(boolean, text, text) is
+    'A pattern of secrets made of what stands before one and what it looks like.';

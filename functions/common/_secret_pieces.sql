@@ -1,0 +1,32 @@
+-- Cut a text at the secrets of one pattern, and mark those pieces.
+-- One pass cuts the text at all matches: to ask for one match after another would read a long text
+-- once for each. No text holds its own hash, so the hash is what separates the pieces.
+create or replace function recall._secret_pieces(
+    p_text    text,
+    p_class   text,
+    p_pattern text
+)
+returns table (
+    place     bigint,
+    piece     text,
+    is_secret boolean
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_cut constant text := encode(sha256(convert_to(p_text, 'UTF8')), 'hex');
+begin
+    return query
+    select c.place, c.piece,
+           c.place % 2 = 0 and recall._is_secret_number(p_class, c.piece)
+      from string_to_table(regexp_replace(p_text collate pg_c_utf8, p_pattern,
+                                          '\1' || v_cut || '\2' || v_cut, 'g'),
+                           v_cut) with ordinality as c (piece, place);
+end;
+$function$;
+
+comment on function recall._secret_pieces(text, text, text) is
+    'A text cut at the matches of a pattern of secrets.';

@@ -1,0 +1,17 @@
+-- Say who summarizes a session: llm, or none.
+-- Unless settings.summaries says, summaries go where extraction goes: nothing leaves the machine
+-- unasked.
+create or replace function recall._summaries_mode(
+    p_session  recall.sessions,
+    p_settings recall.settings
+)
+returns text
+language sql
+immutable
+parallel safe
+return coalesce(
+    p_settings.summaries,
+    case when recall._extraction_mode(p_session, p_settings) = 'llm' then 'llm' else 'none' end);
+
+comment on function recall._summaries_mode(recall.sessions, recall.settings) is
+    'Who summarizes a session: llm or none.';

@@ -1,0 +1,53 @@
+-- Tell whether a clause is a statement, question, request, courtesy or remark.
+-- Fillers at its beginning are skipped. The longest phrase at its beginning decides, then the one
+-- at its end. Without either, a clause that names its speaker is a statement from two words on,
+-- one that addresses the assistant a remark, and any other a statement from p_min_words on.
+create or replace function recall._clause_kind(
+    p_clause    text,
+    p_min_words integer
+)
+returns text
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_words    text[] := recall._clause_words(p_clause);
+    v_all      constant text[] := v_words;
+    v_first    record;
+    v_last     text;
+    v_meanings text[];
+begin
+    loop
+        v_first := recall._phrase_meaning(v_words, 'first');
+        exit when v_first.o_meaning is distinct from 'filler';
+        v_words := v_words[v_first.o_length + 1 :];
+    end loop;
+    if cardinality(v_words) < 2
+       or exists (select from recall.verbatim_phrases as p
+                   where p.place = 'whole' and p.phrase = array_to_string(v_words, ' ')) then
+        return null;
+    end if;
+    if v_first.o_meaning in ('courtesy', 'remark', 'question', 'statement') then
+        return v_first.o_meaning;
+    end if;
+
+    v_last := (recall._phrase_meaning(v_words, 'last')).o_meaning;
+    if v_last = 'statement' or v_last = 'courtesy' and v_first.o_meaning is null then
+        return v_last;
+    end if;
+    v_meanings := recall._clause_meanings(v_all);
+    return case
+        when v_first.o_meaning = 'request' or v_last = 'request'
+            then case when 'always' = any (v_meanings) then 'statement' else 'request' end
+        when v_last = 'question' or 'question' = any (v_meanings) then 'question'
+        when v_meanings && '{self,always}' then 'statement'
+        when 'you' = any (v_meanings) then 'remark'
+        when cardinality(v_words) >= p_min_words then 'statement'
+    end;
+end;
+$function$;
+
+comment on function recall._clause_kind(text, integer) is
+    'Kind of a clause by its phrases; NULL when it says nothing.';

@@ -1,0 +1,23 @@
+-- Split a clause into words as recall.verbatim_phrases spells them.
+-- A character of a script that puts no space between words is a word. The classes are code points,
+-- not \w, so that neither the database's locale nor the driver's `re` makes a difference.
+create or replace function recall._clause_words(
+    p_clause text
+)
+returns text[]
+language sql
+immutable
+parallel safe
+return array_remove(string_to_array(
+    btrim(regexp_replace(regexp_replace(regexp_replace(
+        p_clause,
+        '[\u0001-\u0026\u0028-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a9\u00ab-\u00b4\u00b6-'
+        '\u00b9\u00bb-\u00bf\u1680\u2000-\u2bff\u3000-\u3004\u3008-\u3020\ufe00-\ufe4f\U0001f000-'
+        '\U0001faff]+', ' ', 'g'),
+        '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])',
+        ' \1 ', 'g'),
+        '(?:^| )[ '']+|[ '']+(?= |$)', ' ', 'g')),
+    ' '), '');
+
+comment on function recall._clause_words(text) is
+    'Words of a clause in lower case; each character of an unspaced script is one.';

@@ -1,0 +1,89 @@
+-- Delete history of users who keep it for less time than history_retention, in one batch.
+-- Whole months go for all who share a leaf (drop_expired_partitions); a shorter retention of one
+-- user takes their rows. The walk goes by user_id, and maintenance_tasks.last_user says how far.
+-- No index finds these users, since it would cost every writer of memories a lock.
+-- Locks   sessions, as far as they are free; a held one is passed by, and o_more says so.
+create or replace function recall._purge_history(
+    p_now      timestamptz,
+    p_limit    integer,
+    p_until    timestamptz,
+    out o_done integer,
+    out o_more boolean
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
+set max_parallel_workers_per_gather = 0
+as $function$
+declare
+    v_held    boolean := false;
+    v_last    uuid;
+    v_rows    integer;
+    v_user    record;
+    v_session uuid;
+begin
+    o_done := 0;
+    o_more := false;
+    if not (select s.has_overrides from recall.settings as s) then
+        return;
+    end if;
+    select t.last_user
+      into v_last
+      from recall.maintenance_tasks as t
+     where t.task = 'purge_expired'
+       for no key update skip locked;
+    if not found then
+        return;
+    end if;
+
+    <<users>>
+    for v_user in
+        select u.user_id, date_subtract(p_now, o.retention, 'UTC') as since
+          from recall.users as u
+         cross join recall.settings as s
+         cross join lateral (
+                select (u.overrides ->> 'history_retention')::interval
+               ) as o (retention)
+         where u.user_id > coalesce(v_last, '00000000-0000-0000-0000-000000000000')
+           and u.overrides ? 'history_retention'
+           and o.retention < s.history_retention
+         order by u.user_id
+    loop
+        for v_session in
+            select s.session_id
+              from recall.sessions as s
+             where s.user_id              = v_user.user_id
+               and s.created_at           < v_user.since
+               and s.first_retained_turn <= s.turn_count
+               and (s.status in ('closed', 'expired')
+                    or s.compacted_through_turn >= s.first_retained_turn)
+             order by s.session_id
+        loop
+            loop
+                o_more := o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
+                exit users when o_more;
+                v_rows := recall._purge_old_turns(
+                    v_user.user_id, v_session, v_user.since, p_limit - o_done);
+                v_held := v_held or v_rows is null;
+                o_done := o_done + coalesce(v_rows, 0);
+                exit when v_rows is null or v_rows = 0;
+            end loop;
+        end loop;
+        v_last := v_user.user_id;
+    end loop;
+
+    update recall.maintenance_tasks as t
+       set last_user = case when o_more then v_last end
+     where t.task = 'purge_expired'
+       and t.last_user is distinct from case when o_more then v_last end;
+    o_more := o_more or v_held;
+end;
+$function$;
+
+comment on function recall._purge_history(timestamptz, integer, timestamptz) is
+    'Delete history of users whose own history_retention is shorter than that of all, in one '
+    'batch.';

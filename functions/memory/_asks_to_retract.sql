@@ -1,0 +1,26 @@
+-- Tell whether a dispute asks to end the memory, rather than to replace it. The audit says so,
+-- which no candidate can write.
+create or replace function recall._asks_to_retract(
+    p_user_id   uuid,
+    p_memory_id uuid
+)
+returns boolean
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+begin
+    return exists (
+        select
+          from recall.memory_events as e
+         where e.user_id   = p_user_id
+           and e.memory_id = p_memory_id
+           and e.event     = 'disputed'
+           and e.detail @> '{"retracts": true}');
+end;
+$function$;
+
+comment on function recall._asks_to_retract(uuid, uuid) is
+    'Whether accepting a dispute ends the disputed memory without a successor.';

@@ -1,0 +1,20 @@
+-- Return the provenance that an extracted candidate claims, in words or by its kind.
+-- An episode is the system's inference, or a tool's word when a tool spoke in its turns.
+create or replace function recall._claimed_provenance(
+    p_candidate jsonb,
+    p_roles     text[]
+)
+returns text
+language sql
+immutable
+parallel safe
+return coalesce(p_candidate ->> 'provenance', case
+    when p_candidate -> 'correction' = 'true' then 'correction'
+    when p_candidate ->> 'kind' in ('preference', 'instruction') then p_candidate ->> 'kind'
+    when p_candidate ->> 'kind' = 'episode'
+        then coalesce(recall._least_trusted(p_roles), 'system_inferred')::text
+    else 'user_stated'
+end);
+
+comment on function recall._claimed_provenance(jsonb, text[]) is
+    'Provenance that a model''s candidate claims, in words or by its kind.';

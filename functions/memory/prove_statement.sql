@@ -1,0 +1,63 @@
+-- Look for the user's own words in proof of a memory's text.
+-- They stand in the current message, which is not stored yet, or in the user's last fifty messages
+-- of the session. A model can be talked into a call, but not into what the user said. Ciphertexts
+-- and long texts prove nothing (recall._judge_statement).
+-- Raises  RC001 unknown session, RC003.
+create or replace function recall.prove_statement(
+    p_user_id         uuid,
+    p_session_id      uuid,
+    p_content         text,
+    p_words           text,
+    p_current_message text default null
+)
+returns table (
+    verdict    text,
+    message_id uuid
+)
+language plpgsql
+stable
+parallel safe
+security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_session recall.sessions;
+begin
+    perform recall._check_user(p_user_id);
+    v_session := recall._read_session(p_user_id, p_session_id);
+    if p_content is null or p_words is null
+       or greatest(length(p_content), length(p_words)) > 100000 then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_content or p_words is null, or longer than 100,000 characters',
+            hint    = 'Pass the memory''s text, and the words of the user that a model quotes.';
+    end if;
+    verdict := recall._judge_statement(p_words, p_content, p_current_message);
+    if verdict is not null then
+        return next;
+        return;
+    end if;
+
+    return query
+    select recall._judge_statement(p_words, p_content, f.body), f.message_id
+      from (
+            select h.message_id, h.turn_index,
+                   recall._content_text(h.content, h.content_parts) as body
+              from recall.conversation_history as h
+             where h.user_id    = p_user_id
+               and h.session_id = p_session_id
+               and h.created_at between v_session.created_at and v_session.last_message_at
+               and h.role       = 'user'
+               and not h.turn_index <@ v_session.retracted_turns
+             order by h.turn_index desc
+             limit 50
+           ) as f
+     where recall._judge_statement(p_words, p_content, f.body) is not null
+     order by f.turn_index desc
+     limit 1;
+end;
+$function$;
+
+comment on function recall.prove_statement(uuid, uuid, text, text, text) is
+    'Whether the user''s words state or deny a text, and in which message; no row: no proof.';

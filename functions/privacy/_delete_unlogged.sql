@@ -1,0 +1,44 @@
+-- Delete what the unlogged tables hold: the last step of every erasure.
+-- With memories only accesses of these, with a session also its working memory, with neither all
+-- of the users. The lock comes late: others' working memory waits for it until the commit.
+-- Locks   memory_access_log and, unless only memories go, working_memory against writers.
+create or replace function recall._delete_unlogged(
+    p_user_ids   uuid[],
+    p_session_id uuid   default null,
+    p_memory_ids uuid[] default null
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
+set jit = off
+as $function$
+declare
+    v_has_working boolean := p_session_id is not null or p_memory_ids is null;
+    v_accesses    bigint;
+    v_working     bigint;
+begin
+    perform recall._hold_unlogged_tables(v_has_working);
+
+    delete from recall.memory_access_log as l
+     where l.user_id = any (p_user_ids)
+       and (p_memory_ids is null or l.memory_id = any (p_memory_ids));
+    get diagnostics v_accesses = row_count;
+    if not v_has_working then
+        return jsonb_build_object('memory_access_log', v_accesses);
+    end if;
+
+    delete from recall.working_memory as w
+     where w.user_id = any (p_user_ids)
+       and (p_session_id is null or w.session_id = p_session_id);
+    get diagnostics v_working = row_count;
+    return jsonb_build_object('memory_access_log', v_accesses, 'working_memory', v_working);
+end;
+$function$;
+
+comment on function recall._delete_unlogged(uuid[], uuid, uuid[]) is
+    'Delete noted accesses and working memory of users, of a session or of memories; the rows '
+    'deleted by table.';

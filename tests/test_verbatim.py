@@ -1,0 +1,154 @@
+"""Which messages verbatim extraction keeps, on labeled messages in twelve languages.
+
+`verbatim_messages.tsv` was written before the rule. Whoever changes the rule or its phrases may
+look at the messages marked `tune`, and only count those marked `held`. A change that had to look at
+a held-out miss needs fresh held-out messages.
+"""
+
+from __future__ import annotations
+
+import csv
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+import pytest
+
+from pgrecall._statement import Phrases, is_statement, phrases_by_place
+from support import append, call, open_session, rows, said, value
+
+Connection = psycopg.Connection[Any]
+MIN_WORDS = 4  # the default of settings.verbatim_min_words
+
+
+class Message(NamedTuple):
+    half: str
+    label: str
+    language: str
+    text: str
+
+
+@cache
+def labeled() -> list[Message]:
+    path = Path(__file__).with_name("verbatim_messages.tsv")
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        next(lines)
+        return [Message(*line) for line in lines]
+
+
+def is_kept(db: Connection, *texts: str) -> list[bool]:
+    kept = rows(
+        db,
+        "select recall._is_statement(t.body, %s) as kept"
+        "  from unnest(%s::text[]) with ordinality as t (body, place) order by t.place",
+        [MIN_WORDS, list(texts)],
+    )
+    return [row["kept"] for row in kept]
+
+
+@pytest.fixture(scope="module")
+def phrases(dsn: str) -> Phrases:
+    """The phrases as the driver has them for an encrypted user."""
+    with psycopg.connect(dsn) as conn:
+        found = conn.execute(
+            "select place, phrase, meaning from recall.verbatim_phrases"
+        ).fetchall()
+    lists: dict[str, dict[str, list[str]]] = {}
+    for place, phrase, meaning in found:
+        lists.setdefault(place, {}).setdefault(meaning, []).append(phrase)
+    return phrases_by_place(lists)
+
+
+def test_list_is_balanced_and_a_third_is_held_out() -> None:
+    messages = labeled()
+    assert len(messages) >= 300
+    assert len({message.text for message in messages}) == len(messages)
+    assert len({message.language for message in messages}) >= 8
+    for half in ("held", "tune"):
+        labels = [message.label for message in messages if message.half == half]
+        assert labels.count("keep") == labels.count("drop")
+    assert 3 * sum(m.half == "held" for m in messages) >= len(messages) - 6
+
+
+@pytest.mark.parametrize("half", ["held", "tune"])
+def test_nine_of_ten_facts_are_kept_and_at_most_one_of_ten_others(
+    db: Connection, half: str
+) -> None:
+    share = {}
+    for label in ("keep", "drop"):
+        texts = [m.text for m in labeled() if (m.half, m.label) == (half, label)]
+        share[label] = sum(is_kept(db, *texts)) / len(texts)
+    assert share["keep"] >= 0.9
+    assert share["drop"] <= 0.1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am vegetarian", "I like tea.", "Call me Fay.", "Sono vegetariano", "Soy vegetariano",
+        "Ich bin Vegetarierin", "Je suis végétarien", "Я вегетарианец", "我吃素", "お茶が好きです",
+        "My sister Eva lives in Turku. Right?", "I live in Lyon, where should I eat?",
+        "Ok. I moved to Bergen", "thanks! my name is Ada btw", "Minä asun Turussa nykyään",
+        "please always answer in French", "I AM VEGETARIAN!!!", "Ben İzmir'de yaşıyorum",
+    ],
+)  # fmt: skip
+def test_statements_of_two_words_and_more_are_kept(
+    db: Connection, phrases: Phrases, text: str
+) -> None:
+    assert is_kept(db, text) == [is_statement(text, MIN_WORDS, phrases)] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "?", "...", "👍👍 🎉 🎉 🎉 🎉", "ok", "Thanks a lot!", "What is my name?",
+        "Translate into German: I have two sisters. They live in Cork.",
+        "> I am vegetarian", '"I am vegetarian and I live in Cork"', "```\nI am code here now\n```",
+        "def f(self): return self.x", "ValueError: I am not a number", "gracias", "好的", "Merhaba",
+        "2026-01-02 10:00:00 I am a log line", "select me from users where id = 1",
+    ],
+)  # fmt: skip
+def test_questions_thanks_tasks_quotations_and_code_are_not_kept(
+    db: Connection, phrases: Phrases, text: str
+) -> None:
+    assert is_kept(db, text) == [is_statement(text, MIN_WORDS, phrases)] == [False]
+
+
+def test_driver_decides_as_the_database(db: Connection, phrases: Phrases) -> None:
+    """Joined and cut messages, too: the two are written twice, for encrypted users."""
+    texts = [message.text for message in labeled()]
+    texts += [f"{a} {b}" for a, b in zip(texts, texts[7:], strict=False)]
+    texts += [f"{a}, {b}?" for a, b in zip(texts, texts[11:], strict=False)]
+    texts += [f"{a}: {b[: len(b) // 2]}\n'{b}'" for a, b in zip(texts, texts[13:], strict=False)]
+    here = [is_statement(text, MIN_WORDS, phrases) for text in texts]
+    differing = [t for t, a, b in zip(texts, here, is_kept(db, *texts), strict=True) if a != b]
+    assert differing == []
+
+
+def test_an_installation_adds_phrases_of_its_own(db: Connection) -> None:
+    """An unknown language has the general rule: four words and more, unless it asks."""
+    thanks = "Kiitos paljon avusta tänään"
+    assert is_kept(db, thanks) == [True]
+    with db.transaction():
+        db.execute(
+            "insert into recall.verbatim_phrases (phrase, place, meaning, language)"
+            " values ('kiitos', 'first', 'courtesy', 'fi'), ('minä', 'any', 'self', 'fi')"
+        )
+        assert is_kept(db, thanks, "Minä laulan") == [False, True]
+        raise psycopg.Rollback
+    with pytest.raises(psycopg.errors.CheckViolation):
+        db.execute("insert into recall.verbatim_phrases values ('Kiitos', 'first', 'courtesy', '')")
+
+
+def test_min_words_bounds_statements_about_something_else(db: Connection, user: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    session = open_session(db, user)
+    append(db, user, session, said("The harbor office opens Mondays.", "I like tea."))
+    sql = """select recall._verbatim_candidates(s, 2, recall._settings(s.user_id))
+               from recall.sessions as s where s.session_id = %s"""
+    assert len(value(db, sql, [session])) == 2
+    call(db, "configure_user", p_user_id=user, p_changes={"verbatim_min_words": 6})
+    assert [c["content"] for c in value(db, sql, [session])] == ["I like tea."]
