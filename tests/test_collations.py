@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -80,10 +81,11 @@ def context_of(conn: Connection) -> dict[str, Any]:
     user = uuid.UUID(int=7)
     session = open_session(conn, user, p_system_prompt="You help.")
     told = [text for text in TEXTS if any(char.isalnum() for char in text)]
-    # Of texts that differ in case only, a context shows the one with the higher score.
+    # Of texts that differ in punctuation only, a context shows the one that was said last.
+    start = datetime(2026, 1, 1, tzinfo=UTC)
     for place, text in enumerate(told):
         call(conn, "remember", p_user_id=user, p_content=text, p_kind="instruction",
-             p_importance=0.9 - place / 100, p_observed_at="2026-01-01T00:00:00Z")  # fmt: skip
+             p_observed_at=start + timedelta(minutes=place))  # fmt: skip
     append(conn, user, session, said("Do I REMIND you of my INSTRUCTIONS?"))
     [row] = call(conn, "compile_context", p_user_id=user, p_session_id=session,
                  p_options={"selection": "all"})  # fmt: skip
