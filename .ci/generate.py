@@ -1,4 +1,4 @@
-"""Make the blocking client out of the asynchronous one: python/pgrecall/_async → _sync.
+"""Make the blocking client out of the asynchronous one: in python/pgrecall, each _async → _sync.
 
 `--check` changes nothing and fails when the result is not what stands there.
 """
@@ -30,7 +30,9 @@ NAMES = {
     "AsyncConversations": "Conversations",
     "AsyncCopy": "Copy",
     "AsyncCursor": "Cursor",
+    "AsyncEncryption": "Encryption",
     "AsyncExitStack": "ExitStack",
+    "AsyncGuard": "Guard",
     "AsyncMemories": "Memories",
     "AsyncMemoryTools": "MemoryTools",
     "AsyncModelCalls": "ModelCalls",
@@ -41,7 +43,6 @@ NAMES = {
     "AsyncRecordingClient": "RecordingClient",
     "AsyncReplyStream": "ReplyStream",
     "AsyncRetrieval": "Retrieval",
-    "AsyncSealedUsers": "SealedUsers",
     "AsyncSession": "Session",
     "AsyncStream": "Stream",
     "AsyncTransaction": "Transaction",
@@ -58,9 +59,8 @@ NAMES = {
 }
 
 
-def generate(target: Path) -> None:
-    """Write the blocking modules into the folder `target`."""
-    source = PACKAGE / "_async"
+def generate(source: Path, target: Path) -> None:
+    """Write the blocking modules of the folder `source` into the folder `target`."""
     rule = unasync.Rule("/_async/", "/_sync/", additional_replacements=NAMES)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "_async"
@@ -84,23 +84,32 @@ def generate(target: Path) -> None:
 
 def main() -> int:
     """Generate, or with `--check` compare."""
-    target = PACKAGE / "_sync"
-    if not (PACKAGE / "_async").is_dir():
-        print("python/pgrecall/_async does not exist")
-        return 1
-    if "--check" not in sys.argv[1:]:
-        shutil.rmtree(target, ignore_errors=True)
-        generate(target)
-        return 0
+    sources = sorted(PACKAGE.rglob("_async"))
+    stale = []
+    for source in sources:
+        target = source.with_name("_sync")
+        if "--check" in sys.argv[1:]:
+            stale += differences(source, target)
+        else:
+            shutil.rmtree(target, ignore_errors=True)
+            generate(source, target)
+    for name in stale:
+        print(f"{name} is not what `make generate` makes")
+    return 1 if stale or not sources else 0
+
+
+def differences(source: Path, target: Path) -> list[Path]:
+    """Return the files in `target` that are not what `generate` makes of `source`."""
     with tempfile.TemporaryDirectory() as scratch:
         fresh = Path(scratch) / "_sync"
-        generate(fresh)
+        generate(source, fresh)
         names = {file.relative_to(fresh) for file in fresh.rglob("*.py")}
         names |= {file.relative_to(target) for file in target.rglob("*.py")}
-        stale = [name for name in sorted(names) if read(fresh / name) != read(target / name)]
-    for name in stale:
-        print(f"_sync/{name} is not what `make generate` makes")
-    return 1 if stale else 0
+        return [
+            (target / name).relative_to(PACKAGE)
+            for name in sorted(names)
+            if read(fresh / name) != read(target / name)
+        ]
 
 
 def read(path: Path) -> str | None:

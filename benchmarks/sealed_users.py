@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 
 from pgrecall import AgentMemory
-from pgrecall.sealing import LocalWrappingKeys
+from pgrecall.encryption import LocalWrappingKeys
 
 MEMORIES = 200
 TURNS = 50

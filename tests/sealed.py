@@ -11,7 +11,7 @@ import psycopg
 
 from fakes import WordEmbedder
 from pgrecall import AgentMemory
-from pgrecall.sealing import LocalWrappingKeys
+from pgrecall.encryption import LocalWrappingKeys
 from support import rows, value
 from test_messages import CALL, completion
 

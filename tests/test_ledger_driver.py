@@ -23,9 +23,9 @@ from openai.types.chat import ChatCompletion
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall._redaction import Redactor
 from pgrecall.cli._main import _run
+from pgrecall.encryption import LocalWrappingKeys
 from pgrecall.errors import ConfigurationError
 from pgrecall.ledger import AsyncRecordingClient, RecordingClient, replay
-from pgrecall.sealing import LocalWrappingKeys
 from scripted_model import MODEL, Script, embedder, fact, model, talk, work
 from scripted_openai import Broken, Calls, Cut, Hang, Refusal, ScriptedOpenAI, Status, Unfinished
 from secret_shapes import COMMON, HARMLESS, SHAPES

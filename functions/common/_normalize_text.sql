@@ -1,6 +1,6 @@
 -- recall._normalize_text(text) -> the form in which two texts are the same text
 -- Unicode NFKC, no invisible characters, case folded, white space collapsed, trailing punctuation
--- dropped. pgrecall.sealing has the same for encrypted users. Nothing is replaced that may stay,
+-- dropped. pgrecall.encryption has the same for encrypted users. Nothing is replaced that may stay,
 -- since a match costs 1 µs: a single space, or a text of one byte a character, its own NFKC.
 create or replace function recall._normalize_text(
     p_text text

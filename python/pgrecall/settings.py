@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pgrecall._limits import Limits
-from pgrecall.sealing import LocalWrappingKeys
+
+if TYPE_CHECKING:
+    from pgrecall.encryption import LocalWrappingKeys
 
 __all__ = ["Settings"]
 
@@ -51,8 +53,12 @@ class Settings(BaseSettings):
     def keys(self) -> LocalWrappingKeys | None:
         """Return the wrapping keys, None when there are none."""
         if self.wrapping_key_file is not None:
+            from pgrecall.encryption import LocalWrappingKeys
+
             return LocalWrappingKeys.from_file(self.wrapping_key_file)
         if self.wrapping_keys is not None:
+            from pgrecall.encryption import LocalWrappingKeys
+
             return LocalWrappingKeys.from_text(self.wrapping_keys.get_secret_value())
         return None
 

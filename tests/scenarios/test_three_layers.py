@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory
-from pgrecall.sealing import LocalWrappingKeys
+from pgrecall.encryption import LocalWrappingKeys
 from scripted_model import MODEL, Script, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI
 from support import rows, session_row, sweep, value

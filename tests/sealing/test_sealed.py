@@ -14,15 +14,10 @@ from psycopg.types.json import Jsonb
 
 from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory
+from pgrecall._ciphertext import is_sealed
+from pgrecall.encryption import LocalWrappingKeys
+from pgrecall.encryption._keys import UserKeys, decrypted, encrypted, new_data_key
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
-from pgrecall.sealing import (
-    LocalWrappingKeys,
-    UserKeys,
-    decrypted,
-    encrypted,
-    is_sealed,
-    new_data_key,
-)
 from scripted_model import Script, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI
 from sealed import KEYS, MARK, connected, readable, use_everything

@@ -12,8 +12,8 @@ import pytest
 
 from fakes import WordEmbedder
 from pgrecall import AgentMemory, AsyncAgentMemory, ConfigurationError, InvalidInputError
+from pgrecall.encryption._keys import UserKeys
 from pgrecall.errors import NotAllowedError
-from pgrecall.sealing import UserKeys
 from sealed import KEYS, MARK, connected, readable, use_everything, with_words
 from support import call, refused, value
 

@@ -12,8 +12,9 @@ import pytest
 
 from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory
+from pgrecall.encryption import LocalWrappingKeys
+from pgrecall.encryption._keys import UserKeys
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
-from pgrecall.sealing import LocalWrappingKeys, UserKeys
 from sealed import connected, readable
 from secret_shapes import HARMLESS, SHAPES, Shape
 from support import call, refused, rows, value
@@ -416,7 +417,7 @@ def test_secrets_are_masked_before_they_are_sealed(
 ) -> None:
     """As of a plain user, by the same patterns; the database cannot look any more."""
     memory.configure_user(sealed, secrets="mask", secret_classes=[shape.kind])
-    memory._sealer.forget(sealed)
+    memory._guard.forget(sealed)
     chat = memory.session(user=sealed, model="gpt-4o-mini", title=shape.text)
     chat.append([{"role": "user", "content": shape.text, "metadata": {"seen": shape.text}}])
     made = memory.remember(sealed, shape.text)
@@ -436,7 +437,7 @@ def test_secrets_are_refused_or_kept(memory: AgentMemory, sealed: uuid.UUID) -> 
     chat.append(user=shape.text)
     assert shape.secret in str(chat.messages()), "kept, unless it is said otherwise"
     memory.configure_user(sealed, secrets="refuse")
-    memory._sealer.forget(sealed)
+    memory._guard.forget(sealed)
     for write in (
         lambda: chat.append(user=shape.text),
         lambda: memory.remember(sealed, shape.text),

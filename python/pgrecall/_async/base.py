@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
 
 import psycopg
 
 from pgrecall._async.database import AsyncDatabase, Target
+from pgrecall._async.guard import AsyncGuard
 from pgrecall._async.ledger import AsyncLedger
-from pgrecall._async.sealer import AsyncSealer
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
-from pgrecall._sealed import Sealing
 from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, NotAllowedError
-from pgrecall.sealing import WrappingKeys
+
+if TYPE_CHECKING:
+    from pgrecall.encryption import WrappingKeys
+    from pgrecall.encryption._sealed import Sealing
 
 __all__ = ["JSON", "LONG_TIMEOUT", "AsyncClientBase", "User"]
 
@@ -52,9 +54,9 @@ class AsyncClientBase:
         self._history = self._write if history is None else self._database(history)
         self._memory = self._write if memory is None else self._database(memory)
         self._work = self._write if worker is None else self._database(worker)
-        self._sealer = AsyncSealer(self._write, wrapping_keys, sealed)
+        self._guard = AsyncGuard(self._write, wrapping_keys, sealed)
         for database in (self._write, self._history, self._memory, self._work):
-            database.sealer = self._sealer
+            database.guard = self._guard
         self._given_embedder = embedder
         self._embedder: Embedder | None = None
         self._is_embedder_known = False
@@ -133,8 +135,8 @@ class AsyncClientBase:
             ConfigurationError: this driver requires sealed users, and this one is not sealed.
             NotAllowedError: this driver requires sealed users; metadata would be stored readable.
         """
-        if self._sealer.required:
-            await self._sealer.sealing(await self.user_id(user))
+        if self._guard.required:
+            await self._guard.sealing(await self.user_id(user))
             if metadata is not UNSET:
                 raise NotAllowedError(
                     "the metadata of a user are stored readable, and this driver requires sealed "
@@ -204,6 +206,6 @@ class AsyncClientBase:
 
     async def _sealing(self, user: User) -> Sealing | None:
         """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
-        if self._sealer.wrapping is None:
+        if self._guard.wrapping is None:
             return None
-        return await self._sealer.sealing(await self.user_id(user))
+        return await self._guard.sealing(await self.user_id(user))

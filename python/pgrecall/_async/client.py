@@ -8,7 +8,7 @@ it. The order is that of the folders of `functions/`:
     conversations  sessions and messages
     memories       remember, ingest, edit, retract, …
     retrieval      search, search_messages, search_sessions
-    sealed_users   seal_user, rewrap_user, rotate_user
+    encryption     seal_user, rewrap_user, rotate_user
     privacy        forget, export, import, integrity
     model_calls    the ledger
     operation      settings, models, jobs, health, metrics
@@ -38,10 +38,11 @@ from pgrecall._runtime import AsyncRuntime
 from pgrecall.embedding import Embedder
 from pgrecall.errors import InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
-from pgrecall.sealing import WrappingKeys
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+    from pgrecall.encryption import WrappingKeys
 
 __all__ = ["AsyncAgentMemory"]
 
@@ -120,7 +121,7 @@ class AsyncAgentMemory(AsyncOperation):
             reranker: puts the best of a search in order: a function of the query and at most 30
                 texts that returns a score for each. None, the default, leaves the database's order.
             limits: timeouts and pool sizes.
-            wrapping_keys: what opens the keys of sealed users; see `pgrecall.sealing`.
+            wrapping_keys: what unwraps the keys of encrypted users; see `pgrecall.encryption`.
             sealed: "require" refuses to write for, or read, a user who is not sealed, whatever the
                 database says: who can change its rows can delete every sign of a key.
         """
@@ -215,8 +216,8 @@ class AsyncAgentMemory(AsyncOperation):
             llm=self._llm,
             reranker=self._reranker,
             limits=self.limits,
-            wrapping_keys=self._sealer.wrapping,
-            sealed=self._sealer.required,
+            wrapping_keys=self._guard.wrapping,
+            sealed=self._guard.required,
         )
         joined._info = self._info
         joined._embedder = self._embedder

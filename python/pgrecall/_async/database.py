@@ -17,7 +17,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
-from pgrecall._async.sealer import AsyncSealer
+from pgrecall._async.guard import AsyncGuard
 from pgrecall._calls import Call, register_vectors
 from pgrecall._deadline import AsyncDeadline
 from pgrecall._limits import Limits
@@ -73,10 +73,10 @@ class AsyncDatabase:
         home: the event loop that several databases share.
 
     Attributes:
-        sealer: encrypts and opens the texts of sealed users.
+        guard: encrypts and decrypts the texts of encrypted users.
     """
 
-    sealer: AsyncSealer | None = None
+    guard: AsyncGuard | None = None
 
     def __init__(self, target: Target, limits: Limits, home: AsyncHome | None = None) -> None:
         self._target = target
@@ -158,22 +158,22 @@ class AsyncDatabase:
         repeatable: bool,
         timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send it, sealed and opened for a sealed user."""
-        sealer = self.sealer
-        if sealer is None or user_id is None:
+        """Send it, encrypted and decrypted for an encrypted user."""
+        guard = self.guard
+        if guard is None or user_id is None:
             return await self.send(call, user_id, repeatable, timeout)
-        sealed = await sealer.sealed(call, user_id)
+        sealed = await guard.sealed(call, user_id)
         try:
             columns, rows = await self.send(sealed, user_id, repeatable, timeout)
         except NotAllowedError:
             # sealed, or its keys replaced, by somebody else since we asked
-            if sealer.wrapping is None or not sealer.forget(user_id):
+            if guard.wrapping is None or not guard.forget(user_id):
                 raise
-            sealed = await sealer.sealed(call, user_id)
+            sealed = await guard.sealed(call, user_id)
             if sealed is call:
                 raise
             columns, rows = await self.send(sealed, user_id, repeatable, timeout)
-        return columns, await sealer.opened(call, columns, rows, user_id)
+        return columns, await guard.opened(call, columns, rows, user_id)
 
     async def send(
         self,

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from pgrecall._async.base import JSON, LONG_TIMEOUT, User
-from pgrecall._async.sealed_users import AsyncSealedUsers
+from pgrecall._async.encryption import AsyncEncryption
 from pgrecall._calls import UNSET, Call, Unset
 from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
@@ -14,7 +14,7 @@ from pgrecall.rows import IntegrityFinding
 __all__ = ["AsyncPrivacy"]
 
 
-class AsyncPrivacy(AsyncSealedUsers):
+class AsyncPrivacy(AsyncEncryption):
     """The methods on everything of a user."""
 
     async def forget_user(self, user: User) -> dict[str, Any]:
@@ -23,7 +23,7 @@ class AsyncPrivacy(AsyncSealedUsers):
         It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
         """
         receipt: dict[str, Any] = await self._long_call(self._write, user, "forget_user")
-        self._sealer.forget(await self.user_id(user))
+        self._guard.forget(await self.user_id(user))
         return receipt
 
     async def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
@@ -66,10 +66,10 @@ class AsyncPrivacy(AsyncSealedUsers):
         _, rows = await self._history.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
         document: dict[str, Any] = rows[0][0]
         if sealed:
-            if self._sealer.required:
-                await self._sealer.sealing(user_id)
+            if self._guard.required:
+                await self._guard.sealing(user_id)
             return document
-        opened = await self._sealer.opened(call, ["export_user"], rows, user_id)
+        opened = await self._guard.opened(call, ["export_user"], rows, user_id)
         if not document["tables"].get("user_keys"):
             return document
         document = {**opened[0][0], "is_opened": True}
@@ -97,7 +97,7 @@ class AsyncPrivacy(AsyncSealedUsers):
             raise InvalidInputError(
                 "the document names no user_id", hint="It is what export_user has returned."
             )
-        if self._sealer.required and not (document.get("tables") or {}).get("user_keys"):
+        if self._guard.required and not (document.get("tables") or {}).get("user_keys"):
             raise NotAllowedError(
                 "the document is of a user without keys, and this driver requires sealed users",
                 hint="Take export_user(…, sealed=True) of a sealed user.",
@@ -106,7 +106,7 @@ class AsyncPrivacy(AsyncSealedUsers):
         counts: dict[str, int] = await self._long_call(
             self._write, user_id, "import_user", document=document, allow_weaker=allow_weaker
         )
-        self._sealer.forget(user_id)  # it may have come with the document
+        self._guard.forget(user_id)  # it may have come with the document
         return counts
 
     async def verify_integrity(

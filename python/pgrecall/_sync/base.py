@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -13,13 +13,15 @@ from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
-from pgrecall._sealed import Sealing
 from pgrecall._sync.database import SyncDatabase, Target
+from pgrecall._sync.guard import Guard
 from pgrecall._sync.ledger import SyncLedger
-from pgrecall._sync.sealer import SyncSealer
 from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, NotAllowedError
-from pgrecall.sealing import WrappingKeys
+
+if TYPE_CHECKING:
+    from pgrecall.encryption import WrappingKeys
+    from pgrecall.encryption._sealed import Sealing
 
 __all__ = ["JSON", "LONG_TIMEOUT", "ClientBase", "User"]
 
@@ -53,9 +55,9 @@ class ClientBase:
         self._history = self._write if history is None else self._database(history)
         self._memory = self._write if memory is None else self._database(memory)
         self._work = self._write if worker is None else self._database(worker)
-        self._sealer = SyncSealer(self._write, wrapping_keys, sealed)
+        self._guard = Guard(self._write, wrapping_keys, sealed)
         for database in (self._write, self._history, self._memory, self._work):
-            database.sealer = self._sealer
+            database.guard = self._guard
         self._given_embedder = embedder
         self._embedder: Embedder | None = None
         self._is_embedder_known = False
@@ -134,8 +136,8 @@ class ClientBase:
             ConfigurationError: this driver requires sealed users, and this one is not sealed.
             NotAllowedError: this driver requires sealed users; metadata would be stored readable.
         """
-        if self._sealer.required:
-            self._sealer.sealing(self.user_id(user))
+        if self._guard.required:
+            self._guard.sealing(self.user_id(user))
             if metadata is not UNSET:
                 raise NotAllowedError(
                     "the metadata of a user are stored readable, and this driver requires sealed "
@@ -203,6 +205,6 @@ class ClientBase:
 
     def _sealing(self, user: User) -> Sealing | None:
         """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
-        if self._sealer.wrapping is None:
+        if self._guard.wrapping is None:
             return None
-        return self._sealer.sealing(self.user_id(user))
+        return self._guard.sealing(self.user_id(user))

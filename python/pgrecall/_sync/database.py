@@ -22,7 +22,7 @@ from pgrecall._calls import Call, register_vectors
 from pgrecall._deadline import SyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncHome, SyncRuntime
-from pgrecall._sync.sealer import SyncSealer
+from pgrecall._sync.guard import Guard
 from pgrecall.errors import (
     InterruptedCallError,
     NotAllowedError,
@@ -74,10 +74,10 @@ class SyncDatabase:
         home: the event loop that several databases share.
 
     Attributes:
-        sealer: encrypts and opens the texts of sealed users.
+        guard: encrypts and decrypts the texts of encrypted users.
     """
 
-    sealer: SyncSealer | None = None
+    guard: Guard | None = None
 
     def __init__(self, target: Target, limits: Limits, home: SyncHome | None = None) -> None:
         self._target = target
@@ -159,22 +159,22 @@ class SyncDatabase:
         repeatable: bool,
         timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send it, sealed and opened for a sealed user."""
-        sealer = self.sealer
-        if sealer is None or user_id is None:
+        """Send it, encrypted and decrypted for an encrypted user."""
+        guard = self.guard
+        if guard is None or user_id is None:
             return self.send(call, user_id, repeatable, timeout)
-        sealed = sealer.sealed(call, user_id)
+        sealed = guard.sealed(call, user_id)
         try:
             columns, rows = self.send(sealed, user_id, repeatable, timeout)
         except NotAllowedError:
             # sealed, or its keys replaced, by somebody else since we asked
-            if sealer.wrapping is None or not sealer.forget(user_id):
+            if guard.wrapping is None or not guard.forget(user_id):
                 raise
-            sealed = sealer.sealed(call, user_id)
+            sealed = guard.sealed(call, user_id)
             if sealed is call:
                 raise
             columns, rows = self.send(sealed, user_id, repeatable, timeout)
-        return columns, sealer.opened(call, columns, rows, user_id)
+        return columns, guard.opened(call, columns, rows, user_id)
 
     def send(
         self,

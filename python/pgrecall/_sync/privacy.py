@@ -8,14 +8,14 @@ from uuid import UUID
 
 from pgrecall._calls import UNSET, Call, Unset
 from pgrecall._sync.base import JSON, LONG_TIMEOUT, User
-from pgrecall._sync.sealed_users import SealedUsers
+from pgrecall._sync.encryption import Encryption
 from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
 
 __all__ = ["Privacy"]
 
 
-class Privacy(SealedUsers):
+class Privacy(Encryption):
     """The methods on everything of a user."""
 
     def forget_user(self, user: User) -> dict[str, Any]:
@@ -24,7 +24,7 @@ class Privacy(SealedUsers):
         It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
         """
         receipt: dict[str, Any] = self._long_call(self._write, user, "forget_user")
-        self._sealer.forget(self.user_id(user))
+        self._guard.forget(self.user_id(user))
         return receipt
 
     def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
@@ -67,10 +67,10 @@ class Privacy(SealedUsers):
         _, rows = self._history.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
         document: dict[str, Any] = rows[0][0]
         if sealed:
-            if self._sealer.required:
-                self._sealer.sealing(user_id)
+            if self._guard.required:
+                self._guard.sealing(user_id)
             return document
-        opened = self._sealer.opened(call, ["export_user"], rows, user_id)
+        opened = self._guard.opened(call, ["export_user"], rows, user_id)
         if not document["tables"].get("user_keys"):
             return document
         document = {**opened[0][0], "is_opened": True}
@@ -96,7 +96,7 @@ class Privacy(SealedUsers):
             raise InvalidInputError(
                 "the document names no user_id", hint="It is what export_user has returned."
             )
-        if self._sealer.required and not (document.get("tables") or {}).get("user_keys"):
+        if self._guard.required and not (document.get("tables") or {}).get("user_keys"):
             raise NotAllowedError(
                 "the document is of a user without keys, and this driver requires sealed users",
                 hint="Take export_user(…, sealed=True) of a sealed user.",
@@ -105,7 +105,7 @@ class Privacy(SealedUsers):
         counts: dict[str, int] = self._long_call(
             self._write, user_id, "import_user", document=document, allow_weaker=allow_weaker
         )
-        self._sealer.forget(user_id)  # it may have come with the document
+        self._guard.forget(user_id)  # it may have come with the document
         return counts
 
     def verify_integrity(self, user: User, *, head: JSON | None = None) -> list[IntegrityFinding]:

@@ -13,7 +13,6 @@ from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._ledger import Level, Recording
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sealed import message_digest
 from pgrecall._sync.tools import MemoryTools
 from pgrecall._sync.turn import Functions, ReplyStream, Turn
 from pgrecall.errors import InvalidInputError, NotFoundError
@@ -483,12 +482,16 @@ class ChatSession:
         """Return a hash of each message; a sealed user's are not shown to the database."""
         self._is_sealed = self._memory._sealing(self.user_id) is not None
         if self._is_sealed:
+            from pgrecall.encryption._sealed import message_digest
+
             return [message_digest(message) for message in given]
         call = Call.of("new_messages_since", cursor=None, messages=given)
         return [one.cursor for one in self._database.rows(NewMessage, call)]
 
     def _hash_of(self, stored: Message) -> bytes:
         if self._is_sealed:
+            from pgrecall.encryption._sealed import message_digest
+
             return message_digest(dict(stored.to_openai()))
         return stored.content_hash or b""
 

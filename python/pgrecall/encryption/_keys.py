@@ -1,21 +1,4 @@
-"""Encryption of a sealed user's texts, by keys that the database never has.
-
-A sealed user has a data key of his own (AES-256-GCM), made by `AgentMemory.seal_user` and kept in
-the database, wrapped by a wrapping key that is kept anywhere else: a file, an environment
-variable, or a key management service behind the protocol `WrappingKeys`. The driver encrypts what
-it sends and opens what it gets; a caller sees texts.
-
-A ciphertext is `sealed:v1:<key number>:<field>:<HMAC or nothing>:<base64url>`. Associated data bind
-it to its user, its key, its field (what it is, and so its table and column) and, where it is no
-name, its row: one that was changed, or moved to another user, field or row, does not open. Nonces
-are derived from key, field, row and text (and, in an append, from the request id and the place), so
-that a repeated request sends the same bytes, and names that are compared (slots, tags, tasks, keys,
-values of a memory's metadata) stay comparable: of those, and of the HMAC of a memory's text, the
-database learns which are equal, and nothing more.
-
-A user has a second data key while the first is being replaced (`AgentMemory.rotate_user`): texts
-are sealed by the new one at once, what is compared by the old one until all of it is exchanged.
-"""
+"""Keys of encrypted users: wrapping keys, data keys, and the ciphertexts they make and open."""
 
 from __future__ import annotations
 
@@ -28,20 +11,20 @@ import stat
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import UUID
 
+from pgrecall._ciphertext import PREFIX, TOKEN
 from pgrecall._packages import pip_install_extra
 from pgrecall._plain import INVISIBLE
 from pgrecall.errors import ConfigurationError, InvalidInputError
 
-__all__ = ["LocalWrappingKeys", "Opened", "UnknownKeyError", "UserKeys", "WrappingKeys",
-           "is_damaged", "is_sealed", "is_token", "new_data_key"]  # fmt: skip
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-_PREFIX = "sealed:v1:"
-_TOKEN = re.compile(
-    r"sealed:v1:(\d{1,5}):([a-z]+):([A-Za-z0-9_-]{43})?:([A-Za-z0-9_-]{60,})(?![A-Za-z0-9_-])"
-)
+__all__ = ["LocalWrappingKeys", "Opened", "UnknownKeyError", "UserKeys", "WrappingKeys",
+           "aes_gcm", "new_data_key"]  # fmt: skip
+
 _COMPARED = {"slot", "tag", "task", "key", "value"}  # fields that the database compares
 _NO_ROW = UUID(int=0)
 _KEY_BYTES = 32
@@ -243,7 +226,7 @@ class UserKeys:
         seed = len(context).to_bytes(4) + context.encode() + bound + b"\0" + data
         nonce = hmac.digest(self._nonces[number], seed, "sha256")[:_NONCE_BYTES]
         body = encrypted(self._ciphers[number], nonce, data, bound)
-        return f"{_PREFIX}{number}:{field}:{mark}:{_b64(place + nonce + body)}"
+        return f"{PREFIX}{number}:{field}:{mark}:{_b64(place + nonce + body)}"
 
     def row_of(self, seed: str) -> UUID:
         """Return an id for a row that is the same whenever the same is sent again (UUIDv8)."""
@@ -271,7 +254,7 @@ class UserKeys:
         def opened(match: re.Match[str]) -> str:
             return shown(self._opened(match, fields, where))
 
-        return _TOKEN.sub(opened, text)
+        return TOKEN.sub(opened, text)
 
     def _opened(self, match: re.Match[str], fields: Collection[str] | None, where: str) -> Opened:
         number, field, mark, body = int(match[1]), match[2], match[3] or "", _unb64(match[4])
@@ -299,21 +282,6 @@ class UserKeys:
         return b"\0".join([*parts, mark.encode(), place])
 
 
-def is_sealed(text: str) -> bool:
-    """Return whether a text is, or contains, a ciphertext."""
-    return _PREFIX in text and _TOKEN.search(text) is not None
-
-
-def is_token(text: str) -> bool:
-    """Return whether a text is one ciphertext and nothing else."""
-    return text.startswith(_PREFIX) and _TOKEN.fullmatch(text) is not None
-
-
-def is_damaged(text: str) -> bool:
-    """Return whether there is the beginning of a ciphertext in a text that is none."""
-    return _PREFIX in text and text.count(_PREFIX) > len(_TOKEN.findall(text))
-
-
 def new_data_key() -> bytes:
     """Return a new data key."""
     return secrets.token_bytes(_KEY_BYTES)
@@ -321,28 +289,33 @@ def new_data_key() -> bytes:
 
 def encrypted(key: bytes, nonce: bytes, data: bytes, bound: bytes) -> bytes:
     """Return the AES-GCM ciphertext with its tag."""
-    return bytes(_aes(key).encrypt(nonce, data, bound))
+    return bytes(aes_gcm()(key).encrypt(nonce, data, bound))
 
 
 def decrypted(key: bytes, nonce: bytes, data: bytes, bound: bytes) -> bytes | None:
     """Return the plaintext, None when key, nonce, data or what it is bound to is another."""
+    cipher = aes_gcm()
     from cryptography.exceptions import InvalidTag
 
     try:
-        return bytes(_aes(key).decrypt(nonce, data, bound))
+        return bytes(cipher(key).decrypt(nonce, data, bound))
     except (InvalidTag, ValueError):
         return None
 
 
-def _aes(key: bytes) -> Any:
+def aes_gcm() -> type[AESGCM]:
+    """Return the class of the cipher.
+
+    Raises:
+        ConfigurationError: the package cryptography is not installed; the hint installs it.
+    """
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError as error:
         raise ConfigurationError(
-            "sealed users need the package cryptography",
-            hint=pip_install_extra("sealed"),
+            "encrypted users need the package cryptography", hint=pip_install_extra("encryption")
         ) from error
-    return AESGCM(key)
+    return AESGCM
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:

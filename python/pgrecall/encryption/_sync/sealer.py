@@ -1,3 +1,4 @@
+# Made from _async/sealer.py by `make generate`; change that file, not this.
 """The data keys of sealed users: fetched and unwrapped once, then used for every call."""
 
 from __future__ import annotations
@@ -9,24 +10,23 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from pgrecall._calls import Call
+from pgrecall._ciphertext import has_ciphertext, refuse_ciphertext
 from pgrecall._redaction import Redactor
-from pgrecall._runtime import AsyncRuntime
-from pgrecall._sealed import (
-    MovedError,
-    Opener,
-    Sealing,
-    has_ciphertext,
-    has_sealed,
-    refuse_ciphertext,
-    sealed_call,
+from pgrecall._runtime import SyncRuntime
+from pgrecall.encryption._keys import (
+    NO_KEYS_HINT,
+    UnknownKeyError,
+    UserKeys,
+    WrappingKeys,
+    aes_gcm,
 )
+from pgrecall.encryption._sealed import MovedError, Opener, Sealing, sealed_call
 from pgrecall.errors import ConfigurationError, NotFoundError
-from pgrecall.sealing import NO_KEYS_HINT, UnknownKeyError, UserKeys, WrappingKeys
 
 if TYPE_CHECKING:
-    from pgrecall._async.database import AsyncDatabase
+    from pgrecall._sync.database import SyncDatabase
 
-__all__ = ["AsyncSealer"]
+__all__ = ["SyncSealer"]
 
 _MAX_USERS = 10_000
 _FRESH_SECONDS = 60.0  # a user may be sealed, or forgotten, by another process
@@ -48,7 +48,7 @@ class _Known:
     kin: set[tuple[str, str, str]] = field(default_factory=set)
 
 
-class AsyncSealer:
+class SyncSealer:
     """Seals calls and opens answers; for users who are not sealed it leaves them as they are.
 
     Args:
@@ -57,12 +57,13 @@ class AsyncSealer:
         sealed: "require" refuses every user without data keys.
 
     Raises:
-        ConfigurationError: `sealed` is another word, or required without wrapping keys.
+        ConfigurationError: `sealed` is another word, or required without wrapping keys; or the
+            package cryptography is not installed.
     """
 
     def __init__(
         self,
-        database: AsyncDatabase,
+        database: SyncDatabase,
         wrapping: WrappingKeys | None,
         sealed: Literal["require"] | None = None,
     ) -> None:
@@ -72,19 +73,21 @@ class AsyncSealer:
             raise ConfigurationError(
                 "sealed users are required, and there is no wrapping key here", hint=NO_KEYS_HINT
             )
+        if wrapping is not None:
+            aes_gcm()  # its error now, not at the first call
         self._database = database
         self._known: dict[UUID, _Known] = {}
         self.wrapping = wrapping
         self.required = sealed
 
-    async def sealing(self, user_id: UUID) -> Sealing | None:
+    def sealing(self, user_id: UUID) -> Sealing | None:
         """Return what is to be done for a user, None when the user is not sealed.
 
         Raises:
             ConfigurationError: the wrapping key is missing, or another; the data keys are gone; or
                 the user has none and this driver requires them.
         """
-        sealing = await self._found(user_id)
+        sealing = self._found(user_id)
         if sealing is None and self.required:
             raise ConfigurationError(
                 f"user {user_id} has no data key, and this driver requires one",
@@ -93,11 +96,11 @@ class AsyncSealer:
             )
         return sealing
 
-    async def _found(self, user_id: UUID) -> Sealing | None:
+    def _found(self, user_id: UUID) -> Sealing | None:
         known = self._known.get(user_id)
         if known is not None and time.monotonic() < known.until:
             return known.sealing
-        wrapped, rest = await self._fetched(user_id)
+        wrapped, rest = self._fetched(user_id)
         if known is None or (known.wrapped, known.rest) != (wrapped, rest):
             if wrapped and self.wrapping is None:
                 raise ConfigurationError(
@@ -107,7 +110,7 @@ class AsyncSealer:
             sealing = None
             if wrapped:
                 retired = [row[0] for row, more in zip(wrapped, rest, strict=True) if more[-1]]
-                keys = await AsyncRuntime.in_thread(self._unwrapped, user_id, wrapped, retired)
+                keys = SyncRuntime.in_thread(self._unwrapped, user_id, wrapped, retired)
                 has_vectors, secrets, patterns, _ = rest[0]
                 redactor = None if patterns is None else Redactor(patterns, headers="")
                 sealing = Sealing(keys, has_vectors, redactor, secrets == "refuse")
@@ -119,14 +122,14 @@ class AsyncSealer:
         self._known[user_id] = _Known(sealing, wrapped, rest, until)
         return sealing
 
-    async def wrapped(self, user_id: UUID) -> Wrapped:
+    def wrapped(self, user_id: UUID) -> Wrapped:
         """Return number, wrapped key and name of its wrapping key of each data key of a user."""
-        wrapped, _ = await self._fetched(user_id)
+        wrapped, _ = self._fetched(user_id)
         return wrapped
 
-    async def _fetched(self, user_id: UUID) -> tuple[Wrapped, list[tuple[Any, ...]]]:
+    def _fetched(self, user_id: UUID) -> tuple[Wrapped, list[tuple[Any, ...]]]:
         call = Call.of("get_user_keys", user_id=user_id)
-        _, rows = await self._database.send(call, user_id, repeatable=True)
+        _, rows = self._database.send(call, user_id, repeatable=True)
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
 
@@ -134,33 +137,31 @@ class AsyncSealer:
         """Ask again for the user's keys at the next call; return whether there was an answer."""
         return self._known.pop(user_id, None) is not None
 
-    async def sealed(self, call: Call, user_id: UUID | None) -> Call:
+    def sealed(self, call: Call, user_id: UUID) -> Call:
         """Return a call as it may be sent.
 
         Raises:
             InvalidInputError: it holds a ciphertext, and the user is not sealed.
         """
-        if user_id is None or call.function in _OF_KEYS | _WITHOUT_TEXTS | _OF_DOCUMENTS:
+        if call.function in _OF_KEYS | _WITHOUT_TEXTS | _OF_DOCUMENTS:
             return call
-        sealing = None if self.wrapping is None else await self.sealing(user_id)
+        sealing = self.sealing(user_id)
         if sealing is not None:
             return sealed_call(call, sealing)
         refuse_ciphertext(call)
         return call
 
-    async def opened(
-        self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID | None
+    def opened(
+        self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID
     ) -> list[tuple[Any, ...]]:
         """Return the rows of an answer with their texts readable.
 
         Raises:
             ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
         """
-        if user_id is None or call.function in _OF_KEYS | _WITHOUT_TEXTS:
+        if call.function in _OF_KEYS | _WITHOUT_TEXTS:
             return rows
-        if self.wrapping is None and not has_sealed(rows):
-            return rows
-        sealing = await self.sealing(user_id)
+        sealing = self.sealing(user_id)
         if sealing is None:
             if has_ciphertext(rows):
                 raise ConfigurationError(
@@ -177,9 +178,9 @@ class AsyncSealer:
                 # the keys are being replaced
                 if has_asked or not self.forget(user_id):
                     raise
-                has_asked, sealing = True, await self.sealing(user_id) or sealing
+                has_asked, sealing = True, self.sealing(user_id) or sealing
             except MovedError as error:
-                found = await self._kin(user_id, *error.pair)
+                found = self._kin(user_id, *error.pair)
                 if not found:
                     raise
                 self._known[user_id].kin.update(found)
@@ -198,7 +199,7 @@ class AsyncSealer:
         )
         return [opener.row(columns, row) for row in rows]
 
-    async def _kin(
+    def _kin(
         self, user_id: UUID, field: str, found: str, expected: str
     ) -> set[tuple[str, str, str]]:
         """Return which of the expected rows may have the text that was sealed for another.
@@ -210,7 +211,7 @@ class AsyncSealer:
         if field == "memory":
             call = Call.of("memory_chain", user_id=user_id, memory_id=row)
             try:
-                columns, rows = await self._database.send(call, user_id, repeatable=True)
+                columns, rows = self._database.send(call, user_id, repeatable=True)
             except NotFoundError:
                 return set()
             ids = {str(one[columns.index("memory_id")]) for one in rows}
@@ -220,7 +221,7 @@ class AsyncSealer:
         ancestor: Any = UUID(expected)
         for _ in range(_MAX_ANCESTORS):
             call = Call.of("get_session", user_id=user_id, session_id=ancestor)
-            columns, rows = await self._database.send(call, user_id, repeatable=True)
+            columns, rows = self._database.send(call, user_id, repeatable=True)
             if not rows:
                 break
             ancestor = rows[0][columns.index("parent_session_id")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -18,16 +18,16 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from pgrecall._calls import Call, json_text
+from pgrecall._ciphertext import is_damaged, is_sealed, is_token
 from pgrecall._names import new_uuid
 from pgrecall._plain import plain_text
 from pgrecall._redaction import Redactor
+from pgrecall.encryption._keys import Opened, UserKeys
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.messages import content_text
-from pgrecall.sealing import Opened, UserKeys, is_damaged, is_sealed, is_token
 from pgrecall.tokens import count_message_tokens, count_text_tokens
 
-__all__ = ["MovedError", "Opener", "Sealing", "has_ciphertext", "has_sealed", "message_digest",
-           "refuse_ciphertext", "resealed", "sealed_call"]  # fmt: skip
+__all__ = ["MovedError", "Opener", "Sealing", "message_digest", "resealed", "sealed_call"]
 
 _COUNTED_AS = "o200k_base"  # tokens of what the database cannot count any more
 _PLAIN_KEYS = {"extraction", "response_model"}  # of metadata: the database acts on them
@@ -519,7 +519,6 @@ _ALWAYS_SEALED = {
     "tags",
     "summary",
 }
-_HOLDING = {list, tuple, dict}  # what psycopg makes of rows, arrays and JSON
 _QUOTED = re.compile(r'"(sealed:v1:\d+:(?:value|note|state):[A-Za-z0-9_:-]+)"')
 
 
@@ -533,49 +532,6 @@ class MovedError(ConfigurationError):
     def __init__(self, message: str, pair: tuple[str, str, str]) -> None:
         super().__init__(message, hint="It was moved in the database; restore it from a backup.")
         self.pair = pair
-
-
-def has_sealed(value: Any) -> bool:
-    """Return whether there is a ciphertext, or the beginning of one, anywhere in a value.
-
-    Every answer of the database passes here, hence a loop that puts aside only what holds others.
-    """
-    return next(_marked(value), None) is not None
-
-
-def has_ciphertext(value: Any) -> bool:
-    """Return whether there is a whole ciphertext anywhere in a value."""
-    return any(map(is_sealed, _marked(value)))
-
-
-def _marked(value: Any) -> Iterator[str]:
-    """Yield the texts in a value that hold the beginning of a ciphertext."""
-    waiting: list[Any] = [(value,)]
-    for inner in waiting:  # it grows meanwhile
-        for item in (*inner, *inner.values()) if type(inner) is dict else inner:
-            kind = type(item)
-            if kind is str:
-                if "sealed:v1:" in item:
-                    yield item
-            elif kind in _HOLDING:
-                waiting.append(item)
-
-
-def refuse_ciphertext(call: Call) -> None:
-    """Refuse a ciphertext in a call for a user who is not encrypted.
-
-    It would be stored as it stands, and no driver would read it again.
-
-    Raises:
-        InvalidInputError: a parameter holds one.
-    """
-    for name, value in call.parameters.items():
-        given = value.obj if isinstance(value, Jsonb) else value
-        if name not in _OF_VECTORS and has_ciphertext(given):
-            raise InvalidInputError(
-                f"{name} of {call.function} holds a ciphertext, and the user is not sealed",
-                hint="Pass the readable text. A sealed export is taken by import_user.",
-            )
 
 
 class Opener:

@@ -1,0 +1,89 @@
+# Made from _async/guard.py by `make generate`; change that file, not this.
+"""Keep ciphertexts out of calls and answers, and load the encryption when a call needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+from pgrecall._calls import Call
+from pgrecall._ciphertext import has_sealed, refuse_ciphertext
+
+if TYPE_CHECKING:
+    from pgrecall._sync.database import SyncDatabase
+    from pgrecall.encryption import WrappingKeys
+    from pgrecall.encryption._sealed import Sealing
+    from pgrecall.encryption._sync.sealer import SyncSealer
+
+__all__ = ["Guard"]
+
+
+class Guard:
+    """Stand between the methods and the database.
+
+    Without wrapping keys a call must hold no ciphertext, and an answer is passed on as it is. With
+    them, or when an answer holds a ciphertext, `pgrecall.encryption` decides.
+
+    Args:
+        database: where the wrapped keys are.
+        wrapping: unwraps them; None for a driver that cannot read encrypted users.
+        required: "require" refuses every user without data keys.
+
+    Raises:
+        ConfigurationError: `required` is another word, or the wrapping keys or the package
+            cryptography are missing.
+    """
+
+    def __init__(
+        self,
+        database: SyncDatabase,
+        wrapping: WrappingKeys | None,
+        required: Literal["require"] | None,
+    ) -> None:
+        self._database = database
+        self._sealer: SyncSealer | None = None
+        self.wrapping = wrapping
+        self.required = required
+        if wrapping is not None or required is not None:
+            self.sealer()
+
+    def sealer(self) -> SyncSealer:
+        """Return what encrypts and decrypts; made once."""
+        if self._sealer is None:
+            from pgrecall.encryption._sync.sealer import SyncSealer
+
+            self._sealer = SyncSealer(self._database, self.wrapping, self.required)
+        return self._sealer
+
+    def sealing(self, user_id: UUID) -> Sealing | None:
+        """Return how a user is encrypted, None for a user who is not."""
+        return self.sealer().sealing(user_id)
+
+    def forget(self, user_id: UUID) -> bool:
+        """Ask for the user's keys again at the next call; return whether any were known."""
+        return self._sealer is not None and self._sealer.forget(user_id)
+
+    def sealed(self, call: Call, user_id: UUID) -> Call:
+        """Return the call as it may be sent.
+
+        Raises:
+            InvalidInputError: it holds a ciphertext, and the user is not encrypted.
+        """
+        if self.wrapping is not None:
+            return self.sealer().sealed(call, user_id)
+        if call.function != "import_user":  # the database checks the texts of a document
+            refuse_ciphertext(call)
+        return call
+
+    def opened(
+        self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of an answer with their texts readable.
+
+        Raises:
+            ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
+        """
+        if self.wrapping is None and not has_sealed(rows):
+            return rows
+        return self.sealer().opened(call, columns, rows, user_id)
