@@ -21,6 +21,7 @@ BIN = Path(sys.executable).parent
 # here would become `Sync…`.
 NAMES = {
     "AsyncAgentMemory": "AgentMemory",
+    "AsyncCallLog": "CallLog",
     "AsyncChatSession": "ChatSession",
     "AsyncClient": "Client",
     "AsyncClientBase": "ClientBase",

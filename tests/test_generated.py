@@ -24,7 +24,7 @@ def test_is_up_to_date() -> None:
 
 def test_nothing_asynchronous_is_left() -> None:
     paths = sorted((ROOT / "python" / "pgrecall").rglob("_sync/*.py"))
-    assert {path.parent.parent.name for path in paths} == {"pgrecall", "encryption"}
+    assert {path.parent.parent.name for path in paths} == {"pgrecall", "calls", "encryption"}
     for path in paths:
         code = path.read_text(encoding="utf-8").split("\n", 1)[1]
         for word in ("async ", "await ", "Async", "asyncio"):

@@ -21,11 +21,11 @@ import pytest
 from openai.types.chat import ChatCompletion
 
 from pgrecall import AgentMemory, AsyncAgentMemory
-from pgrecall._redaction import Redactor
+from pgrecall.calls import AsyncRecordingClient, RecordingClient, replay
+from pgrecall.calls._redaction import Redactor
 from pgrecall.cli._main import _run
 from pgrecall.encryption import LocalWrappingKeys
 from pgrecall.errors import ConfigurationError
-from pgrecall.ledger import AsyncRecordingClient, RecordingClient, replay
 from scripted_model import MODEL, Script, embedder, fact, model, talk, work
 from scripted_openai import Broken, Calls, Cut, Hang, Refusal, ScriptedOpenAI, Status, Unfinished
 from secret_shapes import COMMON, HARMLESS, SHAPES
@@ -626,7 +626,7 @@ def test_threads_at_once(memory: AgentMemory, openai: ScriptedOpenAI, dsn: str) 
 
 @pytest.fixture
 def redactor(memory: AgentMemory, known: uuid.UUID) -> Redactor:
-    return memory._ledger.rules(known).redactor
+    return memory._call_log.rules(known).redactor
 
 
 @pytest.mark.parametrize("text", [shape.text for shape in SHAPES] + HARMLESS)
@@ -686,7 +686,7 @@ def test_masking_takes_no_longer_than_a_long_body_deserves(
 ) -> None:
     """About linear in the length, whatever a user writes."""
     memory.configure_user(known, secret_classes=["email", "phone", "iban"])
-    redactor = memory._ledger.rules(known).redactor
+    redactor = memory._call_log.rules(known).redactor
     parts = ("a", "a.", "sk-", "eyJaaaaaaaa-", "SG.", "-----BEGIN PRIVATE KEY-----", "x://a:b", "4",
              "4 ", "key", "password", '"', '"a.', "cookie=", "bearer ", "@", "a@")  # fmt: skip
     for part in parts:

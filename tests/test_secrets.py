@@ -24,7 +24,7 @@ from parameters import (
     replaced,
     sane_arguments,
 )
-from pgrecall._redaction import Redactor
+from pgrecall.calls._redaction import Redactor
 from secret_shapes import HARMLESS, PREFIXES, SHAPES, Shape, is_held_out, leaks
 from servers import TestServer
 from support import append, call, everything, open_session, refused, rows, value

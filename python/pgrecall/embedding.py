@@ -254,7 +254,7 @@ class OpenAIEmbedder:
             if self._client is None:
                 import openai
 
-                from pgrecall._sync.recording import RecordingClient
+                from pgrecall.calls._sync.recording import RecordingClient
 
                 self._client = openai.OpenAI(
                     base_url=self._base_url, api_key=self._api_key, http_client=RecordingClient()

@@ -488,7 +488,7 @@ class ChatModel:
             if self._client is None:
                 import openai
 
-                from pgrecall._sync.recording import RecordingClient
+                from pgrecall.calls._sync.recording import RecordingClient
 
                 arguments = self.settings.client_arguments()
                 self._client = openai.OpenAI(http_client=RecordingClient(), **arguments)

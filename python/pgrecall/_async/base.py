@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
@@ -10,7 +11,6 @@ import psycopg
 
 from pgrecall._async.database import AsyncDatabase, Target
 from pgrecall._async.guard import AsyncGuard
-from pgrecall._async.ledger import AsyncLedger
 from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._limits import Limits
@@ -19,6 +19,7 @@ from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, NotAllowedError
 
 if TYPE_CHECKING:
+    from pgrecall.calls._async.log import AsyncCallLog
     from pgrecall.encryption import WrappingKeys
     from pgrecall.encryption._sealed import Sealing
 
@@ -31,6 +32,7 @@ Row = TypeVar("Row")
 LONG_TIMEOUT = 3600.0  # seconds for what touches everything of a user
 
 _MAX_CACHED_USERS = 10_000
+_MAKING = threading.Lock()  # threads share one call log
 
 
 class AsyncClientBase:
@@ -63,7 +65,8 @@ class AsyncClientBase:
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
         self._background = AsyncBackground()
-        self._ledger = AsyncLedger(self)
+        self._log: AsyncCallLog | None = None
+        self._log_owner: AsyncClientBase = self
 
     def _database(self, target: Target) -> AsyncDatabase:
         return AsyncDatabase(target, self.limits, self._home)
@@ -148,6 +151,17 @@ class AsyncClientBase:
         )
         return found
 
+    @property
+    def _call_log(self) -> AsyncCallLog:
+        """The recorder of calls of models; its first use loads `pgrecall.calls`."""
+        owner = self._log_owner
+        with _MAKING:
+            if owner._log is None:
+                from pgrecall.calls._async.log import AsyncCallLog
+
+                owner._log = AsyncCallLog(owner)
+            return owner._log
+
     # How a method becomes a call
 
     async def _read_history(
@@ -197,7 +211,7 @@ class AsyncClientBase:
         """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
         if not isinstance(await self.embedder(), OpenAIEmbedder):
             return await self.embed(texts)
-        with await self._ledger.of_own(await self.user_id(user)):
+        with await self._call_log.of_own(await self.user_id(user)):
             return await self.embed(texts)
 
     async def _has_vectors(self, user: User) -> bool:

@@ -10,7 +10,7 @@ it. The order is that of the folders of `functions/`:
     retrieval      search, search_messages, search_sessions
     encryption     seal_user, rewrap_user, rotate_user
     privacy        forget, export, import, integrity
-    model_calls    the ledger
+    model_calls    the call log
     operation      settings, models, jobs, health, metrics
 """
 
@@ -223,7 +223,7 @@ class AsyncAgentMemory(AsyncOperation):
         joined._embedder = self._embedder
         joined._is_embedder_known = self._is_embedder_known
         joined._users = self._users
-        joined._ledger = self._ledger  # over the pool: what a model was asked stays recorded
+        joined._log_owner = self._log_owner  # the log is written over the pool, and committed
         return joined
 
     async def open(self) -> None:
@@ -346,7 +346,7 @@ class AsyncAgentMemory(AsyncOperation):
             if self._llm is None or isinstance(self._llm, ModelSettings):
                 import openai
 
-                from pgrecall._async.recording import AsyncRecordingClient
+                from pgrecall.calls._async.recording import AsyncRecordingClient
 
                 arguments = {} if self._llm is None else self._llm.client_arguments()
                 self._chat_client = openai.AsyncOpenAI(

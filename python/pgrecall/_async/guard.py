@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pgrecall.encryption._sealed import Sealing
 
 __all__ = ["AsyncGuard"]
+
+_MAKING = threading.Lock()  # threads share one sealer, which keeps the keys
 
 
 class AsyncGuard:
@@ -49,11 +52,12 @@ class AsyncGuard:
 
     def sealer(self) -> AsyncSealer:
         """Return what encrypts and decrypts; made once."""
-        if self._sealer is None:
-            from pgrecall.encryption._async.sealer import AsyncSealer
+        with _MAKING:
+            if self._sealer is None:
+                from pgrecall.encryption._async.sealer import AsyncSealer
 
-            self._sealer = AsyncSealer(self._database, self.wrapping, self.required)
-        return self._sealer
+                self._sealer = AsyncSealer(self._database, self.wrapping, self.required)
+            return self._sealer
 
     async def sealing(self, user_id: UUID) -> Sealing | None:
         """Return how a user is encrypted, None for a user who is not."""

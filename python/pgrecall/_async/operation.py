@@ -26,14 +26,14 @@ class AsyncOperation(AsyncModelCalls):
         """
         await self._write.value(Call.of("configure", changes=changes))
         self._info = None
-        self._ledger.forget()
+        self._call_log.forget()
         if self._given_embedder is None:
             self._is_embedder_known = False
 
     async def configure_user(self, user: User, **changes: Any) -> None:
         """Override settings for one user; None takes an override back."""
         await self._change_value(user, "configure_user", changes=changes)
-        self._ledger.forget()
+        self._call_log.forget()
 
     async def register_model(
         self,

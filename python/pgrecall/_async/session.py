@@ -11,7 +11,6 @@ from uuid import UUID, uuid4, uuid5
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
 from pgrecall._calls import UNSET, Call, Unset, Vector
-from pgrecall._ledger import Level, Recording
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import AsyncRuntime
 from pgrecall.errors import InvalidInputError, NotFoundError
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from pgrecall._async.base import User
     from pgrecall._async.client import AsyncAgentMemory
     from pgrecall._async.database import AsyncDatabase
+    from pgrecall.calls._capture import Level, Recording
 
 __all__ = ["AsyncChatSession"]
 

@@ -200,8 +200,8 @@ class AsyncTurn:
             request["stream"] = True
             request.setdefault("stream_options", {"include_usage": True})
         chat = self._chat
-        ledger = chat._memory._ledger
-        with await ledger.of_own(chat.user_id, session_id=chat.session_id) as recording:
+        log = chat._memory._call_log
+        with await log.of_own(chat.user_id, session_id=chat.session_id) as recording:
             while True:
                 asked = habits.adapted(request, self._parameters)
                 try:
@@ -278,7 +278,9 @@ class AsyncTurn:
         self._rounds[-1] += answers
         self._ends.append(await self._append(completion, *answers))
         chat = self._chat
-        chat._memory._ledger.note_tools(chat.user_id, chat.session_id, self._call_id, mine, answers)
+        chat._memory._call_log.note_tools(
+            chat.user_id, chat.session_id, self._call_id, mine, answers
+        )
         return may_call and len(mine) == len(asked)
 
     def _is_mine(self, call: AskedCall) -> bool:

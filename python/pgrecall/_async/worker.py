@@ -373,7 +373,7 @@ class AsyncWorker:
                 embedder = None
             running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
             spans = running.phases
-            with await self._memory._ledger.of_own(
+            with await self._memory._call_log.of_own(
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
                 done = await self._step(job, running, beat)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
@@ -15,11 +16,11 @@ from pgrecall._limits import Limits
 from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
 from pgrecall._sync.database import SyncDatabase, Target
 from pgrecall._sync.guard import Guard
-from pgrecall._sync.ledger import SyncLedger
 from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, NotAllowedError
 
 if TYPE_CHECKING:
+    from pgrecall.calls._sync.log import CallLog
     from pgrecall.encryption import WrappingKeys
     from pgrecall.encryption._sealed import Sealing
 
@@ -32,6 +33,7 @@ Row = TypeVar("Row")
 LONG_TIMEOUT = 3600.0  # seconds for what touches everything of a user
 
 _MAX_CACHED_USERS = 10_000
+_MAKING = threading.Lock()  # threads share one call log
 
 
 class ClientBase:
@@ -64,7 +66,8 @@ class ClientBase:
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
         self._background = SyncBackground()
-        self._ledger = SyncLedger(self)
+        self._log: CallLog | None = None
+        self._log_owner: ClientBase = self
 
     def _database(self, target: Target) -> SyncDatabase:
         return SyncDatabase(target, self.limits, self._home)
@@ -149,6 +152,17 @@ class ClientBase:
         )
         return found
 
+    @property
+    def _call_log(self) -> CallLog:
+        """The recorder of calls of models; its first use loads `pgrecall.calls`."""
+        owner = self._log_owner
+        with _MAKING:
+            if owner._log is None:
+                from pgrecall.calls._sync.log import CallLog
+
+                owner._log = CallLog(owner)
+            return owner._log
+
     # How a method becomes a call
 
     def _read_history(
@@ -196,7 +210,7 @@ class ClientBase:
         """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
         if not isinstance(self.embedder(), OpenAIEmbedder):
             return self.embed(texts)
-        with self._ledger.of_own(self.user_id(user)):
+        with self._call_log.of_own(self.user_id(user)):
             return self.embed(texts)
 
     def _has_vectors(self, user: User) -> bool:

@@ -11,7 +11,7 @@ it. The order is that of the folders of `functions/`:
     retrieval      search, search_messages, search_sessions
     encryption     seal_user, rewrap_user, rotate_user
     privacy        forget, export, import, integrity
-    model_calls    the ledger
+    model_calls    the call log
     operation      settings, models, jobs, health, metrics
 """
 
@@ -224,7 +224,7 @@ class AgentMemory(Operation):
         joined._embedder = self._embedder
         joined._is_embedder_known = self._is_embedder_known
         joined._users = self._users
-        joined._ledger = self._ledger  # over the pool: what a model was asked stays recorded
+        joined._log_owner = self._log_owner  # the log is written over the pool, and committed
         return joined
 
     def open(self) -> None:
@@ -347,7 +347,7 @@ class AgentMemory(Operation):
             if self._llm is None or isinstance(self._llm, ModelSettings):
                 import openai
 
-                from pgrecall._sync.recording import RecordingClient
+                from pgrecall.calls._sync.recording import RecordingClient
 
                 arguments = {} if self._llm is None else self._llm.client_arguments()
                 self._chat_client = openai.OpenAI(http_client=RecordingClient(), **arguments)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pgrecall.encryption._sync.sealer import SyncSealer
 
 __all__ = ["Guard"]
+
+_MAKING = threading.Lock()  # threads share one sealer, which keeps the keys
 
 
 class Guard:
@@ -50,11 +53,12 @@ class Guard:
 
     def sealer(self) -> SyncSealer:
         """Return what encrypts and decrypts; made once."""
-        if self._sealer is None:
-            from pgrecall.encryption._sync.sealer import SyncSealer
+        with _MAKING:
+            if self._sealer is None:
+                from pgrecall.encryption._sync.sealer import SyncSealer
 
-            self._sealer = SyncSealer(self._database, self.wrapping, self.required)
-        return self._sealer
+                self._sealer = SyncSealer(self._database, self.wrapping, self.required)
+            return self._sealer
 
     def sealing(self, user_id: UUID) -> Sealing | None:
         """Return how a user is encrypted, None for a user who is not."""

@@ -1,17 +1,19 @@
 # Made from _async/model_calls.py by `make generate`; change that file, not this.
-"""The ledger: calls of models, the events of their streams, and traffic with tools."""
+"""The call log: calls of models, the events of their streams, and traffic with tools."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pgrecall._calls import UNSET, Unset
-from pgrecall._ledger import Level, Recording
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.privacy import Privacy
 from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent
+
+if TYPE_CHECKING:
+    from pgrecall.calls._capture import Level, Recording
 
 __all__ = ["ModelCalls"]
 
@@ -27,7 +29,7 @@ class ModelCalls(Privacy):
         level: Level = "streams",
         metadata: JSON | None = None,
     ) -> Recording:
-        """Record the calls of models in a `with` block, made over a client of `pgrecall.ledger`.
+        """Record the calls of models in a `with` block, made over a client of `pgrecall.calls`.
 
         It is done in the background: a call is neither held up nor failed by it. What could not be
         recorded is logged, and counted by `unrecorded_calls`. The user must be known already, and
@@ -43,12 +45,12 @@ class ModelCalls(Privacy):
         Raises:
             ConfigurationError: there is only one connection of the caller.
         """
-        return self._ledger.recording(user, session_id, None, level, metadata or {})
+        return self._call_log.recording(user, session_id, None, level, metadata or {})
 
     @property
     def unrecorded_calls(self) -> int:
         """How many calls of models should have been recorded by this object, and were not."""
-        return self._ledger.lost
+        return self._call_log.lost
 
     def record_model_call(self, user: User, *, model: str, **fields: Any) -> UUID:
         """Record a call of a model by hand, and return its id.

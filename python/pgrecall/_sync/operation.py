@@ -27,14 +27,14 @@ class Operation(ModelCalls):
         """
         self._write.value(Call.of("configure", changes=changes))
         self._info = None
-        self._ledger.forget()
+        self._call_log.forget()
         if self._given_embedder is None:
             self._is_embedder_known = False
 
     def configure_user(self, user: User, **changes: Any) -> None:
         """Override settings for one user; None takes an override back."""
         self._change_value(user, "configure_user", changes=changes)
-        self._ledger.forget()
+        self._call_log.forget()
 
     def register_model(
         self,

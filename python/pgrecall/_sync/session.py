@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from uuid import UUID, uuid4, uuid5
 
 from pgrecall._calls import UNSET, Call, Unset, Vector
-from pgrecall._ledger import Level, Recording
 from pgrecall._names import new_uuid, session_uuid
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sync.tools import MemoryTools
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from pgrecall._sync.base import User
     from pgrecall._sync.client import AgentMemory
     from pgrecall._sync.database import SyncDatabase
+    from pgrecall.calls._capture import Level, Recording
 
 __all__ = ["ChatSession"]
 

@@ -9,6 +9,7 @@ import click
 from pgrecall import AgentMemory
 from pgrecall._calls import UNSET
 from pgrecall._names import session_uuid
+from pgrecall.calls import replay
 from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
@@ -18,7 +19,6 @@ from pgrecall.cli._target import (
     user_option,
 )
 from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.ledger import replay
 from pgrecall.messages import content_text, dump
 from pgrecall.rows import ModelCall
 from pgrecall.rows import as_json as plain

@@ -21,7 +21,7 @@ from pgrecall._calls import Call, json_text
 from pgrecall._ciphertext import is_damaged, is_sealed, is_token
 from pgrecall._names import new_uuid
 from pgrecall._plain import plain_text
-from pgrecall._redaction import Redactor
+from pgrecall.calls._redaction import Redactor
 from pgrecall.encryption._keys import Opened, UserKeys
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.messages import content_text

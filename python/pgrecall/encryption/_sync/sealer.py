@@ -11,8 +11,8 @@ from uuid import UUID
 
 from pgrecall._calls import Call
 from pgrecall._ciphertext import has_ciphertext, refuse_ciphertext
-from pgrecall._redaction import Redactor
 from pgrecall._runtime import SyncRuntime
+from pgrecall.calls._redaction import Redactor
 from pgrecall.encryption._keys import (
     NO_KEYS_HINT,
     UnknownKeyError,

@@ -1,59 +1,60 @@
+# Made from _async/recording.py by `make generate`; change that file, not this.
 """The HTTP client whose calls are recorded."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
-from openai import DefaultAsyncHttpxClient
+from openai import DefaultHttpxClient
 
-from pgrecall._ledger import Capture, current_recording
+from pgrecall.calls._capture import Capture, current_recording
 
-__all__ = ["AsyncRecordingClient"]
+__all__ = ["RecordingClient"]
 
 
-class AsyncRecordingClient(DefaultAsyncHttpxClient):
+class RecordingClient(DefaultHttpxClient):
     """An HTTP client for the `http_client` of an OpenAI client, which records what it sends.
 
-    Within `AgentMemory.recording` its calls are handed to the ledger, bodies and streams byte for
-    byte; elsewhere it does nothing of its own. Takes what `openai.DefaultHttpxClient` takes.
+    Within `AgentMemory.recording` its calls go to the call log, bodies and streams byte for byte;
+    elsewhere it adds nothing. It takes the arguments of `openai.DefaultHttpxClient`.
     """
 
-    async def send(
+    def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any
     ) -> httpx2.Response:
         """Send a request, noting it and its answer."""
         recording = current_recording()
         if recording is None:
-            return await super().send(request, stream=stream, **options)
+            return super().send(request, stream=stream, **options)
         capture = Capture(recording, request)
         try:
-            response = await super().send(request, stream=True, **options)
+            response = super().send(request, stream=True, **options)
         except BaseException as error:
             capture.done(error)
             raise
         capture.answered(response)
-        response.stream = AsyncNoted(response.stream, capture)
+        response.stream = SyncNoted(response.stream, capture)
         if not stream:
             try:
-                await response.aread()
+                response.read()
             except BaseException:
-                await response.aclose()
+                response.close()
                 raise
         return response
 
 
-class AsyncNoted(httpx2.AsyncByteStream):
+class SyncNoted(httpx2.SyncByteStream):
     """The body of an answer, noted as it is read."""
 
     def __init__(self, stream: Any, capture: Capture) -> None:
         self._stream = stream
         self._capture = capture
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    def __iter__(self) -> Iterator[bytes]:
         try:
-            async for chunk in self._stream:
+            for chunk in self._stream:
                 self._capture.received(chunk)
                 yield chunk
         except GeneratorExit:  # its reader stops; `aclose` follows
@@ -63,8 +64,8 @@ class AsyncNoted(httpx2.AsyncByteStream):
             raise
         self._capture.done()
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         try:
-            await self._stream.aclose()
+            self._stream.close()
         finally:
             self._capture.done()

@@ -1,60 +1,59 @@
-# Made from _async/recording.py by `make generate`; change that file, not this.
 """The HTTP client whose calls are recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
-from openai import DefaultHttpxClient
+from openai import DefaultAsyncHttpxClient
 
-from pgrecall._ledger import Capture, current_recording
+from pgrecall.calls._capture import Capture, current_recording
 
-__all__ = ["RecordingClient"]
+__all__ = ["AsyncRecordingClient"]
 
 
-class RecordingClient(DefaultHttpxClient):
+class AsyncRecordingClient(DefaultAsyncHttpxClient):
     """An HTTP client for the `http_client` of an OpenAI client, which records what it sends.
 
-    Within `AgentMemory.recording` its calls are handed to the ledger, bodies and streams byte for
-    byte; elsewhere it does nothing of its own. Takes what `openai.DefaultHttpxClient` takes.
+    Within `AgentMemory.recording` its calls go to the call log, bodies and streams byte for byte;
+    elsewhere it adds nothing. It takes the arguments of `openai.DefaultHttpxClient`.
     """
 
-    def send(
+    async def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any
     ) -> httpx2.Response:
         """Send a request, noting it and its answer."""
         recording = current_recording()
         if recording is None:
-            return super().send(request, stream=stream, **options)
+            return await super().send(request, stream=stream, **options)
         capture = Capture(recording, request)
         try:
-            response = super().send(request, stream=True, **options)
+            response = await super().send(request, stream=True, **options)
         except BaseException as error:
             capture.done(error)
             raise
         capture.answered(response)
-        response.stream = SyncNoted(response.stream, capture)
+        response.stream = AsyncNoted(response.stream, capture)
         if not stream:
             try:
-                response.read()
+                await response.aread()
             except BaseException:
-                response.close()
+                await response.aclose()
                 raise
         return response
 
 
-class SyncNoted(httpx2.SyncByteStream):
+class AsyncNoted(httpx2.AsyncByteStream):
     """The body of an answer, noted as it is read."""
 
     def __init__(self, stream: Any, capture: Capture) -> None:
         self._stream = stream
         self._capture = capture
 
-    def __iter__(self) -> Iterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            for chunk in self._stream:
+            async for chunk in self._stream:
                 self._capture.received(chunk)
                 yield chunk
         except GeneratorExit:  # its reader stops; `aclose` follows
@@ -64,8 +63,8 @@ class SyncNoted(httpx2.SyncByteStream):
             raise
         self._capture.done()
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         try:
-            self._stream.close()
+            await self._stream.aclose()
         finally:
             self._capture.done()

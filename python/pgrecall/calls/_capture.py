@@ -1,4 +1,4 @@
-"""A call of a model over HTTP: what is noted while it runs, and what the ledger is sent of it."""
+"""Capture a call of a model over HTTP, and make the entry of the call log from it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from uuid import UUID
 
 from pgrecall._calls import json_text
 from pgrecall._names import new_uuid
-from pgrecall._redaction import Redactor
-from pgrecall._replay import loaded, parsed, replayed
+from pgrecall.calls._redaction import Redactor
+from pgrecall.calls._replay import loaded, parsed, replayed
 from pgrecall.messages import dump
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-# Made from _async/ledger.py by `make generate`; change that file, not this.
-"""The client's half of the ledger: what was captured is masked and recorded in the background."""
+# Made from _async/log.py by `make generate`; change that file, not this.
+"""Mask captured calls of models and record them in the background."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pgrecall._calls import UNSET, Call
-from pgrecall._ledger import CapturedCall, Level, Recording, Rules, entry_of
 from pgrecall._names import new_uuid
 from pgrecall._runtime import SyncRuntime
-from pgrecall._tools import AskedCall
+from pgrecall.calls._capture import CapturedCall, Level, Recording, Rules, entry_of
 from pgrecall.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pgrecall._sync.base import ClientBase, User
+    from pgrecall._tools import AskedCall
 
-__all__ = ["SyncLedger"]
+__all__ = ["CallLog"]
 
 logger = logging.getLogger("pgrecall")
 
@@ -40,7 +40,7 @@ class _Known:
     until: float
 
 
-class SyncLedger:
+class CallLog:
     """Records calls of models.
 
     Attributes:

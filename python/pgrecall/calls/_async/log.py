@@ -1,4 +1,4 @@
-"""The client's half of the ledger: what was captured is masked and recorded in the background."""
+"""Mask captured calls of models and record them in the background."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pgrecall._calls import UNSET, Call
-from pgrecall._ledger import CapturedCall, Level, Recording, Rules, entry_of
 from pgrecall._names import new_uuid
 from pgrecall._runtime import AsyncRuntime
-from pgrecall._tools import AskedCall
+from pgrecall.calls._capture import CapturedCall, Level, Recording, Rules, entry_of
 from pgrecall.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pgrecall._async.base import AsyncClientBase, User
+    from pgrecall._tools import AskedCall
 
-__all__ = ["AsyncLedger"]
+__all__ = ["AsyncCallLog"]
 
 logger = logging.getLogger("pgrecall")
 
@@ -39,7 +39,7 @@ class _Known:
     until: float
 
 
-class AsyncLedger:
+class AsyncCallLog:
     """Records calls of models.
 
     Attributes:

@@ -100,7 +100,7 @@ def loaded(data: bytes) -> Any:
 
 
 def _payload(event: Any) -> Any:
-    """Return what an event says: of a row of the ledger its bytes, which are what is true."""
+    """Return what an event says: of a row of the call log its bytes, which are exact."""
     body = getattr(event, "binary_payload", None)
     if body is not None and "json" in (event.mime_type or ""):
         return loaded(bytes(body))
