@@ -264,6 +264,8 @@ begin isolation level read committed;
 \ir ../functions/memory/_place_memories.sql
 \ir ../functions/memory/_place_memory.sql
 \ir ../functions/memory/_promotion_target.sql
+\ir ../functions/memory/_prove_statement.sql
+\ir ../functions/memory/_quoted_statement.sql
 \ir ../functions/memory/_read_filter.sql
 \ir ../functions/memory/_read_memory.sql
 \ir ../functions/memory/_refuse_secrets.sql
@@ -299,7 +301,6 @@ begin isolation level read committed;
 \ir ../functions/memory/memory_chain.sql
 \ir ../functions/memory/memory_history.sql
 \ir ../functions/memory/neighbors.sql
-\ir ../functions/memory/prove_statement.sql
 \ir ../functions/memory/record_access.sql
 \ir ../functions/memory/reinforce_memory.sql
 \ir ../functions/memory/remember.sql

@@ -16,7 +16,7 @@ declare
         'message_hash', 'new_messages_since',
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
-        'get_profile', 'prove_statement', 'memory_chain', 'memory_history', 'get_working',
+        'get_profile', 'memory_chain', 'memory_history', 'get_working',
         'search', 'compile_context', 'explain_context', 'export_user', 'export_head',
         'verify_integrity', 'get_user_keys',
         'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];

@@ -1,7 +1,7 @@
 -- End a memory on a model's request, or record a dispute about it.
--- A memory that the user stated ends only by the user's own words (recall.prove_statement: denies).
--- Without them a dispute waits for a person, and the memory stays active. Inferences and words of
--- tools end at once. Outcome: retracted, disputed or ended.
+-- A memory that the user stated ends only if the user's own words deny it
+-- (recall._prove_statement). Without them a dispute waits for a person, and the memory stays
+-- active. Inferences and words of tools end at once. Outcome: retracted, disputed or ended.
 -- Locks   the user.
 -- Raises  RC001, RC003, RC010.
 create or replace function recall.dispute_memory(
@@ -51,8 +51,8 @@ begin
     if v_target.provenance < 'tool_output' and p_words is not null then
         v_is_proof := exists (
             select
-              from recall.prove_statement(p_user_id, p_session_id, v_target.content, p_words,
-                                          p_current_message) as s
+              from recall._prove_statement(p_user_id, p_session_id, v_target.content, p_words,
+                                           p_current_message) as s
              where s.verdict = 'denies');
     end if;
     if v_is_proof or v_target.provenance >= 'tool_output' then

@@ -1,29 +1,34 @@
--- recall.remember(user, content, …) -> (memory id, outcome)
--- One memory, told by the user, a UI or an agent; makes an unknown user too. Outcome: added,
--- duplicate (said already: the id of that memory), merged or superseded (it replaces a nearly
--- equal one, or the one in its slot), disputed (it contradicts the user's own word: kept, not
--- believed). Without an embedding equal texts alone are recognized, until add_embedding.
+-- Remember one text: of the user, a UI, an agent or a model. Creates an unknown user.
+-- Outcome: added, duplicate (the id of the memory that said it already), merged or superseded (it
+-- replaces a nearly equal memory, or the one in its slot), disputed (it contradicts the user's own
+-- word, and waits for a person). Without an embedding only equal texts are recognized.
+-- With p_user_words or p_current_message the caller is a model: the text counts as the user's only
+-- if the user's words state it (recall._prove_statement), else as an inference of that session.
+-- is_proven says which; it is NULL for any other caller. A model that quotes nobody passes ''.
 -- Locks   the user.
 -- Raises  RC001 unknown session, RC003, RC004, RC010.
 create or replace function recall.remember(
-    p_user_id     uuid,
-    p_content     text,
-    p_kind        text              default 'fact',
-    p_slot        text              default null,
-    p_tags        text[]            default '{}',
-    p_importance  real              default 0.5,
-    p_provenance  recall.provenance default 'user_stated',
-    p_embedding   halfvec           default null,
-    p_session_id  uuid              default null,
-    p_agent_id    text              default null,
-    p_observed_at timestamptz       default null,
-    p_expires_at  timestamptz       default null,
-    p_token_count integer           default null,
-    p_metadata    jsonb             default '{}'
+    p_user_id         uuid,
+    p_content         text,
+    p_kind            text              default 'fact',
+    p_slot            text              default null,
+    p_tags            text[]            default '{}',
+    p_importance      real              default 0.5,
+    p_provenance      recall.provenance default 'user_stated',
+    p_embedding       halfvec           default null,
+    p_session_id      uuid              default null,
+    p_agent_id        text              default null,
+    p_observed_at     timestamptz       default null,
+    p_expires_at      timestamptz       default null,
+    p_token_count     integer           default null,
+    p_metadata        jsonb             default '{}',
+    p_user_words      text              default null,
+    p_current_message text              default null
 )
 returns table (
     memory_id uuid,
-    outcome   text
+    outcome   text,
+    is_proven boolean
 )
 language plpgsql
 volatile
@@ -38,16 +43,29 @@ declare
     v_candidate jsonb;
     v_memory    recall.memory_store;
     v_placed    record;
+    v_quoted    record;
+    v_turn_ids  uuid[];
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_metadata, 'p_metadata');
+    if num_nonnulls(p_user_words, p_current_message) > 0 then
+        v_quoted     := recall._quoted_statement(
+            p_user_id, p_session_id, p_content, p_provenance, p_metadata, p_user_words,
+            p_current_message);
+        is_proven    := v_quoted.is_proven;
+        p_provenance := v_quoted.provenance;
+        p_metadata   := v_quoted.metadata;
+        v_turn_ids   := v_quoted.turn_ids;
+    end if;
     v_settings  := recall._settings(p_user_id);
     v_candidate := jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
         'content', p_content, 'kind', p_kind, 'slot', p_slot, 'tags', p_tags,
         'importance', p_importance, 'provenance', p_provenance,
-        'source', case p_provenance when 'tool_output' then 'tool'
-                                    when 'system_inferred' then 'inference'
-                                    else 'manual' end,
+        'source', case when is_proven then 'conversation'
+                       when p_provenance = 'tool_output' then 'tool'
+                       when p_provenance = 'system_inferred' then 'inference'
+                       else 'manual' end,
+        'source_turn_ids', v_turn_ids,
         'agent_id', p_agent_id, 'observed_at', p_observed_at, 'expires_at', p_expires_at,
         'token_count', p_token_count)) || jsonb_build_object('metadata', p_metadata));
     -- Mostly nothing is wrong: the calls for the words of an error are left out.
@@ -80,5 +98,7 @@ end;
 $function$;
 
 comment on function recall.remember(uuid, text, text, text, text[], real, recall.provenance,
-    halfvec, uuid, text, timestamptz, timestamptz, integer, jsonb) is
-    'Remember one text (importance 0 to 1): added, duplicate, merged, superseded or disputed.';
+    halfvec, uuid, text, timestamptz, timestamptz, integer, jsonb, text,
+    text) is
+    'Remember one text (importance 0 to 1): added, duplicate, merged, superseded or disputed. '
+    'A model passes the user''s words, which prove it.';

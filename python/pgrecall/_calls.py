@@ -68,7 +68,7 @@ _TYPES = {
         ("agent_id", "content", "dedupe_key", "description", "direction", "endpoint", "error",
          "event_type", "external_id", "key", "kind", "method", "model", "model_id", "other_than",
          "current_message", "provider", "query", "reason", "rpc_id", "slot", "status",
-         "system_prompt", "task", "words",
+         "system_prompt", "task", "user_words", "words",
          "task_id", "title", "tokenizer", "tool_call_id", "tool_name", "worker", "wrapping_key"),
         "text",
     ),

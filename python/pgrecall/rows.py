@@ -163,10 +163,16 @@ class MessageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What became of a memory: added, duplicate, merged, superseded or disputed."""
+    """What became of a memory: added, duplicate, merged, superseded or disputed.
+
+    Attributes:
+        is_proven: of a text that a model remembers, whether the user's own words prove it; without
+            proof it holds for its session only. None where no proof was asked for.
+    """
 
     memory_id: UUID
     outcome: str
+    is_proven: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,19 +328,6 @@ class Dispute:
     disputed_id: UUID
     disputed_content: str
     is_retraction: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """What the user's own words say of a memory's text.
-
-    Attributes:
-        verdict: `states` or `denies`.
-        message_id: the stored message; None is the one at hand.
-    """
-
-    verdict: str
-    message_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,31 +150,20 @@ class AsyncMemoryTools:
 
     async def _remember(self, asked: _tools.Remember) -> str:
         chat = self._chat
-        candidate: dict[str, Any] = {
-            "content": asked.content,
-            "kind": asked.kind or "fact",
-            "metadata": {"tool": "remember"},
-        }
-        if asked.slot is not None:
-            candidate["slot"] = asked.slot
-        proof = None
-        if asked.user_words is not None:
-            proof = await chat._memory._prove(
-                chat.user_id, chat.session_id, asked.content, asked.user_words, chat._last_asked
-            )
-        is_said = proof is not None and proof.verdict == "states"
-        if proof is not None and is_said:
-            candidate |= {"provenance": "user_stated", "source": "conversation"}
-            candidate["metadata"]["user_words"] = asked.user_words
-            if proof.message_id is not None:
-                candidate["source_turn_ids"] = [proof.message_id]
-        else:
-            candidate |= {"provenance": "system_inferred", "source": "inference"}
-        [stored] = await chat._memory.ingest(chat.user_id, [candidate], session_id=chat.session_id)
+        stored = await chat._memory.remember(
+            chat.user_id,
+            asked.content,
+            kind=asked.kind or "fact",
+            slot=asked.slot,
+            session_id=chat.session_id,
+            metadata={"tool": "remember"},
+            user_words=asked.user_words,
+            current_message=chat._last_asked,
+        )
         fields: dict[str, Any] = {"outcome": stored.outcome, "id": stored.memory_id}
         if stored.outcome == "disputed":
             fields["why"] = "the user said otherwise; it waits for a person's decision"
-        elif not is_said:
+        elif not stored.is_proven:
             fields["why"] = "not the user's own words: kept for this conversation only"
         return result("remember", **fields)
 

@@ -12,7 +12,7 @@ from pgrecall._calls import UNSET, Call, Unset, Vector, to_halfvec
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.conversations import Conversations
 from pgrecall.errors import InvalidInputError
-from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered, Statement
+from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
 
 __all__ = ["Memories"]
 
@@ -39,8 +39,13 @@ class Memories(Conversations):
         expires_at: datetime | Unset = UNSET,
         token_count: int | Unset = UNSET,
         metadata: JSON | Unset = UNSET,
+        user_words: str | Unset | None = UNSET,
+        current_message: str | Unset | None = UNSET,
     ) -> Remembered:
         """Remember a sentence about the user; what is known already is not stored twice.
+
+        With `user_words` or `current_message` the caller is a model: the sentence counts as the
+        user's own only if the user's words prove it, else as an inference of its session.
 
         Args:
             user: whose memory it becomes.
@@ -57,9 +62,11 @@ class Memories(Conversations):
             expires_at: until when it is kept.
             token_count: its tokens; left out they are estimated.
             metadata: anything.
+            user_words: what the model quotes of the user; empty if nothing.
+            current_message: what the user says in the turn at hand, which is not stored yet.
 
         Raises:
-            InvalidInputError: an unknown kind, a value out of range.
+            InvalidInputError: an unknown kind, a value out of range, words without a session.
             InvalidEmbeddingError: a vector of another length, or zero.
         """
         rows = self._change(
@@ -79,6 +86,8 @@ class Memories(Conversations):
             expires_at=expires_at,
             token_count=token_count,
             metadata=metadata,
+            user_words=user_words,
+            current_message=current_message,
         )
         return rows[0]
 
@@ -295,23 +304,6 @@ class Memories(Conversations):
             content=content,
         )
         return found
-
-    def _prove(
-        self, user: User, session_id: UUID, content: str, words: str, current_message: str
-    ) -> Statement | None:
-        """Return what the user's own words say of a text; None where they prove nothing."""
-        if self._sealing(user) is not None:
-            return None  # the rule is the database's, which cannot read the messages
-        found = self._change(
-            Statement,
-            user,
-            "prove_statement",
-            session_id=session_id,
-            content=content,
-            words=words,
-            current_message=current_message,
-        )
-        return found[0] if found else None
 
     def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID | None:
         """Accept what was disputed, or refuse it; return the id of the memory that stands.

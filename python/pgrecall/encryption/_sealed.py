@@ -327,6 +327,9 @@ def _annotate(sealer: _Sealer, given: _Given) -> _Given:
 
 
 def _remember(sealer: _Sealer, given: _Given) -> _Given:
+    """Send empty words instead of a model's quotation: the database can prove nothing by it."""
+    if any(given.get(name) is not None for name in ("user_words", "current_message")):
+        given = given | {"user_words": "", "current_message": _LEFT_OUT}
     vector = given.get("embedding", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
     candidate: _Given = sealer.candidate(given)
     return given | candidate | {"embedding": vector}

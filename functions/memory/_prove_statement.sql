@@ -1,9 +1,9 @@
 -- Look for the user's own words in proof of a memory's text.
 -- They stand in the current message, which is not stored yet, or in the user's last fifty messages
 -- of the session. A model can be talked into a call, but not into what the user said. Ciphertexts
--- and long texts prove nothing (recall._judge_statement).
--- Raises  RC001 unknown session, RC003.
-create or replace function recall.prove_statement(
+-- and long texts prove nothing (recall._judge_statement). No row: no proof.
+-- Raises  RC001 unknown session, RC003 too many words.
+create or replace function recall._prove_statement(
     p_user_id         uuid,
     p_session_id      uuid,
     p_content         text,
@@ -17,21 +17,22 @@ returns table (
 language plpgsql
 stable
 parallel safe
-security definer
 set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_session recall.sessions;
 begin
-    perform recall._check_user(p_user_id);
     v_session := recall._read_session(p_user_id, p_session_id);
-    if p_content is null or p_words is null
-       or greatest(length(p_content), length(p_words)) > 100000 then
+    if length(p_words) > 100000 then
         raise exception using
             errcode = 'RC003',
-            message = 'p_content or p_words is null, or longer than 100,000 characters',
-            hint    = 'Pass the memory''s text, and the words of the user that a model quotes.';
+            message = format('the user''s words have %s characters, more than 100,000',
+                             length(p_words)),
+            hint    = 'Pass the few words that a model quotes of the user.';
+    end if;
+    if length(p_content) > 100000 then
+        return;
     end if;
     verdict := recall._judge_statement(p_words, p_content, p_current_message);
     if verdict is not null then
@@ -59,5 +60,5 @@ begin
 end;
 $function$;
 
-comment on function recall.prove_statement(uuid, uuid, text, text, text) is
+comment on function recall._prove_statement(uuid, uuid, text, text, text) is
     'Whether the user''s words state or deny a text, and in which message; no row: no proof.';
