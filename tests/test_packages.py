@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -89,3 +90,50 @@ def project() -> dict[str, Any]:
     path = Path(__file__).resolve().parents[1] / "pyproject.toml"
     found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
     return found
+
+
+OPTIONAL = ("openai", "httpx2", "tiktoken", "pydantic", "numpy", "click", "rich", "cryptography",
+            "pgrecall.calls", "pgrecall.encryption", "pgrecall.cli")  # fmt: skip
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return which of the optional modules a fresh interpreter loads for some code."""
+    shown = f"\nimport sys; print(*[name for name in {OPTIONAL!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code + shown], check=True, capture_output=True, text=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_import_loads_no_optional_module() -> None:
+    every = "import pgrecall\nfor name in dir(pgrecall): getattr(pgrecall, name)"
+    assert loaded_by(every) == set()
+
+
+def test_memories_and_contexts_load_the_tokenizer_at_most(dsn: str) -> None:
+    code = f"""
+from pgrecall import AgentMemory
+with AgentMemory.connect({dsn!r}, embedder=False) as memory:
+    memory.remember("ada", "likes tea")
+    assert memory.search("ada", "tea")
+    with memory.session(user="ada", model="gpt-4o-mini") as chat:
+        assert chat.context("What do I like?")
+    memory.forget_user("ada")
+"""
+    assert loaded_by(code) == {"tiktoken"}  # counts the question
+
+
+def test_lazy_names_are_there() -> None:
+    code = """
+import pgrecall, pgrecall.calls
+for name in pgrecall.__all__: getattr(pgrecall, name)
+for name in pgrecall.calls.__all__: getattr(pgrecall.calls, name)
+"""
+    assert loaded_by(code) >= {"openai", "pydantic", "pgrecall.calls"}
+
+
+def test_help_of_commands_does_not_load_the_openai_client() -> None:
+    code = "from pgrecall.cli._main import _run\nassert _run(['--help']) == 0"
+    found = loaded_by(code)
+    assert "pgrecall.cli" in found
+    assert not found & {"openai", "tiktoken", "pydantic", "pgrecall.encryption"}

@@ -22,7 +22,8 @@ from pgrecall import (
     NotFoundError,
     embedding,
 )
-from pgrecall._tools import ARGUMENTS, DEFINITIONS
+from pgrecall._tool_arguments import ARGUMENTS
+from pgrecall._tools import DEFINITIONS
 from pgrecall.tools import MemoryTools, memory_tools
 from support import value
 from transcripts import assert_valid

@@ -12,7 +12,7 @@
     memory.worker(llm=ModelSettings(model="gpt-4o-mini")).run_until_idle(flush=True)
 """
 
-from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 from pgrecall.client import AgentMemory, AsyncAgentMemory, Limits
 from pgrecall.errors import (
@@ -33,9 +33,11 @@ from pgrecall.errors import (
 )
 from pgrecall.llm import ModelAnswerError, ModelSettings
 from pgrecall.session import AsyncChatSession, ChatSession
-from pgrecall.worker import AsyncWorker, Worker
 
-__version__ = metadata.version("pgrecall")
+if TYPE_CHECKING:
+    from pgrecall.worker import AsyncWorker, Worker
+
+    __version__: str
 
 __all__ = [
     "AgentMemory",
@@ -63,3 +65,16 @@ __all__ = [
     "Worker",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the worker, with its prompts and pydantic, at its first use; read the version then."""
+    if name in ("AsyncWorker", "Worker"):
+        from pgrecall import worker
+
+        return getattr(worker, name)
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("pgrecall")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from pydantic import BaseModel
-
 from pgrecall._calls import json_text
 from pgrecall.errors import InvalidInputError
 from pgrecall.tokens import truncate_text
@@ -167,6 +165,8 @@ def result_text(value: Any) -> str:
     """Return what a function answered as the content of a tool message."""
     if isinstance(value, str):
         return storable(value)
+    from pydantic import BaseModel
+
     if isinstance(value, BaseModel):
         return storable(value.model_dump_json())
     try:

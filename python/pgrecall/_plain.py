@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["INVISIBLE", "plain_text"]
+__all__ = ["INVISIBLE", "one_line", "plain_text", "shortened"]
 
 INVISIBLE = re.compile(  # recall._invisible
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -38,3 +38,15 @@ def plain_text(text: str) -> str:
     """Return a text on one line, with nothing that could act in a prompt."""
     seen = INVISIBLE.sub("", _CONTROL.sub(" ", text))
     return _SQUARE.sub(r"&#91;\1", _ANGLE.sub(r"&lt;\1", seen))
+
+
+def one_line(text: str) -> str:
+    """Return a text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text with its middle left out when it is too long."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit * 2 // 3]} … {text[-(limit // 3) :]}"

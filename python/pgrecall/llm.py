@@ -16,8 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
 from pgrecall._calls import json_text
 from pgrecall.messages import dump
 from pgrecall.tokens import count_text_tokens, truncate_text
@@ -25,13 +23,14 @@ from pgrecall.tokens import count_text_tokens, truncate_text
 if TYPE_CHECKING:
     import openai
     from openai.types.chat import ChatCompletion
+    from pydantic import BaseModel
 
 __all__ = ["Answer", "ChatModel", "ContextWindowError", "ModelAnswerError", "ModelSettings",
            "ModelUsage", "Price", "completion_in", "no_completion"]  # fmt: skip
 
 logger = logging.getLogger("pgrecall")
 
-Shape = TypeVar("Shape", bound=BaseModel)
+Shape = TypeVar("Shape", bound="BaseModel")
 Message = Mapping[str, str]
 
 _FORMATS = ("json_schema", "json_object", "text")
@@ -358,7 +357,7 @@ class ChatModel:
                 raise failure(refusal, raw, ModelAnswerError)
             try:
                 value = shape.model_validate(_json_in(raw), context=dict(context or {}))
-            except (ValueError, ValidationError) as error:
+            except ValueError as error:  # a ValidationError of pydantic is one
                 problem = "the answer was cut off" if is_cut else _problem(error)
                 if attempt == _MAX_ASKED:
                     raise failure(problem, raw, ModelAnswerError) from error
@@ -553,6 +552,8 @@ def _json_in(text: str) -> Any:
 
 def _problem(error: ValueError) -> str:
     """Return what is wrong with an answer, in one line."""
+    from pydantic import ValidationError
+
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"])

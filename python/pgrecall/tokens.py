@@ -23,9 +23,10 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import tiktoken
+if TYPE_CHECKING:
+    import tiktoken
 
 __all__ = [
     "IMAGE_TOKENS",
@@ -128,6 +129,8 @@ def encoding_name(model: str) -> str | None:
 
     The name of an encoding is its own; a provider's prefix (`openai/…`) is passed over.
     """
+    import tiktoken
+
     for name in (model, model.rpartition("/")[2]):
         if name in tiktoken.list_encoding_names():
             return name
@@ -190,6 +193,8 @@ def _encode(encoding: tiktoken.Encoding, text: str) -> list[int]:
 
 
 def _load(name: str) -> tiktoken.Encoding:
+    import tiktoken
+
     ranks = _OFFLINE.get(name)
     if ranks is None:
         # an encoding of retired models: only if tiktoken has it already, never by a download

@@ -29,7 +29,6 @@ from pgrecall._async.base import JSON, User
 from pgrecall._async.database import Target
 from pgrecall._async.operation import AsyncOperation
 from pgrecall._async.session import AsyncChatSession
-from pgrecall._async.worker import AsyncWorker
 from pgrecall._calls import UNSET, Unset
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
@@ -42,6 +41,7 @@ from pgrecall.llm import ChatModel, ModelSettings
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from pgrecall._async.worker import AsyncWorker
     from pgrecall.encryption import WrappingKeys
 
 __all__ = ["AsyncAgentMemory"]
@@ -381,6 +381,8 @@ class AsyncAgentMemory(AsyncOperation):
         Raises:
             InvalidInputError: several jobs at the same time over one connection of the caller.
         """
+        from pgrecall._async.worker import AsyncWorker
+
         if llm is None and isinstance(self._llm, ModelSettings):
             llm = self._llm
         return AsyncWorker(

@@ -8,7 +8,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from pydantic import ValidationError
 
 from pgrecall import _tools
 from pgrecall._tools import AskedCall, list_result, result, shown
@@ -18,6 +17,13 @@ from pgrecall.rows import Message
 
 if TYPE_CHECKING:
     from pgrecall._async.session import AsyncChatSession
+    from pgrecall._tool_arguments import (
+        ForgetMemory,
+        GetMessages,
+        Remember,
+        SearchMemories,
+        SearchMessages,
+    )
 
 __all__ = ["AsyncMemoryTools"]
 
@@ -87,8 +93,6 @@ class AsyncMemoryTools:
         asked = AskedCall.of(call)
         try:
             content = await self._run(asked, max_chars)
-        except ValidationError as error:
-            content = self._error(asked, f"wrong arguments: {_tools.problem_of(error)}")
         except ValueError as error:
             content = self._error(asked, str(error))
         except PgRecallError as error:
@@ -111,7 +115,9 @@ class AsyncMemoryTools:
         if asked.name not in self._names:
             raise ValueError(f"there is no memory tool {asked.name}; known: "
                              f"{', '.join(self._names)}")  # fmt: skip
-        arguments: Any = _tools.ARGUMENTS[asked.name].model_validate(asked.parsed())
+        from pgrecall._tool_arguments import checked
+
+        arguments = checked(asked)
         await self._chat.open()
         match asked.name:
             case "search_memories":
@@ -125,7 +131,7 @@ class AsyncMemoryTools:
             case _:
                 return await self._get_messages(arguments, max_chars)
 
-    async def _search_memories(self, asked: _tools.SearchMemories, max_chars: int) -> str:
+    async def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
         chat = self._chat
         hits = await chat.search(
             asked.query,
@@ -148,7 +154,7 @@ class AsyncMemoryTools:
             max_chars,
         )
 
-    async def _remember(self, asked: _tools.Remember) -> str:
+    async def _remember(self, asked: Remember) -> str:
         chat = self._chat
         stored = await chat._memory.remember(
             chat.user_id,
@@ -167,7 +173,7 @@ class AsyncMemoryTools:
             fields["why"] = "not the user's own words: kept for this conversation only"
         return result("remember", **fields)
 
-    async def _forget_memory(self, asked: _tools.ForgetMemory) -> str:
+    async def _forget_memory(self, asked: ForgetMemory) -> str:
         chat = self._chat
         done = await chat._memory.dispute(
             chat.user_id,
@@ -185,7 +191,7 @@ class AsyncMemoryTools:
             outcome="forgotten" if done.outcome == "retracted" else "was not active",
         )
 
-    async def _search_messages(self, asked: _tools.SearchMessages, max_chars: int) -> str:
+    async def _search_messages(self, asked: SearchMessages, max_chars: int) -> str:
         chat = self._chat
         hits = await chat._memory.search_messages(
             chat.user_id,
@@ -209,7 +215,7 @@ class AsyncMemoryTools:
             max_chars,
         )
 
-    async def _get_messages(self, asked: _tools.GetMessages, max_chars: int) -> str:
+    async def _get_messages(self, asked: GetMessages, max_chars: int) -> str:
         chat = self._chat
         session_id = asked.session_id or chat.session_id
         arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}

@@ -35,7 +35,6 @@ from pgrecall._sync.base import JSON, User
 from pgrecall._sync.database import Target
 from pgrecall._sync.operation import Operation
 from pgrecall._sync.session import ChatSession
-from pgrecall._sync.worker import Worker
 from pgrecall.embedding import Embedder
 from pgrecall.errors import InvalidInputError
 from pgrecall.llm import ChatModel, ModelSettings
@@ -43,6 +42,7 @@ from pgrecall.llm import ChatModel, ModelSettings
 if TYPE_CHECKING:
     from openai import OpenAI
 
+    from pgrecall._sync.worker import Worker
     from pgrecall.encryption import WrappingKeys
 
 __all__ = ["AgentMemory"]
@@ -380,6 +380,8 @@ class AgentMemory(Operation):
         Raises:
             InvalidInputError: several jobs at the same time over one connection of the caller.
         """
+        from pgrecall._sync.worker import Worker
+
         if llm is None and isinstance(self._llm, ModelSettings):
             llm = self._llm
         return Worker(

@@ -9,7 +9,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from pydantic import ValidationError
 
 from pgrecall import _tools
 from pgrecall._tools import AskedCall, list_result, result, shown
@@ -19,6 +18,13 @@ from pgrecall.rows import Message
 
 if TYPE_CHECKING:
     from pgrecall._sync.session import ChatSession
+    from pgrecall._tool_arguments import (
+        ForgetMemory,
+        GetMessages,
+        Remember,
+        SearchMemories,
+        SearchMessages,
+    )
 
 __all__ = ["MemoryTools"]
 
@@ -86,8 +92,6 @@ class MemoryTools:
         asked = AskedCall.of(call)
         try:
             content = self._run(asked, max_chars)
-        except ValidationError as error:
-            content = self._error(asked, f"wrong arguments: {_tools.problem_of(error)}")
         except ValueError as error:
             content = self._error(asked, str(error))
         except PgRecallError as error:
@@ -110,7 +114,9 @@ class MemoryTools:
         if asked.name not in self._names:
             raise ValueError(f"there is no memory tool {asked.name}; known: "
                              f"{', '.join(self._names)}")  # fmt: skip
-        arguments: Any = _tools.ARGUMENTS[asked.name].model_validate(asked.parsed())
+        from pgrecall._tool_arguments import checked
+
+        arguments = checked(asked)
         self._chat.open()
         match asked.name:
             case "search_memories":
@@ -124,7 +130,7 @@ class MemoryTools:
             case _:
                 return self._get_messages(arguments, max_chars)
 
-    def _search_memories(self, asked: _tools.SearchMemories, max_chars: int) -> str:
+    def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
         chat = self._chat
         hits = chat.search(
             asked.query,
@@ -147,7 +153,7 @@ class MemoryTools:
             max_chars,
         )
 
-    def _remember(self, asked: _tools.Remember) -> str:
+    def _remember(self, asked: Remember) -> str:
         chat = self._chat
         stored = chat._memory.remember(
             chat.user_id,
@@ -166,7 +172,7 @@ class MemoryTools:
             fields["why"] = "not the user's own words: kept for this conversation only"
         return result("remember", **fields)
 
-    def _forget_memory(self, asked: _tools.ForgetMemory) -> str:
+    def _forget_memory(self, asked: ForgetMemory) -> str:
         chat = self._chat
         done = chat._memory.dispute(
             chat.user_id,
@@ -184,7 +190,7 @@ class MemoryTools:
             outcome="forgotten" if done.outcome == "retracted" else "was not active",
         )
 
-    def _search_messages(self, asked: _tools.SearchMessages, max_chars: int) -> str:
+    def _search_messages(self, asked: SearchMessages, max_chars: int) -> str:
         chat = self._chat
         hits = chat._memory.search_messages(
             chat.user_id,
@@ -208,7 +214,7 @@ class MemoryTools:
             max_chars,
         )
 
-    def _get_messages(self, asked: _tools.GetMessages, max_chars: int) -> str:
+    def _get_messages(self, asked: GetMessages, max_chars: int) -> str:
         chat = self._chat
         session_id = asked.session_id or chat.session_id
         arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}

@@ -14,7 +14,6 @@ from typing import Any
 from uuid import UUID
 
 import click
-import openai
 import psycopg
 
 from pgrecall import AgentMemory, ChatSession, ModelSettings
@@ -242,6 +241,8 @@ class _Talk:
 
     def _say(self, text: str, *, is_terminal: bool) -> None:
         """Say it, and print the reply as it comes. What fails is told; the conversation goes on."""
+        import openai
+
         try:
             chat = self._opened()
             if not self._heard(chat, text):
@@ -264,6 +265,8 @@ class _Talk:
 
     def _heard(self, chat: ChatSession, text: str) -> bool:
         """Print the reply; return False when the model takes no tools, and nothing was said."""
+        import openai
+
         is_first = True
         reply = chat.send(text, memory_tools=self._tools, stream=True)
         try:
@@ -367,6 +370,8 @@ def _dim(text: str) -> None:
 
 def _problem(error: Exception) -> str:
     """Return what an error means for the conversation."""
+    import openai
+
     if isinstance(error, (openai.OpenAIError, ModelAnswerError)):
         return f"the model did not answer: {str(error).strip() or type(error).__name__}"
     if isinstance(error, EmbeddingError):

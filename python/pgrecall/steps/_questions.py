@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgrecall import prompts
+from pgrecall._plain import one_line, shortened
 
 __all__ = ["LONGEST", "Question", "block", "clean", "line", "numbered", "prompt", "storable",
            "tags", "turns"]  # fmt: skip
@@ -82,18 +83,6 @@ def tags(words: Iterable[str]) -> list[str]:
     """Return what a model gave as tags, each once, the first few."""
     found = (clean(word.lower(), 40) for word in words)
     return list(dict.fromkeys(word for word in found if word))[:_MAX_TAGS]
-
-
-def shortened(text: str, limit: int) -> str:
-    """Return a text with its middle left out when it is too long."""
-    if len(text) <= limit:
-        return text
-    return f"{text[: limit * 2 // 3]} … {text[-(limit // 3) :]}"
-
-
-def one_line(text: str) -> str:
-    """Return a text with every run of white space as one space."""
-    return " ".join(text.split())
 
 
 def clean(text: str, limit: int) -> str:
