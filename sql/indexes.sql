@@ -150,3 +150,8 @@ create index if not exists erasures_erased_by_idx
     on recall.erasures (erased_by);
 comment on index recall.erasures_erased_by_idx is
     'Making a user: was this one forgotten while the call waited?';
+
+create unique index if not exists prompts_current_idx
+    on recall.prompts (name, language)
+ where is_current;
+comment on index recall.prompts_current_idx is 'One prompt of a name and language is in use.';

@@ -29,8 +29,9 @@ declare
         'record_model_call', 'record_stream_events', 'record_protocol_event', 'revoke_source',
         'seal_user'];
     v_worker   constant text[] := array[
-        'enqueue_job', 'claim_jobs', 'job_input', 'consolidation_input', 'finish_job',
-        'extend_lease', 'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
+        'enqueue_job', 'claim_jobs', 'next_request', 'extend_lease',
+        'job_input', 'consolidation_input', 'finish_job',
+        'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
         'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
         'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
         'expire_sessions', 'enqueue_compactions', 'enqueue_missing_embeddings', 'purge_expired',

@@ -157,6 +157,13 @@ CALLS: list[Call] = [
     _call("enqueue_job", "'extract', %(session)s, 'some key'"),
     _global("waiting_jobs"),
     _global("claim_jobs", "'tester', p_limit => 5"),
+    _call("next_request", "%(embed_job)s, %(embed_token)s, %(offer)s", "embed"),
+    _call("next_request", "%(extract_job)s, %(extract_token)s, %(offer)s", "extract"),
+    _call("next_request", "%(llm_job)s, %(llm_token)s, %(offer)s", "llm"),
+    _call("next_request", "%(summarize_job)s, %(summarize_token)s, %(offer)s", "summarize"),
+    _call("next_request", "%(compact_job)s, %(compact_token)s, %(offer)s", "compact"),
+    _call("next_request", "%(merging_job)s, %(merging_token)s, %(offer)s", "merge"),
+    _call("next_request", "%(noticing_job)s, %(noticing_token)s, %(offer)s", "pattern"),
     _call("job_input", "%(embed_job)s, %(embed_token)s", "embed"),
     _call("job_input", "%(extract_job)s, %(extract_token)s", "extract"),
     _call("consolidation_input", "%(llm_job)s, %(llm_token)s, %(candidates)s"),
@@ -426,6 +433,8 @@ def furnish(conn: Connection, mark: str) -> World:
         "fixed": Jsonb(
             {"selection": "all", "memories_as_of": "session_start", "placement": "system_prompt"}
         ),
+        "offer": Jsonb({"chat_model": "gpt-4o-mini", "embed_batch": 8,
+                        "embedding_model": "openai:text-embedding-3-small"}),
         "candidates": Jsonb(
             [{"content": f"{mark} candidate {n}", "kind": "fact"} for n in range(5)]
         ),

@@ -70,6 +70,10 @@ BASES: dict[str, list[dict[str, str]]] = {
             ("noticing", "noticed"),
         )
     ],
+    "next_request": [
+        {"p_job_id": f"{job}_job", "p_lease_token": f"{job}_token", "p_worker": "offer"}
+        for job in ("embed", "llm", "extract", "summarize", "compact", "merging", "noticing")
+    ],
     "compile_context": [{"p_options": key} for key in ("options", "quoting", "fixed")],
     "explain_context": [{"p_options": key} for key in ("options", "quoting", "fixed")],
     "append_messages": [{"p_messages": key} for key in ("messages", "tools")],

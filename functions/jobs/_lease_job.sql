@@ -6,7 +6,8 @@
 create or replace function recall._lease_job(
     p_job    recall.jobs,
     p_worker text,
-    p_until  timestamptz
+    p_now    timestamptz,
+    p_lease  interval
 )
 returns uuid
 language plpgsql
@@ -50,7 +51,8 @@ begin
        set state       = 'running',
            worker      = p_worker,
            lease_token = v_token,
-           lease_until = p_until,
+           lease_until = p_now + p_lease,
+           lease       = p_lease,
            attempts    = j.attempts + 1
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
@@ -61,5 +63,5 @@ exception when unique_violation then
 end;
 $function$;
 
-comment on function recall._lease_job(recall.jobs, text, timestamptz) is
+comment on function recall._lease_job(recall.jobs, text, timestamptz, interval) is
     'Make a ready job running; NULL when its session has a running one of that kind.';

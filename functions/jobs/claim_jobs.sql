@@ -96,7 +96,7 @@ begin
             continue;
         end if;
 
-        lease_token := recall._lease_job(v_job, p_worker, v_now + p_lease);
+        lease_token := recall._lease_job(v_job, p_worker, v_now, p_lease);
         continue when lease_token is null;
 
         job_id      := v_job.job_id;

@@ -23,9 +23,6 @@ declare
     v_input      jsonb;
     v_candidates jsonb;
     v_embeddings halfvec[];
-    v_memory     recall.memory_store;
-    v_neighbors  jsonb;
-    v_open       jsonb := jsonb '[]';
 begin
     perform recall._check_json(p_candidates, 'p_candidates');
     v_input      := recall.job_input(p_user_id, p_job_id, p_lease_token);
@@ -36,21 +33,8 @@ begin
         p_candidates);
     perform recall._check_candidates(v_candidates, 'candidates', '{}', v_settings);
     v_embeddings := recall._candidate_embeddings(v_candidates, p_embeddings);
-
-    for v_place in 1 .. jsonb_array_length(v_candidates) loop
-        v_memory := (recall._candidate_rows(
-            p_user_id, v_session, jsonb_build_array(v_candidates -> (v_place - 1)),
-            array[gen_random_uuid()], now(), v_settings))[1];
-        continue when v_memory.slot is not null
-            or recall._is_known(v_memory, v_embeddings[v_place], v_settings);
-
-        v_neighbors := recall._neighbors_json(v_memory, v_embeddings[v_place], v_settings);
-        continue when v_neighbors = '[]';
-        v_open := v_open || jsonb_build_object(
-            'ordinal', v_place, 'content', v_memory.content, 'kind', v_memory.kind,
-            'neighbors', v_neighbors);
-    end loop;
-    return jsonb_build_object('open', v_open);
+    return jsonb_build_object('open', recall._open_candidates(v_session, v_candidates,
+                                                              v_embeddings, v_settings));
 end;
 $function$;
 

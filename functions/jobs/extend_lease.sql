@@ -26,7 +26,8 @@ begin
     end if;
 
     update recall.jobs as j
-       set lease_until = v_now + p_lease
+       set lease_until = v_now + p_lease,
+           lease       = p_lease
      where j.user_id     = p_user_id
        and j.job_id      = p_job_id
        and j.lease_token = p_lease_token

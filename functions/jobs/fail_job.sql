@@ -20,7 +20,7 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_error  text := left(coalesce(p_error, 'no reason given'), 10000);
+    v_error  text;
     v_job    recall.jobs;
     v_phases recall.job_phases[];
 begin
@@ -31,10 +31,7 @@ begin
         return false;
     end if;
 
-    v_error := recall._masked(v_error, recall._settings(p_user_id));
-    if recall._is_sealed_user(p_user_id) and not recall._is_sealed(v_error) then
-        v_error := 'the text of this error is not kept: the user is sealed';
-    end if;
+    v_error := recall._error_text(p_user_id, p_error);
     begin
         v_phases := recall._phase_rows(v_job, coalesce(p_phases, '[]'));
     exception when sqlstate 'RC003' then

@@ -22,7 +22,6 @@ as $function$
 declare
     v_job     recall.jobs;
     v_phases  recall.job_phases[];
-    v_started timestamptz;
     v_done    boolean;
 begin
     perform recall._check_user(p_user_id);
@@ -36,32 +35,7 @@ begin
     v_phases := recall._phase_rows(v_job, p_phases);
     perform recall._add_usage(v_phases);
 
-    v_started := clock_timestamp();
-    v_done := case
-        when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
-            then recall._finish_verbatim(v_job, p_result)
-        when v_job.kind = 'extract'
-            then recall._finish_extract(v_job, p_result)
-        when v_job.kind = 'embed'
-            then recall._finish_embed(v_job, p_result)
-        when v_job.kind = 'summarize'
-            then recall._finish_summarize(v_job, p_result)
-        when v_job.kind = 'compact'
-            then recall._finish_compact(v_job, p_result)
-        when v_job.kind = 'merge'
-            then recall._finish_merge(v_job, p_result)
-        when v_job.kind = 'pattern'
-            then recall._finish_pattern(v_job, p_result)
-    end;
-    v_phases := v_phases || recall._persist_phase(v_job, p_result, v_done, v_started);
-
-    if v_done then
-        delete from recall.jobs as j
-         where j.user_id = p_user_id
-           and j.job_id  = p_job_id;
-    else
-        perform recall._return_job(v_job, clock_timestamp(), 'the session moved on');
-    end if;
+    v_done := recall._complete_job(v_job, p_result) ->> 'type' = 'done';
     perform recall._write_phases(v_phases);
     perform recall._add_spending(v_phases);
     return v_done;

@@ -14,6 +14,8 @@ create table if not exists recall.jobs (
     lease_until  timestamptz,
     lease_token  uuid,
     worker       text,
+    lease        interval,
+    work         jsonb,
     last_error   text,
     created_at   timestamptz      not null,
     constraint jobs_pkey primary key (user_id, job_id),
@@ -44,6 +46,10 @@ comment on column recall.jobs.lease_until is 'The worker''s until then.';
 comment on column recall.jobs.lease_token is
     'Random per claim; fences a worker that came too late.';
 comment on column recall.jobs.worker is 'Who holds the lease.';
+comment on column recall.jobs.lease is 'Length of the lease, by which each request renews it.';
+comment on column recall.jobs.work is
+    'What the worker offers, the request in flight, and what models have answered so far: ids, '
+    'their own words, vectors; never the text of what they were shown. See recall.next_request.';
 comment on column recall.jobs.last_error is 'What went wrong last time.';
 comment on column recall.jobs.created_at is 'When it was enqueued.';
 

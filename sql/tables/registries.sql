@@ -93,3 +93,45 @@ comment on column recall.system_prompts.token_count is
 comment on column recall.system_prompts.created_at is 'When it was first seen.';
 comment on column recall.system_prompts.released_at is
     'When a session gave it up for another one; purge_expired looks whether any session uses it.';
+
+create table if not exists recall.prompts (
+    name                text        not null,
+    language            text        not null default 'en',
+    version             text        not null,
+    content             text        not null,
+    schema              jsonb       not null,
+    token_count         integer     not null,
+    schema_token_count  integer     not null,
+    checksum            bytea       not null,
+    is_shipped          boolean     not null default false,
+    is_current          boolean     not null default false,
+    created_at          timestamptz not null,
+    constraint prompts_pkey primary key (name, language, version),
+    constraint prompts_name_check check (
+        name in ('extract', 'consolidate', 'summarize', 'compact', 'merge', 'pattern')),
+    constraint prompts_version_check check (version ~ '^[A-Za-z0-9._-]{1,40}$'),
+    constraint prompts_language_check check (language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'),
+    constraint prompts_content_check check (btrim(content) <> ''),
+    constraint prompts_schema_check check (jsonb_typeof(schema) = 'object'),
+    constraint prompts_token_counts_check check (token_count > 0 and schema_token_count > 0)
+);
+
+comment on table recall.prompts is
+    'Instructions of the steps that ask a language model, with the JSON schema of the answer. An '
+    'installation replaces one by recall.set_prompt; versions that were used stay.';
+comment on column recall.prompts.name is
+    'The step: extract, consolidate, summarize, compact, merge or pattern.';
+comment on column recall.prompts.language is
+    'Language of the text (BCP 47); settings.prompt_language chooses.';
+comment on column recall.prompts.version is
+    'Named in the provenance of what it produced, as name@version.';
+comment on column recall.prompts.content is 'The system message.';
+comment on column recall.prompts.schema is
+    'JSON Schema of the answer, as strict modes want it; "default" fills a value in that a model '
+    'left out, and is not sent.';
+comment on column recall.prompts.token_count is 'Tokens of content, on the safe side.';
+comment on column recall.prompts.schema_token_count is 'Tokens of schema, on the safe side.';
+comment on column recall.prompts.checksum is 'SHA-256 of content and schema.';
+comment on column recall.prompts.is_shipped is 'Whether it comes with a release.';
+comment on column recall.prompts.is_current is 'Whether it is used; one of a name and language.';
+comment on column recall.prompts.created_at is 'When it came.';

@@ -34,6 +34,7 @@ create table if not exists recall.settings (
     extracted_tier                  text        not null default 'semantic',
     extract_after_turns             integer     not null default 10,
     extract_after_idle              interval    not null default '10 minutes',
+    prompt_language                 text        not null default 'en',
     extract_batch                   integer     not null default 200,
     max_facts_per_turn              integer     not null default 3,
     summarize_after_turns           integer     not null default 10,
@@ -164,6 +165,8 @@ create table if not exists recall.settings (
     constraint settings_extracted_tier_check check (extracted_tier in ('semantic', 'session')),
     constraint settings_extract_after_turns_check check (extract_after_turns between 1 and 1000),
     constraint settings_extract_after_idle_check check (extract_after_idle >= interval '0'),
+    constraint settings_prompt_language_check
+        check (prompt_language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'),
     constraint settings_extract_batch_check check (extract_batch between 1 and 10000),
     constraint settings_max_facts_per_turn_check check (max_facts_per_turn between 1 and 100),
     constraint settings_summarize_after_turns_check
@@ -346,6 +349,8 @@ comment on column recall.settings.extract_after_turns is
     'User turns that wait before an extraction is due (1 to 1000).';
 comment on column recall.settings.extract_after_idle is
     'Quiet time after which an extraction is due with fewer turns.';
+comment on column recall.settings.prompt_language is
+    'Language of the prompts that steps use (BCP 47); where there is none, English.';
 comment on column recall.settings.extract_batch is 'Messages in one extraction (1 to 10000).';
 comment on column recall.settings.max_facts_per_turn is
     'Facts that an extraction may bring per user turn (1 to 100).';

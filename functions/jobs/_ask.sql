@@ -1,0 +1,68 @@
+-- Put a request, unless the worker offers nothing for it or a daily limit is reached.
+-- The request in flight keeps its id as long as it asks for the same; the question says what its
+-- answer is judged by. The lease is renewed.
+create or replace function recall._ask(
+    p_job  recall.jobs,
+    p_work jsonb,
+    p_step jsonb
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_now      constant timestamptz := clock_timestamp();
+    v_settings constant recall.settings := recall._settings(p_job.user_id);
+    v_limit    record;
+    v_request  jsonb;
+    v_question jsonb;
+begin
+    if p_step ? 'chat' and recall._chat_model(p_work, p_step #>> '{chat,purpose}') is null
+       or p_step ? 'embed' and p_work #>> '{worker,embedding_model}'
+                               is distinct from v_settings.embedding_model then
+        return recall._defer_job(p_job, p_work, format(
+            'the worker offers no model for %s', coalesce(p_step #>> '{chat,purpose}',
+                                                          v_settings.embedding_model)),
+            v_now + interval '1 minute');
+    end if;
+    if recall._needs_model(p_job.kind, p_job.payload) then
+        v_limit := recall._reached_limit(p_job.user_id, v_now);
+        if v_limit.o_whose is not null then
+            return recall._defer_job(p_job, p_work, recall._limit_text(v_limit.o_whose,
+                                                                       v_limit.o_spent,
+                                                                       v_limit.o_limit, v_now),
+                                     recall._after_limit(v_now));
+        end if;
+    end if;
+
+    if p_step ? 'chat' then
+        v_request  := recall._chat_request(p_work, p_step -> 'chat', v_settings.prompt_language);
+        v_question := jsonb_build_object(
+            'purpose', v_request -> 'purpose', 'model', v_request -> 'model',
+            'keep', p_step #> '{chat,keep}', 'schema', p_step #> '{chat,schema}');
+    else
+        v_request  := recall._embed_request(p_work, p_step -> 'embed', v_settings);
+        v_question := jsonb_build_object(
+            'purpose', 'embed', 'model', v_request -> 'model',
+            'count', jsonb_array_length(v_request -> 'inputs'), 'keep', p_step #> '{embed,keep}');
+    end if;
+    if (p_work -> 'question') - 'request_id' = v_question then
+        v_question := p_work -> 'question';
+    else
+        v_question := v_question || jsonb_build_object('request_id', gen_random_uuid());
+    end if;
+
+    update recall.jobs as j
+       set work        = (p_work - '{span,raw,answered}'::text[])
+                         || jsonb_build_object('question', v_question),
+           lease_until = greatest(j.lease_until, v_now + j.lease)
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+    return v_request || jsonb_build_object('request_id', v_question -> 'request_id');
+end;
+$function$;
+
+comment on function recall._ask(recall.jobs, jsonb, jsonb) is
+    'Put a step''s request to the worker, or put the job off: no model offered, a limit reached.';

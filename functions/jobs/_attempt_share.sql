@@ -1,0 +1,16 @@
+-- Return how many exchanges an attempt reads: all, half of them the third time, then a quarter, ….
+create or replace function recall._attempt_share(
+    p_messages jsonb,
+    p_attempts integer
+)
+returns integer
+language sql
+immutable
+parallel safe
+return (
+    select greatest(1, count(*)::integer >> greatest(0, least(p_attempts, 30) - 2))
+      from jsonb_array_elements(p_messages) as e (message)
+     where e.message ->> 'role' = 'user');
+
+comment on function recall._attempt_share(jsonb, integer) is
+    'Exchanges that an attempt of an extraction reads: fewer each time from the third on.';

@@ -1,0 +1,33 @@
+-- Return the state of a leased job: what the worker offers, and what has been made so far.
+-- What models have made outlives a lease; the worker, the request in flight and what was learned of
+-- the endpoint do not.
+create or replace function recall._begin_work(
+    p_job    recall.jobs,
+    p_worker jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_work      jsonb := coalesce(p_job.work, '{}');
+    v_is_sealed constant boolean := recall._is_sealed_user(p_job.user_id);
+begin
+    if v_work ->> 'lease' is distinct from p_job.lease_token::text then
+        v_work := jsonb_build_object(
+            'lease', p_job.lease_token, 'worker', '{}'::jsonb, 'windows', '{}'::jsonb,
+            'tries', 0, 'shrinks', 0, 'made', coalesce(v_work -> 'made', '{}'));
+    end if;
+    if jsonb_typeof(p_worker) = 'object' then
+        v_work := v_work || jsonb_build_object('worker', jsonb_strip_nulls(p_worker));
+    end if;
+    return v_work || jsonb_build_object(
+        'is_sealed', v_is_sealed,
+        'has_vectors', not v_is_sealed or recall._has_vectors(p_job.user_id));
+end;
+$function$;
+
+comment on function recall._begin_work(recall.jobs, jsonb) is
+    'State of a leased job: lease, worker, windows, tries, shrinks, made, question.';

@@ -1,0 +1,76 @@
+-- Return a step's question as a request to a chat model, in the way that its endpoint takes.
+-- After an answer that was none it says so. The answer is quoted where there is room for it; roles
+-- alternate, since some models' templates refuse two messages of the user in a row. An answer that
+-- was cut off gets the shorter schema and twice the length, as far as the window allows.
+create or replace function recall._chat_request(
+    p_work     jsonb,
+    p_chat     jsonb,
+    p_language text
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_purpose   constant text    := p_chat ->> 'purpose';
+    v_prompt    constant recall.prompts := recall._prompt(v_purpose, p_language);
+    v_features  constant jsonb   := coalesce(p_work #> '{worker,features}', '{}');
+    v_format    constant text    := coalesce(v_features ->> 'response_format', 'json_schema');
+    v_complaint constant jsonb   := p_work -> 'complaint';
+    v_is_cut    constant boolean := coalesce(v_complaint -> 'is_cut' = 'true', false);
+    v_schema    constant jsonb   := recall._sent_schema(
+        case when v_is_cut then coalesce(p_chat -> 'shorter', p_chat -> 'schema')
+             else p_chat -> 'schema' end,
+        case when v_features -> 'schema_lengths' = 'false' then '{default,maxLength,maxItems}'
+             else '{default}' end::text[]);
+    v_told      constant text    := E'Answer with one JSON object of this schema, nothing else:\n'
+                                    || v_schema::text;
+    v_limit     integer := (p_chat ->> 'max_tokens')::integer;
+    v_room      constant integer := (p_chat ->> 'spare')::integer;
+    v_pieces    jsonb   := p_chat -> 'pieces';
+    v_messages  jsonb;
+begin
+    if v_is_cut then
+        v_limit := greatest(v_limit, least(2 * v_limit, v_limit + v_room));
+    end if;
+    if v_complaint is not null
+       and (v_is_cut or coalesce(v_complaint ->> 'raw', '') = '' or v_room < 600) then
+        v_pieces := v_pieces || jsonb_build_array(E'\n\nYour last answer was ' || case
+            when v_is_cut then 'cut off. Answer shorter.' else 'not the JSON asked for.' end);
+    end if;
+    v_messages := jsonb_build_array(
+        jsonb_build_object(
+            'role', 'system',
+            'content', v_prompt.content || case when v_format = 'json_schema' then ''
+                                                else E'\n\n' || v_told end),
+        jsonb_build_object('role', 'user', 'content', recall._joined_pieces(v_pieces)));
+    if v_complaint is not null and not v_is_cut and coalesce(v_complaint ->> 'raw', '') <> ''
+       and v_room >= 600 then
+        v_messages := v_messages || jsonb_build_array(
+            jsonb_build_object('role', 'assistant', 'content', v_complaint ->> 'raw'),
+            jsonb_build_object('role', 'user', 'content', format(
+                E'That was not the JSON asked for: %s.\nAnswer again. %s',
+                v_complaint ->> 'problem', v_told)));
+    end if;
+
+    return jsonb_build_object(
+        'type', 'chat', 'purpose', v_purpose, 'model', recall._chat_model(p_work, v_purpose),
+        'messages', v_messages,
+        coalesce(v_features ->> 'limit', 'max_tokens'), v_limit)
+        || case when v_features -> 'temperature' = 'false' then jsonb '{}'
+                else jsonb '{"temperature": 0}' end
+        || case v_format
+               when 'json_schema' then jsonb_build_object('response_format', jsonb_build_object(
+                   'type', 'json_schema', 'json_schema', jsonb_build_object(
+                       'name', v_purpose, 'strict', true, 'schema', v_schema)))
+               when 'json_object' then jsonb '{"response_format": {"type": "json_object"}}'
+               else jsonb '{}' end
+        || case when p_chat ? 'seal' and p_work -> 'is_sealed' = 'true'
+                then jsonb_build_object('seal', p_chat -> 'seal') else jsonb '{}' end;
+end;
+$function$;
+
+comment on function recall._chat_request(jsonb, jsonb, text) is
+    'A step''s question as a chat request, with what is said after an answer that was none.';

@@ -1,0 +1,43 @@
+-- Refuse what is no answer to a request.
+-- Raises  RC003.
+create or replace function recall._check_answer(
+    p_answer jsonb
+)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_usage jsonb;
+begin
+    if p_answer is null then
+        return;
+    end if;
+    perform recall._check_json(p_answer, 'p_answer');
+    perform recall._check_keys(
+        p_answer, '{request_id,content,value,finish_reason,refusal,usage,model,latency_ms,vectors,'
+                  'error}', 'p_answer');
+    v_usage := coalesce(nullif(p_answer -> 'usage', 'null'), '{}');
+    if jsonb_typeof(p_answer -> 'request_id') is distinct from 'string'
+       or coalesce(jsonb_typeof(p_answer -> 'content'), 'null') not in ('string', 'null')
+       or coalesce(jsonb_typeof(p_answer -> 'vectors'), 'null') not in ('array', 'null')
+       or coalesce(jsonb_typeof(p_answer -> 'error'), 'null') not in ('object', 'null')
+       or coalesce((p_answer ->> 'latency_ms'), '0') !~ '^[0-9]{1,12}([.][0-9]*)?([eE][+-]?[0-9])?$'
+       or jsonb_typeof(v_usage) <> 'object'
+       or num_nulls(nullif(p_answer -> 'content', 'null'), nullif(p_answer -> 'value', 'null'),
+                    nullif(p_answer -> 'vectors', 'null'), nullif(p_answer -> 'error', 'null'),
+                    nullif(p_answer -> 'refusal', 'null')) = 5 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_answer is %s', left(p_answer::text, 200)),
+            hint    = 'request_id, and content (a text), vectors (a list), or error '
+                      '({"code", "message", "retryable"}); usage, finish_reason, model, '
+                      'latency_ms.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_answer(jsonb) is
+    'Refuse (RC003) what is no answer to a request of next_request.';

@@ -1,0 +1,34 @@
+-- Note what is wrong with an answer, so that the question is asked once more with that.
+-- The second answer that is none ends the attempt; its beginning stands in the error, and what was
+-- made before is made anew. Of an encrypted user the answer is not kept.
+create or replace function recall._complain(
+    p_work    jsonb,
+    p_problem text,
+    p_is_cut  boolean
+)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_work    constant jsonb   := p_work - '{said,raw,complaint}'::text[];
+    v_tries   constant integer := (p_work ->> 'tries')::integer + 1;
+    v_problem constant text    := case when p_is_cut then 'the answer was cut off'
+                                       else p_problem end;
+begin
+    if v_tries >= 2 then
+        return v_work || jsonb_build_object('failure', jsonb_build_object(
+            'error', v_problem || coalesce('; the answer began: ' || (p_work ->> 'raw'), ''),
+            'is_final', false, 'is_malformed', true));
+    end if;
+    return v_work || jsonb_build_object(
+        'tries', v_tries,
+        'complaint', jsonb_build_object('problem', v_problem, 'is_cut', p_is_cut,
+                                        'raw', p_work -> 'raw'));
+end;
+$function$;
+
+comment on function recall._complain(jsonb, text, boolean) is
+    'State of a job with a complaint about an answer; a failure when it was the second.';

@@ -1,0 +1,60 @@
+-- Return the second question of an extraction. Memories are numbers in it: only one that was shown
+-- can be meant.
+-- When it is longer than the model reads, the least similar memories are left out; then the first
+-- half of the candidates is asked for, and the others afterwards.
+create or replace function recall._consolidation_question(
+    p_work     jsonb,
+    p_open     jsonb,
+    p_settings recall.settings
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_sealed constant boolean := (p_work -> 'is_sealed')::boolean;
+    v_prompt constant recall.prompts := recall._prompt('consolidate', p_settings.prompt_language);
+    v_limit  constant integer := recall._answer_room(
+        p_work, 'consolidate', least(4096, greatest(400, 25 * jsonb_array_length(p_open))));
+    v_room   constant integer := recall._prompt_room(p_work, v_prompt, v_limit, 16);
+    v_count  integer := jsonb_array_length(p_open);
+    v_shown  integer := (select max(jsonb_array_length(o.item -> 'neighbors'))
+                           from jsonb_array_elements(p_open) as o (item));
+    v_pieces jsonb;
+begin
+    loop
+        v_pieces := recall._candidate_lines(p_open, v_count, v_shown, v_sealed);
+        exit when recall._pieces_tokens(v_pieces) <= v_room;
+        if v_shown > least(v_count, 2) then
+            v_shown := v_shown - 1;
+        elsif v_count > 1 then
+            v_count := v_count / 2;
+        else
+            -- Some 300 tokens: the endpoint is to say whether they are too many.
+            exit;
+        end if;
+    end loop;
+    return jsonb_build_object('chat', jsonb_build_object(
+        'purpose', 'consolidate',
+        'pieces', recall._prompt_block('candidates', v_pieces),
+        'schema', jsonb_set(v_prompt.schema, '{properties,decisions,maxItems}', to_jsonb(v_count)),
+        'max_tokens', v_limit,
+        'spare', greatest(0, v_room - recall._pieces_tokens(v_pieces)),
+        'keep', jsonb_build_object(
+            'prompt', v_prompt.name || '@' || v_prompt.version,
+            'open', (
+                select jsonb_agg(jsonb_build_object(
+                           'ordinal', o.item -> 'ordinal',
+                           'neighbors', jsonb_path_query_array(
+                               o.item -> 'neighbors',
+                               format('$[0 to %s].memory_id', v_shown - 1)::jsonpath))
+                           order by o.place)
+                  from jsonb_array_elements(p_open) with ordinality as o (item, place)
+                 where o.place <= v_count))));
+end;
+$function$;
+
+comment on function recall._consolidation_question(jsonb, jsonb, recall.settings) is
+    'The second question of an extraction: what becomes of candidates beside similar memories.';

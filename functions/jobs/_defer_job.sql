@@ -1,0 +1,33 @@
+-- Give a leased job back without counting the attempt: nothing can be done now.
+-- What was made is kept. Without a time the job is due at once: its world has moved.
+create or replace function recall._defer_job(
+    p_job    recall.jobs,
+    p_work   jsonb,
+    p_reason text,
+    p_run_at timestamptz default null
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_run_at constant timestamptz := coalesce(p_run_at, clock_timestamp());
+    v_job    recall.jobs := p_job;
+begin
+    if p_run_at is not null then
+        v_job.attempts := greatest(0, p_job.attempts - 1);
+    end if;
+    update recall.jobs as j
+       set attempts = v_job.attempts,
+           work     = recall._kept_work(p_work)
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+    perform recall._return_job(v_job, v_run_at, p_reason);
+    return jsonb_build_object('type', 'deferred', 'reason', p_reason, 'run_at', v_run_at);
+end;
+$function$;
+
+comment on function recall._defer_job(recall.jobs, jsonb, text, timestamptz) is
+    'Give a leased job back for later, its state kept; says so as next_request does.';

@@ -1,0 +1,20 @@
+-- Return the schema of an extraction with its kinds and its caps.
+create or replace function recall._extraction_schema(
+    p_schema   jsonb,
+    p_kinds    jsonb,
+    p_facts    integer,
+    p_episodes integer
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return jsonb_set(jsonb_set(jsonb_set(
+    p_schema,
+    '{properties,facts,items,properties,kind,enum}',
+    (select jsonb_agg(k.key order by k.key) from jsonb_object_keys(p_kinds) as k (key))),
+    '{properties,facts,maxItems}', to_jsonb(p_facts)),
+    '{properties,episodes,maxItems}', to_jsonb(p_episodes));
+
+comment on function recall._extraction_schema(jsonb, jsonb, integer, integer) is
+    'Schema of an extraction with the kinds of memory and the most facts and episodes.';

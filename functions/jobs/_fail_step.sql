@@ -1,0 +1,30 @@
+-- Give a leased job back with the failure that its state names.
+-- What was made before an endpoint failed is kept; what led to nonsense is made anew.
+create or replace function recall._fail_step(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_is_final constant boolean := coalesce(p_work #> '{failure,is_final}' = 'true', false);
+    v_error    constant text    := recall._error_text(p_job.user_id, p_work #>> '{failure,error}');
+begin
+    update recall.jobs as j
+       set work = case when v_is_final or p_work #> '{failure,is_malformed}' = 'true' then null
+                       else recall._kept_work(p_work) end
+     where j.user_id = p_job.user_id
+       and j.job_id  = p_job.job_id;
+    perform recall._return_job(p_job, clock_timestamp() + recall._backoff(p_job.attempts), v_error,
+                               not v_is_final);
+    return jsonb_build_object('type', 'failed', 'error', v_error,
+                              'dead', v_is_final or p_job.attempts >= p_job.max_attempts);
+end;
+$function$;
+
+comment on function recall._fail_step(recall.jobs, jsonb) is
+    'Give a leased job back with its failure; says so as next_request does.';

@@ -1,0 +1,83 @@
+-- Fit a value to a JSON schema: missing parts filled in, words trimmed; or say what does not fit.
+-- Models leave out what has an obvious value: the schema's "default" fills it in.
+-- Lengths and sizes are not checked: what is longer is cut where it is stored.
+create or replace function recall._fitted(
+    p_value  jsonb,
+    p_schema jsonb,
+    p_path   text,
+    out o_value   jsonb,
+    out o_problem text
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_types constant text[] := recall._schema_types(p_schema);
+    v_text  text;
+    v_part  record;
+    v_found record;
+begin
+    o_value := p_value;
+    if p_value is null or p_value = 'null' and 'null' <> all (v_types) then
+        o_value := p_schema -> 'default';
+        if o_value is null then
+            o_problem := format('%s is missing', coalesce(nullif(p_path, ''), 'the object'));
+        end if;
+        return;
+    end if;
+    if p_value = 'null' then
+        return;
+    end if;
+
+    v_text := p_value #>> '{}';
+    case
+        when jsonb_typeof(p_value) = 'object' and 'object' = any (v_types) then
+            o_value := '{}';
+            for v_part in select * from jsonb_each(p_schema -> 'properties') loop
+                v_found := recall._fitted(p_value -> v_part.key, v_part.value,
+                                          ltrim(p_path || '.' || v_part.key, '.'));
+                o_problem := v_found.o_problem;
+                exit when o_problem is not null;
+                o_value := o_value || jsonb_build_object(v_part.key, v_found.o_value);
+            end loop;
+        when jsonb_typeof(p_value) = 'array' and 'array' = any (v_types) then
+            o_value := '[]';
+            for v_part in
+                select * from jsonb_array_elements(p_value) with ordinality as e (value, place)
+            loop
+                v_found := recall._fitted(v_part.value, p_schema -> 'items',
+                                          format('%s.%s', p_path, v_part.place - 1));
+                o_problem := v_found.o_problem;
+                exit when o_problem is not null;
+                o_value := o_value || jsonb_build_array(v_found.o_value);
+            end loop;
+        when jsonb_typeof(p_value) = 'string' and 'string' = any (v_types) then
+            o_value := to_jsonb(btrim(v_text, E' \t\r\n'));
+            if p_schema ? 'enum' and not p_schema -> 'enum' @> o_value then
+                select e.word
+                  into o_value
+                  from jsonb_array_elements(p_schema -> 'enum') as e (word)
+                 where lower(e.word #>> '{}' collate pg_c_utf8)
+                       = lower(btrim(v_text, E' \t\r\n') collate pg_c_utf8);
+            end if;
+        when 'integer' = any (v_types) and v_text ~ '^-?[0-9]{1,9}([.]0+)?$' then
+            o_value := to_jsonb(trunc(v_text::numeric)::integer);
+        when 'number' = any (v_types) and v_text ~ '^-?[0-9]{1,30}([.][0-9]{1,30})?$' then
+            o_value := to_jsonb(v_text::numeric);
+        when 'boolean' = any (v_types) and lower(v_text collate "C") in ('true', 'false') then
+            o_value := to_jsonb(v_text::boolean);
+        else
+            o_value := null;
+    end case;
+    if o_value is null and o_problem is null then
+        o_problem := format('%s is not %s', coalesce(nullif(p_path, ''), 'it'), coalesce(
+            'one of ' || (p_schema -> 'enum')::text,
+            'of type ' || array_to_string(v_types, ' or ')));
+    end if;
+end;
+$function$;
+
+comment on function recall._fitted(jsonb, jsonb, text) is
+    'A value fitted to a JSON schema, with what a model left out; or what does not fit.';

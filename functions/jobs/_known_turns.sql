@@ -1,0 +1,16 @@
+-- Return the turns that a model cites as far as it was shown them, in their order, each once.
+create or replace function recall._known_turns(
+    p_cited jsonb,
+    p_shown jsonb
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return (
+    select coalesce(jsonb_agg(s.turn order by s.turn::integer), '[]')
+      from jsonb_array_elements(p_shown) as s (turn)
+     where p_cited @> s.turn);
+
+comment on function recall._known_turns(jsonb, jsonb) is
+    'Turns that a model cites, as far as it was shown them.';

@@ -1,0 +1,17 @@
+-- Say which daily cost limit is reached, as last_error has it.
+create or replace function recall._limit_text(
+    p_whose text,
+    p_spent bigint,
+    p_limit bigint,
+    p_now   timestamptz
+)
+returns text
+language sql
+immutable
+parallel safe
+return format('RC005 the jobs of %s have spent %s micro-cents on models on %s (UTC), the daily '
+              'limit is %s', case p_whose when 'user' then 'this user' else 'all users' end,
+              p_spent, (p_now at time zone 'UTC')::date, p_limit);
+
+comment on function recall._limit_text(text, bigint, bigint, timestamptz) is
+    'What last_error says of a daily cost limit that is reached.';

@@ -1,0 +1,68 @@
+-- Return a model's facts and episodes as the candidates of a result.
+-- A fact that says nothing, or of which the user said nothing in the turns that it cites, is left
+-- out. Small models like to begin with "User", and to stop.
+create or replace function recall._made_extraction(
+    p_said jsonb,
+    p_keep jsonb
+)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_nothing constant text collate pg_c_utf8 := '^[^[:alnum:]]*(the[^[:alnum:]]+)?(user)?[^[:alnum:]]*$';
+    v_facts    jsonb;
+    v_episodes jsonb;
+begin
+    select coalesce(jsonb_agg(jsonb_build_object(
+                       'content', f.content,
+                       'kind', f.fact -> 'kind',
+                       'importance', least(1, greatest(0, (f.fact ->> 'importance')::numeric)),
+                       'confidence', f.fact -> 'confidence',
+                       'tags', recall._clean_tags(f.fact -> 'tags'),
+                       'turns', f.turns)
+                       || case when f.slot <> '' then jsonb_build_object('slot', f.slot)
+                               else jsonb '{}' end
+                       || case when f.fact -> 'correction' = 'true'
+                               then jsonb '{"correction": true}' else jsonb '{}' end
+                       order by f.place), '[]')
+      into v_facts
+      from (
+            select e.fact, e.place, t.turns,
+                   recall._clean_line(e.fact ->> 'content', 500) as content,
+                   recall._slot_name(e.fact ->> 'slot') as slot
+              from jsonb_array_elements(p_said -> 'facts') with ordinality as e (fact, place)
+             cross join lateral (
+                    select recall._known_turns(e.fact -> 'turns', p_keep -> 'turns')
+                   ) as t (turns)
+             where recall._clean_line(e.fact ->> 'content', 500) !~* v_nothing
+               and (t.turns = '[]' or exists (
+                       select from jsonb_array_elements(t.turns) as n (turn)
+                        where p_keep -> 'user_turns' @> n.turn))
+             order by e.place
+             limit (p_keep ->> 'facts')::integer
+           ) as f;
+
+    select coalesce(jsonb_agg(jsonb_build_object('content', e.content, 'turns', e.turns)
+                              order by e.place), '[]')
+      into v_episodes
+      from (
+            select e.place, recall._clean_line(e.episode ->> 'content', 500) as content,
+                   recall._known_turns(e.episode -> 'turns', p_keep -> 'turns') as turns
+              from jsonb_array_elements(p_said -> 'episodes') with ordinality as e (episode, place)
+             where recall._clean_line(e.episode ->> 'content', 500) !~* v_nothing
+             order by e.place
+             limit jsonb_array_length(p_keep -> 'user_turns')
+           ) as e;
+
+    return jsonb_build_object(
+        'from_turn', p_keep -> 'from_turn', 'through_turn', p_keep -> 'through_turn',
+        'prompt', p_keep -> 'prompt',
+        'candidates', v_facts, 'episodes', v_episodes, 'decisions', jsonb '[]');
+end;
+$function$;
+
+comment on function recall._made_extraction(jsonb, jsonb) is
+    'A model''s facts and episodes as the candidates of an extraction''s result.';

@@ -1,0 +1,52 @@
+-- Return a message as a numbered line of a prompt, and its tokens.
+-- Each text of it has at most so many characters, by its role. A message that is shown whole has
+-- the tokens that are stored of it.
+create or replace function recall._message_line(
+    p_message   jsonb,
+    p_limits    jsonb,
+    p_is_sealed boolean,
+    out o_pieces jsonb,
+    out o_tokens integer
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_role   constant text    := p_message ->> 'role';
+    v_limit  constant integer := coalesce((p_limits ->> v_role)::integer, 1200);
+    v_stored constant integer := (p_message ->> 'token_count')::integer + 8;
+    v_body   constant text    := p_message ->> 'text';
+    v_name   constant jsonb   := recall._prompt_piece(p_message ->> 'name', 100, p_is_sealed, true);
+    v_calls  constant jsonb   := coalesce(p_message -> 'tool_calls', '[]');
+    v_is_whole boolean := coalesce(length(v_body), 0) <= v_limit;
+    v_call     record;
+begin
+    o_pieces := jsonb_build_array(format('[%s] %s', p_message ->> 'turn_index', v_role))
+                || case when v_name = '""' then jsonb '[": "]'
+                        else jsonb_build_array(' ', v_name, ': ') end
+                || jsonb_build_array(recall._prompt_piece(v_body, v_limit, p_is_sealed));
+    for v_call in
+        select e.place, coalesce(e.call #>> '{function,name}', '?') as name,
+               coalesce(e.call #>> '{function,arguments}', '') as arguments
+          from jsonb_array_elements(v_calls) with ordinality as e (call, place)
+    loop
+        o_pieces := o_pieces || jsonb_build_array(
+            case when v_call.place = 1 then case when v_body is null then '(calls '
+                                                 else ' (calls ' end
+                 else '; ' end,
+            recall._prompt_piece(v_call.name, 100, p_is_sealed, true), ' ',
+            recall._prompt_piece(v_call.arguments, v_limit, p_is_sealed, true));
+        v_is_whole := v_is_whole and length(v_call.arguments) <= v_limit;
+    end loop;
+    if v_calls <> '[]' then
+        o_pieces := o_pieces || jsonb '[")"]';
+    end if;
+    o_tokens := case when v_is_whole then coalesce(v_stored, recall._pieces_tokens(o_pieces))
+                     else least(v_stored, recall._pieces_tokens(o_pieces)) end;
+end;
+$function$;
+
+comment on function recall._message_line(jsonb, jsonb, boolean) is
+    'A message as a numbered line of a prompt, in pieces, and the tokens of it.';

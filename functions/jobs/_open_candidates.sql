@@ -1,0 +1,39 @@
+-- Return the candidates that need a model's decision, each with the most similar memories.
+-- What SQL can settle needs no model. A candidate is settled when its text or nearly its text is
+-- known, when its slot says what it replaces, or when nothing similar is remembered.
+create or replace function recall._open_candidates(
+    p_session    recall.sessions,
+    p_candidates jsonb,
+    p_embeddings halfvec[],
+    p_settings   recall.settings
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_memory    recall.memory_store;
+    v_neighbors jsonb;
+    v_open      jsonb := jsonb '[]';
+begin
+    for v_place in 1 .. jsonb_array_length(p_candidates) loop
+        v_memory := (recall._candidate_rows(
+            p_session.user_id, p_session, jsonb_build_array(p_candidates -> (v_place - 1)),
+            array[gen_random_uuid()], now(), p_settings))[1];
+        continue when v_memory.slot is not null
+            or recall._is_known(v_memory, p_embeddings[v_place], p_settings);
+
+        v_neighbors := recall._neighbors_json(v_memory, p_embeddings[v_place], p_settings);
+        continue when v_neighbors = '[]';
+        v_open := v_open || jsonb_build_object(
+            'ordinal', v_place, 'content', v_memory.content, 'kind', v_memory.kind,
+            'neighbors', v_neighbors);
+    end loop;
+    return v_open;
+end;
+$function$;
+
+comment on function recall._open_candidates(recall.sessions, jsonb, halfvec[], recall.settings) is
+    'Candidates that need a model''s decision, with their neighbors.';

@@ -1,0 +1,12 @@
+-- Return what a pattern says without the solutions behind it.
+create or replace function recall._pattern_sentence(
+    p_content text
+)
+returns text
+language sql
+immutable
+parallel safe
+return split_part(p_content, ' Previous solutions: ', 1);
+
+comment on function recall._pattern_sentence(text) is
+    'What a pattern says, without the solutions that stand behind it.';

@@ -1,0 +1,39 @@
+-- Return a text as a piece of a prompt: its middle left out when it is too long, and with nothing
+-- that closes the tags around it.
+-- A line that the text brings along is indented, or joined when the piece is to be one line. The
+-- ciphertext of an encrypted user goes as it is: the worker does the same after opening it.
+create or replace function recall._prompt_piece(
+    p_text       text,
+    p_limit      integer,
+    p_is_sealed  boolean,
+    p_is_line    boolean default false
+)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_tags constant text := '<(?=\s*/?\s*(?:conversation|summary|profile|candidates|memories|'
+                            'episodes|known)\M)';
+    v_text text collate pg_c_utf8 := p_text;
+begin
+    if p_is_sealed and recall._is_sealed(p_text) then
+        return jsonb_build_object('ciphertext', p_text, 'max_characters', p_limit,
+                                  'one_line', p_is_line);
+    end if;
+    if length(v_text) > p_limit then
+        v_text := left(v_text, p_limit * 2 / 3) || ' … ' || right(v_text, p_limit / 3);
+    end if;
+    v_text := case when p_is_line then btrim(regexp_replace(v_text, '\s+', ' ', 'g'))
+                   else replace(v_text, E'\n', E'\n  ') end;
+    if strpos(v_text, '<') > 0 then
+        v_text := regexp_replace(v_text, v_tags, '‹', 'gi');
+    end if;
+    return to_jsonb(coalesce(v_text, ''));
+end;
+$function$;
+
+comment on function recall._prompt_piece(text, integer, boolean, boolean) is
+    'A text as a piece of a prompt: shortened, harmless; a ciphertext with what to do to it.';

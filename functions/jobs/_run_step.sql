@@ -1,0 +1,33 @@
+-- Run the step of a job on what has been made so far, and return what comes next.
+-- Each step is one function, read from top to bottom, which is run anew at every call. It returns
+-- `made` with one of: `chat` or `embed`, a question; `apply`, an effect before the next question;
+-- `result`, the end; or `problem`, what is wrong with what the model said.
+create or replace function recall._run_step(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_step jsonb;
+begin
+    v_step := case
+        when p_job.kind = 'extract' and p_job.payload ->> 'mode' = 'verbatim'
+            then recall._step_verbatim(p_job, p_work)
+        when p_job.kind = 'extract' then recall._step_extract(p_job, p_work)
+        when p_job.kind = 'embed' then recall._step_embed(p_job, p_work)
+        when p_job.kind = 'summarize' then recall._step_summarize(p_job, p_work)
+        when p_job.kind = 'compact' then recall._step_compact(p_job, p_work)
+        when p_job.kind = 'merge' then recall._step_merge(p_job, p_work)
+        when p_job.kind = 'pattern' then recall._step_pattern(p_job, p_work)
+    end;
+    return jsonb_build_object('made', p_work -> 'made') || v_step;
+end;
+$function$;
+
+comment on function recall._run_step(recall.jobs, jsonb) is
+    'What comes next in a job: a question, an effect, the end, or a complaint.';

@@ -1,0 +1,55 @@
+-- Read the JSON of an answer, and fit it to a schema: its value, or what is wrong with it.
+-- Thoughts, a fence or a sentence may stand around the object; NUL and halves of surrogate pairs,
+-- which jsonb does not take, are left out. A worker that has parsed it (for an encrypted user)
+-- hands in the value.
+create or replace function recall._said_value(
+    p_answer jsonb,
+    p_schema jsonb,
+    out o_value   jsonb,
+    out o_problem text
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_text text := regexp_replace(coalesce(p_answer ->> 'content', ''), '<think>.*?</think>', '',
+                                  'g');
+    v_last integer;
+begin
+    if jsonb_typeof(p_answer -> 'value') = 'object' then
+        select f.o_value, f.o_problem
+          into o_value, o_problem
+          from recall._fitted(p_answer -> 'value', p_schema, '') as f;
+        return;
+    end if;
+
+    v_text := substr(v_text, nullif(strpos(v_text, '{'), 0));
+    for v_try in 1 .. 50 loop
+        v_last := length(v_text) - strpos(reverse(v_text), '}') + 1;
+        exit when v_text is null or strpos(v_text, '}') = 0;
+        v_text := left(v_text, v_last);
+        if not pg_input_is_valid(v_text, 'jsonb') and pg_input_is_valid(v_text, 'json') then
+            v_text := regexp_replace(
+                v_text, '(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1', 'g');
+        end if;
+        if pg_input_is_valid(v_text, 'jsonb') then
+            o_problem := recall._json_problem(v_text::jsonb, 64);
+            if o_problem is null then
+                select f.o_value, f.o_problem
+                  into o_value, o_problem
+                  from recall._fitted(v_text::jsonb, p_schema, '') as f;
+            end if;
+            return;
+        end if;
+        v_text := left(v_text, v_last - 1);
+    end loop;
+    o_problem := 'not JSON';
+exception when statement_too_complex then
+    o_problem := 'JSON that is nested too deeply';
+end;
+$function$;
+
+comment on function recall._said_value(jsonb, jsonb) is
+    'The JSON object of an answer, fitted to a schema; or what is wrong with it.';

@@ -1,0 +1,14 @@
+-- Return the name that a model gave a slot, in lower case with underscores; a ciphertext as it is.
+create or replace function recall._slot_name(
+    p_slot text
+)
+returns text
+language sql
+immutable
+parallel safe
+return case when recall._is_sealed(p_slot) then p_slot
+            else btrim(regexp_replace(lower(recall._clean_line(p_slot, 60) collate pg_c_utf8),
+                                      '[^[:alnum:]_]+', '_', 'g'), '_') end;
+
+comment on function recall._slot_name(text) is
+    'Name of a slot as a model gave it: lower case, words joined by underscores.';

@@ -1,0 +1,45 @@
+-- Compaction: a summary in the place of a session's oldest turns, in parts as the rolling one.
+-- The result names the turns it was made of, which the database compares.
+create or replace function recall._step_compact(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_limits constant jsonb := '{"user": 8000, "assistant": 4000, "tool": 2000}';
+    v_input  constant jsonb := recall._compact_input(p_job.user_id, p_job.session_id);
+    v_kept   jsonb;
+    v_window jsonb;
+    v_step   jsonb;
+begin
+    -- What was made of other turns is of no use: the window that is due may be another one by now.
+    v_kept   := p_work -> 'made';
+    v_window := jsonb_build_object('from_turn', v_input -> 'from_turn',
+                                   'through_turn', v_input -> 'through_turn',
+                                   'retracted', v_input -> 'retracted');
+    if v_kept ? 'window' and v_kept -> 'window' <> v_window then
+        return jsonb '{"moved": true}';
+    end if;
+    v_step := recall._summary_step(p_job, p_work, 'compact', v_input,
+                                   (v_input ->> 'target_tokens')::integer, v_limits);
+    if v_step #> '{made,content}' is not null then
+        v_step := jsonb_set(v_step, '{made,window}', v_window);
+    end if;
+    if v_step ? 'result' then
+        -- Turns of which nobody said one: the summary before them stands for them, too.
+        v_step := jsonb_set(v_step, '{result}', v_window || (v_step -> 'result')
+            || case when v_step #> '{result,content}' is not null then jsonb '{}'
+                    else jsonb_build_object('content', coalesce(v_input ->> 'summary',
+                                                                'Nothing was said.')) end);
+    end if;
+    return v_step;
+end;
+$function$;
+
+comment on function recall._step_compact(recall.jobs, jsonb) is
+    'The step of a compaction: compact, embed.';

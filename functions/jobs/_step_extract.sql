@@ -1,0 +1,77 @@
+-- Extraction by a model: facts and episodes out of turns, their vectors, and what becomes of the
+-- candidates that SQL cannot settle.
+-- When the model cannot read all the turns, the result reaches as far as it can; the rest is
+-- another job's.
+create or replace function recall._step_extract(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_settings constant recall.settings := recall._settings(p_job.user_id);
+    v_session  constant recall.sessions := recall._read_session(p_job.user_id, p_job.session_id);
+    v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
+    v_keep     constant jsonb := p_work #> '{answered,keep}';
+    v_purpose  constant text  := case when p_work ? 'said' then p_work #>> '{answered,purpose}' end;
+    v_made     jsonb := p_work -> 'made';
+    v_items    integer;
+    v_decided  record;
+    v_wanted   jsonb;
+    v_open     jsonb;
+begin
+    -- What the model said
+    if v_purpose = 'extract' then
+        v_made  := recall._made_extraction(p_work -> 'said', v_keep);
+        v_items := jsonb_array_length(v_made -> 'candidates')
+                   + jsonb_array_length(v_made -> 'episodes');
+    elsif v_purpose = 'consolidate' then
+        v_decided := recall._made_decisions(p_work #> '{said,decisions}', v_keep -> 'open');
+        if v_decided.o_problem is not null then
+            return jsonb_build_object('problem', v_decided.o_problem);
+        end if;
+        v_made  := jsonb_set(v_made, '{decisions}', (v_made -> 'decisions')
+                                                    || v_decided.o_decisions)
+                   || jsonb_build_object('consolidated_by', v_keep -> 'prompt');
+        v_items := jsonb_array_length(v_decided.o_decisions);
+    end if;
+
+    -- The first question: facts and episodes
+    if not v_made ? 'candidates' then
+        return jsonb_build_object('made', v_made)
+               || recall._extraction_question(p_job, p_work, v_settings);
+    end if;
+    if (v_made ->> 'from_turn')::integer <> v_session.extracted_through_turn then
+        return jsonb '{"moved": true}';
+    end if;
+
+    -- Vectors
+    v_wanted := recall._vectors_wanted(p_work, v_made, (
+        select coalesce(jsonb_agg(recall._embed_piece(e.item ->> 'content', v_sealed)
+                                  order by e.place), '[]')
+          from jsonb_array_elements((v_made -> 'candidates') || (v_made -> 'episodes'))
+               with ordinality as e (item, place)));
+    if v_wanted is not null then
+        return jsonb_build_object('made', v_made, 'items', v_items) || v_wanted;
+    end if;
+
+    -- The second question: what becomes of the candidates that are not settled
+    v_open := recall._undecided_candidates(v_session, v_made, v_settings);
+    if v_open <> '[]' then
+        return jsonb_build_object('made', v_made, 'items', v_items)
+               || recall._consolidation_question(p_work, v_open, v_settings);
+    end if;
+    return jsonb_build_object('made', v_made, 'items', v_items, 'result',
+        v_made - '{prompt,consolidated_by,vectors,all_decided}'::text[]
+        || recall._vectors_result(
+               v_made, jsonb_array_length((v_made -> 'candidates') || (v_made -> 'episodes')),
+               v_settings));
+end;
+$function$;
+
+comment on function recall._step_extract(recall.jobs, jsonb) is
+    'The step of an extraction by a model: extract, embed, consolidate.';

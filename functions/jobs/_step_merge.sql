@@ -1,0 +1,80 @@
+-- Merging: one memory in the place of several that share a tag and kind.
+-- Of what is longer than the model reads only the first memories are shown; memories that no merge
+-- names stay as they are.
+create or replace function recall._step_merge(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_settings constant recall.settings := recall._settings(p_job.user_id);
+    v_prompt   constant recall.prompts  := recall._prompt('merge', v_settings.prompt_language);
+    v_input    constant jsonb := recall._merge_input(p_job.user_id, p_job.payload);
+    v_count    constant integer := jsonb_array_length(v_input -> 'memories');
+    v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
+    v_made     jsonb := p_work -> 'made';
+    v_problem  text;
+    v_limit    integer;
+    v_topic    jsonb;
+    v_room     integer;
+    v_lines    record;
+    v_wanted   jsonb;
+begin
+    -- What the model said, in the numbers of the memories that it was shown
+    if p_work ? 'said' then
+        v_problem := recall._merges_problem(p_work #> '{said,merges}',
+                                            p_work #> '{answered,keep,memories}');
+        if v_problem is not null then
+            return jsonb_build_object('problem', v_problem);
+        end if;
+        v_made := recall._made_merges(p_work #> '{said,merges}', p_work #> '{answered,keep}');
+    end if;
+
+    -- The question
+    if not v_made ? 'merges' then
+        if v_count < 2 then
+            return jsonb '{"result": {"merges": []}}';
+        end if;
+        v_limit := recall._answer_room(p_work, 'merge', 400 + 80 * v_count);
+        v_topic := jsonb_build_array('Topic: ', recall._prompt_piece(v_input ->> 'tag', 100,
+                                                                     v_sealed, true), '.');
+        v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_topic));
+        v_lines := recall._leading_lines(
+            recall._memory_lines(v_input -> 'memories', v_sealed), v_room);
+        return jsonb_build_object('made', v_made, 'chat', jsonb_build_object(
+            'purpose', 'merge',
+            'pieces', recall._prompt_parts(array[
+                v_topic, recall._prompt_block('memories', v_lines.o_pieces)]),
+            'schema', jsonb_set(v_prompt.schema, '{properties,merges,maxItems}',
+                                to_jsonb(v_count / 2)),
+            'max_tokens', v_limit,
+            'spare', v_room - recall._pieces_tokens(v_lines.o_pieces),
+            'seal', jsonb '{"merges[].content": "memory"}',
+            'keep', jsonb_build_object(
+                'prompt', v_prompt.name || '@' || v_prompt.version,
+                'characters', (select sum(length(m.memory ->> 'content'))
+                                 from jsonb_array_elements(v_input -> 'memories') as m (memory)),
+                'memories', jsonb_path_query_array(
+                    v_input -> 'memories',
+                    format('$[0 to %s].memory_id', greatest(v_lines.o_taken, 1) - 1)::jsonpath))));
+    end if;
+
+    -- Vectors
+    v_wanted := recall._vectors_wanted(p_work, v_made, (
+        select coalesce(jsonb_agg(recall._embed_piece(m.merge ->> 'content', v_sealed)
+                                  order by m.place), '[]')
+          from jsonb_array_elements(v_made -> 'merges') with ordinality as m (merge, place)));
+    return jsonb_build_object('made', v_made, 'items', jsonb_array_length(v_made -> 'merges'))
+           || coalesce(v_wanted, jsonb_build_object('result', jsonb_build_object(
+               'merges', v_made -> 'merges') || recall._vectors_result(
+                   v_made, jsonb_array_length(v_made -> 'merges'), v_settings)));
+end;
+$function$;
+
+comment on function recall._step_merge(recall.jobs, jsonb) is
+    'The step of a merge: merge, embed.';

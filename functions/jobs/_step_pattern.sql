@@ -1,0 +1,79 @@
+-- Patterns: what keeps coming back in a user's episodes, and what helped.
+create or replace function recall._step_pattern(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_settings constant recall.settings := recall._settings(p_job.user_id);
+    v_prompt   constant recall.prompts  := recall._prompt('pattern', v_settings.prompt_language);
+    v_input    constant jsonb := recall._pattern_input(p_job.user_id, p_job.payload);
+    v_count    constant integer := jsonb_array_length(v_input -> 'episodes');
+    v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
+    v_made     jsonb := p_work -> 'made';
+    v_said     jsonb := p_work -> 'said';
+    v_limit    integer;
+    v_known    jsonb;
+    v_room     integer;
+    v_lines    record;
+    v_wanted   jsonb;
+begin
+    -- What the model said, in the numbers of the episodes that it was shown
+    if v_said is not null then
+        if jsonb_path_exists(v_said, '$.solutions[*] ? (@.episode < 1 || @.episode > $n)',
+                             jsonb_build_object('n', jsonb_array_length(
+                                 p_work #> '{answered,keep,episodes}'))) then
+            return jsonb '{"problem": "a solution of an episode that is not there"}';
+        end if;
+        v_made := recall._made_pattern(v_said, p_work #> '{answered,keep}', v_input);
+    end if;
+
+    -- The question
+    if not v_made ? 'content' then
+        if v_count = 0 then
+            return jsonb '{"result": {"content": null}}';
+        end if;
+        v_limit := recall._answer_room(p_work, 'pattern', 400 + 60 * v_count);
+        v_known := recall._prompt_block('known', jsonb_build_array(recall._prompt_piece(
+            recall._pattern_sentence(v_input #>> '{pattern,content}'), 600, v_sealed)));
+        v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_known));
+        v_lines := recall._leading_lines(
+            recall._memory_lines(v_input -> 'episodes', v_sealed), v_room);
+        return jsonb_build_object('made', v_made, 'chat', jsonb_build_object(
+            'purpose', 'pattern',
+            'pieces', recall._prompt_parts(array[
+                v_known, recall._prompt_block('episodes', v_lines.o_pieces)]),
+            'schema', jsonb_set(v_prompt.schema, '{properties,solutions,maxItems}',
+                                to_jsonb(v_count)),
+            'max_tokens', v_limit,
+            'spare', v_room - recall._pieces_tokens(v_lines.o_pieces),
+            'keep', jsonb_build_object(
+                'prompt', v_prompt.name || '@' || v_prompt.version,
+                'episodes', jsonb_path_query_array(
+                    v_input -> 'episodes',
+                    format('$[0 to %s].memory_id', greatest(v_lines.o_taken, 1) - 1)::jsonpath))));
+    end if;
+
+    -- Its vector
+    if v_made ->> 'content' is not null then
+        v_wanted := recall._vectors_wanted(p_work, v_made, jsonb_build_array(
+            recall._embed_piece(v_made ->> 'content', v_sealed)));
+    end if;
+    return jsonb_build_object('made', v_made,
+                              'items', (v_made ->> 'content' is not null)::integer)
+           || coalesce(v_wanted, jsonb_build_object('result',
+               (v_made - '{prompt,vectors}'::text[]) || case
+                   when v_made #>> '{vectors,0}' is not null
+                   then jsonb_build_object('embedding', v_made #> '{vectors,0}',
+                                           'embedding_model', v_settings.embedding_model)
+                   else jsonb '{}' end));
+end;
+$function$;
+
+comment on function recall._step_pattern(recall.jobs, jsonb) is
+    'The step of a pattern: pattern, embed.';

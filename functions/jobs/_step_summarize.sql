@@ -1,0 +1,29 @@
+-- The rolling summary of a session: a question for each part that the model can read, then the
+-- vector of the last answer.
+create or replace function recall._step_summarize(
+    p_job  recall.jobs,
+    p_work jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_limits constant jsonb   := '{"user": 2000, "assistant": 800, "tool": 200}';
+    v_target constant integer := 200;
+    v_input  constant jsonb   := recall._summarize_input(p_job.user_id, p_job.session_id);
+    v_step   jsonb;
+begin
+    v_step := recall._summary_step(p_job, p_work, 'summarize', v_input, v_target, v_limits);
+    if v_step ? 'result' then
+        v_step := jsonb_set(v_step, '{result,through_turn}',
+                            coalesce(v_step #> '{made,through_turn}', v_input -> 'through_turn'));
+    end if;
+    return v_step;
+end;
+$function$;
+
+comment on function recall._step_summarize(recall.jobs, jsonb) is
+    'The step of a rolling summary: summarize, embed.';

@@ -1,0 +1,52 @@
+-- Take an answer into the state of a job: what was said, a complaint about it, or a failure.
+-- The state says which: made.vectors grows, said is the value of a chat, complaint goes into the
+-- next request, failure ends the attempt. The span says what it cost.
+create or replace function recall._take_answer(
+    p_work   jsonb,
+    p_answer jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_question constant jsonb := p_work -> 'question';
+    v_purpose  constant text  := v_question ->> 'purpose';
+    v_work     jsonb := p_work - 'question';
+    v_said     record;
+    v_problem  text;
+begin
+    if jsonb_typeof(p_answer -> 'error') = 'object' then
+        v_work := recall._take_error(p_work, p_answer -> 'error');
+        v_problem := p_answer #>> '{error,message}';
+    elsif v_purpose = 'embed' then
+        v_work := recall._take_vectors(p_work, p_answer);
+        v_problem := v_work #>> '{failure,error}';
+    elsif coalesce(p_answer ->> 'refusal', '') <> ''
+          or p_answer ->> 'finish_reason' = 'content_filter' then
+        v_problem := case when coalesce(p_answer ->> 'refusal', '') <> ''
+                          then 'the model refused: ' || left(p_answer ->> 'refusal', 1000)
+                          else 'a content filter stopped the answer' end;
+        v_work := v_work || jsonb_build_object(
+            'failure', jsonb_build_object('error', v_problem, 'is_final', false));
+    else
+        v_said := recall._said_value(p_answer, v_question -> 'schema');
+        v_problem := v_said.o_problem;
+        v_work := v_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
+        if v_problem is null then
+            v_work := v_work || jsonb_build_object(
+                'said', v_said.o_value, 'answered', v_question, 'model', p_answer -> 'model');
+        else
+            v_work := recall._complain(v_work, v_problem,
+                                       p_answer ->> 'finish_reason' = 'length');
+        end if;
+    end if;
+    return v_work || jsonb_build_object('span', recall._answer_span(v_question, p_answer,
+                                                                    v_problem));
+end;
+$function$;
+
+comment on function recall._take_answer(jsonb, jsonb) is
+    'State of a job with an answer taken: said, complaint or failure, and the span of the answer.';

@@ -1,0 +1,43 @@
+-- Take an endpoint's error into the state of a job.
+-- A prompt that is longer than the model reads makes its window smaller, and the step asks for
+-- less: at most eight times, until the prompt is a tenth of what it was.
+create or replace function recall._take_error(
+    p_work  jsonb,
+    p_error jsonb
+)
+returns jsonb
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_purpose constant text    := p_work #>> '{question,purpose}';
+    v_shrinks constant integer := (p_work ->> 'shrinks')::integer + 1;
+    v_work    constant jsonb   := p_work - 'question';
+    v_model   text;
+    v_window  integer;
+    v_told    integer := case when p_error ->> 'context_window' ~ '^[0-9]{1,9}$'
+                              then (p_error ->> 'context_window')::integer end;
+begin
+    if p_error ->> 'code' = 'context_length' and v_shrinks <= 8 then
+        v_model  := case when v_purpose = 'embed' then 'embed'
+                         else recall._chat_model(p_work, v_purpose) end;
+        v_window := case when v_purpose = 'embed' then recall._embed_window(p_work)
+                         else recall._chat_window(p_work, v_purpose) end;
+        v_window := case when v_told between 64 and v_window - 1 then v_told
+                         else greatest(64, v_window * 3 / 4) end;
+        return v_work || jsonb_build_object(
+            'shrinks', v_shrinks, 'tries', 0,
+            'windows', (p_work -> 'windows') || jsonb_build_object(v_model, v_window));
+    end if;
+    return v_work || jsonb_build_object('failure', jsonb_build_object(
+        'error', concat_ws(': ', p_error ->> 'code', coalesce(p_error ->> 'message',
+                                                              'no message given')),
+        'is_final', coalesce(p_error -> 'retryable' = 'false', false)
+                    and p_error ->> 'code' is distinct from 'context_length'));
+end;
+$function$;
+
+comment on function recall._take_error(jsonb, jsonb) is
+    'State of a job after an error of its worker''s endpoint: a smaller window, or a failure.';

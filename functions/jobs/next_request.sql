@@ -1,0 +1,88 @@
+-- Take the answer to a job's last request, and return what the worker has to do next.
+-- A worker in any language is a loop around this function: README.md beside this file has the
+-- requests and answers. Each call is a short transaction and renews the lease. An answer to
+-- anything but the request in flight changes nothing and returns that request again, so a call may
+-- be repeated after a lost connection. What our own rules refuse in a step they would refuse again:
+-- such a job is a dead letter.
+-- Locks   the user, the job, what the effect of an answer needs.
+-- Raises  RC003 a worker or an answer that is none; the job stays as it is.
+create or replace function recall.next_request(
+    p_user_id     uuid,
+    p_job_id      uuid,
+    p_lease_token uuid,
+    p_worker      jsonb,
+    p_answer      jsonb default null
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_job   recall.jobs;
+    v_work  jsonb;
+    v_step  jsonb;
+    v_spans recall.job_phases[];
+    v_done  jsonb;
+begin
+    perform recall._check_user(p_user_id);
+    perform recall._check_worker(p_worker);
+    perform recall._check_answer(p_answer);
+    v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
+    if v_job.job_id is null then
+        return jsonb '{"type": "gone"}';
+    end if;
+
+    v_work := recall._begin_work(v_job, p_worker);
+    if p_answer -> 'request_id' = v_work #> '{question,request_id}' then
+        v_work  := recall._take_answer(v_work, p_answer);
+        v_spans := recall._phase_rows(v_job, jsonb_build_array(v_work -> 'span'));
+        perform recall._add_usage(v_spans);
+    end if;
+
+    begin
+        while not v_work ? 'failure' loop
+            v_step := recall._run_step(v_job, v_work);
+            if v_step ? 'problem' then
+                v_work := recall._complain(v_work, v_step ->> 'problem', false);
+                v_spans[1].error := v_step ->> 'problem';
+                continue;
+            end if;
+            if v_work ? 'said' then
+                v_spans[1].items := coalesce((v_step ->> 'items')::integer, 0);
+            end if;
+            v_work := (v_work - 'said') || jsonb_build_object('made', v_step -> 'made');
+            exit when not v_step ? 'apply';
+
+            -- An effect of its own before the step goes on.
+            if not recall._apply_result(v_job, v_step -> 'apply') then
+                v_step := jsonb '{"moved": true}';
+                exit;
+            end if;
+            v_work := v_work || jsonb '{"made": {}}';
+        end loop;
+        if v_step ? 'result' then
+            v_done := recall._complete_job(v_job, v_step -> 'result');
+        end if;
+    exception when sqlstate 'RC001' or sqlstate 'RC003' or sqlstate 'RC004' or sqlstate 'RC007' then
+        v_work := v_work || jsonb_build_object('failure', jsonb_build_object(
+            'error', sqlstate || ' ' || sqlerrm, 'is_final', true));
+    end;
+
+    perform recall._write_phases(v_spans);
+    perform recall._add_spending(v_spans);
+    return case
+        when v_work ? 'failure' then recall._fail_step(v_job, v_work)
+        when v_done is not null then v_done
+        when v_step ? 'moved' then recall._defer_job(v_job, v_work - 'made', 'the session moved on')
+        else recall._ask(v_job, v_work, v_step)
+    end;
+end;
+$function$;
+
+comment on function recall.next_request(uuid, uuid, uuid, jsonb, jsonb) is
+    'Next request of a leased job, and the answer to its last one: chat, embed, done, deferred, '
+    'failed or gone. p_worker: what the worker offers; p_answer: {"request_id", …}.';
