@@ -88,6 +88,7 @@ begin isolation level read committed;
 \ir ../functions/common/_log_events.sql
 \ir ../functions/common/_mask_event_stream.sql
 \ir ../functions/common/_mask_json.sql
+\ir ../functions/common/_mask_pieces.sql
 \ir ../functions/common/_mask_stream.sql
 \ir ../functions/common/_has_any.sql
 \ir ../functions/common/_redact.sql
@@ -116,9 +117,12 @@ begin isolation level read committed;
 \ir ../functions/common/_refuse_update.sql
 \ir ../functions/common/_sealed_paths.sql
 \ir ../functions/common/_sealed_row.sql
+\ir ../functions/common/_secret_pass_names.sql
+\ir ../functions/common/_secret_key_names.sql
 \ir ../functions/common/_secret_names.sql
 \ir ../functions/common/_secret_pattern.sql
 \ir ../functions/common/_secret_patterns.sql
+\ir ../functions/common/_secret_kinds.sql
 \ir ../functions/common/_secret_pieces.sql
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql

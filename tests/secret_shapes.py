@@ -10,7 +10,7 @@ import random
 import re
 from dataclasses import dataclass
 
-__all__ = ["COMMON", "HARMLESS", "PREFIXES", "SHAPES", "Shape", "is_held_out", "leaks"]
+__all__ = ["COMMON", "DENSE", "HARMLESS", "PREFIXES", "SHAPES", "Shape", "is_held_out", "leaks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -612,5 +612,39 @@ PREFIXES = [
     '"a.',
     "sk-aaaaaaaaaaaaaaaaaaaaaaaa1 ",
     "password=hunter2 ",
+    "sk_live_",
+    "xoxb-",
+    "AIza",
+    "figd_",
+    "lin_api_",
+    "nfp_",
+    "hf_",
+    "ntn_",
+    "AKIA",
+    "ABSK",
+    "dp.pt.",
+    "requirepass ",
+    '"api_key": "',
+    '\\"api_key\\": \\"',
+    '\\\\\\"api_key\\\\\\": \\\\\\"',
+    "'api_key': '",
+    "api_key=",
+    'api_key="',
+    "<api_key>a</",
+    'name="api_key"\n\n',
 ]
 """What the patterns begin with, to be repeated."""
+
+DENSE = [
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a\n",
+    "5555555555554444 ",
+    "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEowIBAAKCAQEAy8Dbv8\n-----END RSA "
+    + "PRIVATE KEY-----\n",
+    '{"password": "hunter2"}\n',
+    "postgres://app:s3cr3tpw@db.example.org/app\n",
+    "Authorization: Bearer mF_9.B5f-4.1JqM-opaque\n",
+    "API_TOKEN=abcdef0123456789xyz\n",
+    "my password is s3cr3t! now. ",
+    "ann@example.org, ",
+]  # fmt: skip
+"""Secrets one beside the other, to be repeated."""

@@ -12,20 +12,31 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_text text    := regexp_replace(p_text, '[ -]', '', 'g');
+    v_text text    := translate(p_text, ' -', '');
     v_sum  integer := 0;
     v_rest integer := 0;
     v_one  text;
+    v_digits bytea;
 begin
     if p_class = 'card' then
-        if v_text !~ ('^(4(\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|'
-                      '3[068]\d{12}|35\d{14}|6(011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17})$') then
+        if v_text !~ (
+                     case length(v_text)
+                         when 13 then '^4'
+                         when 14 then '^3[068]'
+                         when 15 then '^3[47]'
+                         when 16 then '^(4|5[1-5]|2[2-7]|35|6(011|5|4[4-9]|2))'
+                         when 17 then '^62'
+                         when 18 then '^62'
+                         when 19 then '^(4|62)'
+                         else '^x'
+                     end) then
             return false;
         end if;
         -- A loop over digits takes a fifth of the time of a sum over generate_series.
-        for v_place in 1 .. length(v_text) loop
-            v_rest := ascii(substr(v_text, length(v_text) + 1 - v_place, 1)) - 48;
-            v_sum  := v_sum + case when v_place % 2 = 1 then v_rest
+        v_digits := convert_to(reverse(v_text), 'UTF8');
+        for v_place in 0 .. length(v_digits) - 1 loop
+            v_rest := get_byte(v_digits, v_place) - 48;
+            v_sum  := v_sum + case when v_place % 2 = 0 then v_rest
                                    else v_rest * 2 - v_rest / 5 * 9 end;
         end loop;
         return v_sum % 10 = 0;

@@ -1,6 +1,7 @@
 -- Build the regular expression of a secret from a template.
--- @START@ begins a word, also behind an escape of JSON ("\nsk-…"); @APART@ is for forms that base64
--- could have by chance; @NAME@ ends the name of a secret; @ANY@ is a sign of an unquoted value.
+-- @START@ begins a word, also behind an escape of JSON ("\nsk-…"); @APART@ is for forms that
+-- base64 could have by chance; @PASS@ and @KEY@ end the name of a secret; @IS@ assigns it a value;
+-- @ANY@ is a sign of an unquoted value.
 create or replace function recall._secret_pattern(
     p_is_cased boolean,
     p_before   text,
@@ -10,10 +11,12 @@ returns text
 language sql
 immutable
 parallel safe
-return replace(replace(replace(replace(
+return replace(replace(replace(replace(replace(replace(
            case when p_is_cased then '' else '(?i)' end
                || '(' || p_before || ')(' || p_secret || ')',
-           '@NAME@', recall._secret_names()),
+           '@PASS@', recall._secret_pass_names()),
+           '@KEY@', recall._secret_key_names()),
+           '@IS@', '(?:''?\s*(?::\s*[a-z]+\s*=|:=|=>|[:=])|%3[ad]|\\+u003[ad])\s*'),
            '@ANY@', '[^\s"''\\&,;<>{}\[\]]'),
            '@START@', '(?:\m|\\[bfnrt]|\\u[0-9a-fA-F]{4})'),
            '@APART@', '(?:^|[\s"''`=:,;(<>{}\[|@*]|\\[bfnrt"]|\\u[0-9a-fA-F]{4})');

@@ -17,6 +17,9 @@ begin atomic
     -- For a backtracking matcher, a run that something must follow is bounded, or begins only
     -- where no longer run can begin. Cards and IBANs are candidates: _is_secret_number looks at
     -- their check digits. The planner evaluates _secret_pattern, once for each statement.
+    -- Many small patterns rather than a few large ones: PostgreSQL builds the states of an
+    -- expression anew for each match, so a match costs what the whole expression is long (a token
+    -- among 40 prefixes 60 us, among ten 15 us).
     select p.class, '[secret: ' || replace(p.class, '_', ' ') || ']', p.needs, p.pattern
       from (values
             ('private_key', string_to_array(
@@ -40,56 +43,106 @@ begin atomic
 
             -- by prefix, in groups of the same signs
             ('api_key', string_to_array(
-             '_live _test _prod sk_ whsec_ aiza ya29. gocspx- 1//0 tvly- nvapi- pcsk_ lsv2_'
-             ' flwseck sq0 pypi- glpat- gldt- glrt- glptt- glcbt- glft- glimt- glagent-'
-             ' gloas- glsoat- glffct- gr1348941 tt3 dckr_ sb_secret_ figd_ cfpat- xox xapp-'
-             ' pmak- tfp_ fio-u- hvb. hvr. hvs. hrku- fo1_ tskey- pscale_ tk-us- ghp_ gho_'
-             ' ghu_ ghs_ ghr_ github_pat_ lin_ ccipat_ sgp_ sntry glsa_ glc_ phx_ phs_ nfp_'
-             ' napi_ rnd_ rdme_ sm_ dop_v1_ doo_v1_ dor_v1_ fm1 fm2', ' '),
+             '_live _test _prod', ' '),
              recall._secret_pattern(true,
              '@START@',
-             '(?:(?:[srp]k|shippo|duffel)_(?:live|test|prod)_[\w=-]{10,}|'
-             'xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|'
-             '(?:xapp-|FLWSECK-|FLWSECK_TEST-)[\w-]{10,}|'
-             '(?:AIza|ya29\.|GOCSPX-|1//0|tvly-|nvapi-|sq0[a-z]{3}-|pypi-|AT[A-Z]TT3|GR1348941|'
-             'dckr_[a-z]+_|'
-             'gl(?:pat|dt|rt|ptt|cbt|ft|imt|agent|oas|soat|ffct)-|sb_secret_|figd_|CFPAT-|PMAK-|'
-             'tfp_|fio-u-|'
-             'hv[brs]\.|HRKU-AA|fo1_|tskey-[a-z]+-|pscale_[a-z]+_|tk-us-)[\w.=-]{16,}|'
-             '(?:whsec_|gh[pousr]_|github_pat_|pcsk_|lsv2_|lin_[a-z]+_|CCIPAT_|sgp_|sntry[su]_|'
-             'gl(?:c|sa)_|'
-             'ph[xs]_|nfp_|napi_|rnd_|rdme_|sm_[a-z]{3}_|do[opr]_v1_|fm[12][ar]?_)[\w+/=]{16,})')),
+             '(?:[srp]k|shippo|duffel)_(?:live|test|prod)_[\w=-]{10,}')),
             ('api_key', string_to_array(
-             'sk_ hf_ api_org_ gsk_ r8_ npm_ xai- pplx- csk- ezak eztk ntn_ pnu_ ico- atbb'
-             ' re_ secret_ oy2 clojars_ fc- rubygems_ atta sbp_ bkua_ pul- sqa_ sqp_ squ_'
-             ' s-s4t2 dapi shpat_ shpca_ shppa_ shpss_ api-', ' '),
+             'xox xapp- flwseck', ' '),
              recall._secret_pattern(true,
              '@START@',
-             '(?:(?:(?:hf|api_org|gsk|r8|npm|ntn|pnu|CLOJARS)_|xai-|pplx-|csk-|EZ[AT]K|ico-|ATBB|'
-             're_[A-Za-z0-9]{8}_)[A-Za-z0-9]{20,}|(?:secret_|oy2)[A-Za-z0-9]{43}\M|'
-             'API-[A-Z0-9]{26}\M|'
+             '(?:xox[a-z](?:\.xox[a-z])?-|xapp-|FLWSECK-|FLWSECK_TEST-)[\w-]{10,}')),
+            ('api_key', string_to_array(
+             'aiza ya29. gocspx- 1//0 tvly- nvapi- sq0 pypi- tt3 gr1348941', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:AIza|ya29\.|GOCSPX-|1//0|tvly-|nvapi-|sq0[a-z]{3}-|pypi-|AT[A-Z]TT3|GR1348941)'
+             '[\w.=-]{16,}')),
+            ('api_key', string_to_array(
+             'dckr_ glpat- gldt- glrt- glptt- glcbt- glft- glimt- glagent- gloas- glsoat-'
+             ' glffct- sb_secret_', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:dckr_[a-z]+_|gl(?:pat|dt|rt|ptt|cbt|ft|imt|agent|oas|soat|ffct)-|sb_secret_)'
+             '[\w.=-]{16,}')),
+            ('api_key', string_to_array(
+             'figd_ cfpat- pmak- tfp_ fio-u- hvb. hvr. hvs. hrku- fo1_ tskey- pscale_ tk-us-', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:figd_|CFPAT-|PMAK-|tfp_|fio-u-|hv[brs]\.|HRKU-AA|fo1_|tskey-[a-z]+-|'
+             'pscale_[a-z]+_|tk-us-)[\w.=-]{16,}')),
+            ('api_key', string_to_array(
+             'whsec_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ pcsk_ glsa_ glc_', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:whsec_|gh[pousr]_|github_pat_|pcsk_|gl(?:c|sa)_)[\w+/=]{16,}')),
+            ('api_key', string_to_array(
+             'lsv2_ lin_ ccipat_ sgp_ sntry phx_ phs_', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:lsv2_|lin_[a-z]+_|CCIPAT_|sgp_|sntry[su]_|ph[xs]_)[\w+/=]{16,}')),
+            ('api_key', string_to_array(
+             'nfp_ napi_ rnd_ rdme_ sm_ dop_v1_ doo_v1_ dor_v1_ fm1 fm2', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:nfp_|napi_|rnd_|rdme_|sm_[a-z]{3}_|do[opr]_v1_|fm[12][ar]?_)[\w+/=]{16,}')),
+            ('api_key', string_to_array(
+             'hf_ api_org_ gsk_ r8_ npm_ xai- pplx- csk-', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:(?:hf|api_org|gsk|r8|npm)_|xai-|pplx-|csk-)[A-Za-z0-9]{20,}')),
+            ('api_key', string_to_array(
+             'ezak eztk ntn_ pnu_ clojars_ ico- atbb re_', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:(?:ntn|pnu|CLOJARS)_|EZ[AT]K|ico-|ATBB|re_[A-Za-z0-9]{8}_)[A-Za-z0-9]{20,}')),
+            ('api_key', string_to_array(
+             'secret_ oy2 api-', ' '),
+             recall._secret_pattern(true,
+             '@START@',
+             '(?:secret_|oy2)[A-Za-z0-9]{43}\M|API-[A-Z0-9]{26}\M')),
+            ('api_key', string_to_array(
+             'sk_ fc- rubygems_ atta sbp_ bkua_ pul- sqa_ sqp_ squ_ s-s4t2 dapi shpat_ shpca_'
+             ' shppa_ shpss_', ' '),
+             recall._secret_pattern(true,
+             '@START@',
              '(?:(?:sk|rubygems|sbp|bkua|sq[apu]|shp(?:at|ca|pa|ss))_|fc-|ATTA|pul-|s-s4t2[a-z]+-|'
-             'dapi)'
-             '[0-9a-f]{32,})')),
+             'dapi)[0-9a-f]{32,}')),
 
             -- forms that base64 could have by chance: only behind a space or a sign
             ('api_key', string_to_array(
-             'a3- ops_eyj p8e- a3t akia asia abia acca absk ltai akcp cmvmd q~ 4b1d v1.0-'
-             ' dp. dt0c eaa 1/ 2/ pat sat. atlasv1 -us key- sk. _mmk nrak- nrii- nriq- nrra-'
-             ' sha256~ access- xkeysib- sk sg. :aa aqvn', ' '),
+             'a3t akia asia abia acca key- sk 4b1d', ' '),
              recall._secret_pattern(true,
              '@APART@',
-             '(?:(?:A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]|SK[0-9a-f]{17}|key-[0-9a-f]{17}|'
-             '4b1d\w{23})\w{15}\M|'
+             '(?:A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]|SK[0-9a-f]{17}|key-[0-9a-f]{17}|'
+             '4b1d\w{23})\w{15}\M')),
+            ('api_key', string_to_array(
+             'a3- -us _mmk 1/ 2/ access-', ' '),
+             recall._secret_pattern(true,
+             '@APART@',
              'A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,6}|[0-9a-f]{32}-us\d\d?\M|'
              '\w{6}_[A-Za-z0-9]{29}_mmk\M|'
-             '(?:ops_eyJ|p8e-|ABSK|AKCp|cmVmd|NR(?:AK|II|IQ|RA)-|sha256~|xkeysib-|AQVN|'
-             'LTAI(?=\w{20}\M)|'
-             '\d{8,10}:AA|EAA[A-Z](?=\w{30})|\w{14}\.atlasv1\.|[\w~.]{3}\dQ~|v1\.0-[0-9a-f]{24}-|'
-             'dp\.[a-z]+\.(?:[\w-]+\.)?|dt0c\d\d\.[A-Z0-9]{24}\.|pat\w{14}\.|[ps]at\.[\w-]{22}\.|'
-             'sk\.eyJ[\w-]+\.|SG\.[\w-]{16,}\.)[\w+/=.~-]{16,}|'
              '[12]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}|access-(?:sandbox|development|'
-             'production)-[0-9a-f-]{36})')),
+             'production)-[0-9a-f-]{36}')),
+            ('api_key', string_to_array(
+             'ops_eyj p8e- absk akcp cmvmd nrak- nrii- nriq- nrra- sha256~ xkeysib- aqvn ltai eaa',
+             ' '),
+             recall._secret_pattern(true,
+             '@APART@',
+             '(?:ops_eyJ|p8e-|ABSK|AKCp|cmVmd|NR(?:AK|II|IQ|RA)-|sha256~|xkeysib-|AQVN|'
+             'LTAI(?=\w{20}\M)|EAA[A-Z](?=\w{30}))[\w+/=.~-]{16,}')),
+            ('api_key', string_to_array(
+             ':aa atlasv1 q~ v1.0- dp. dt0c', ' '),
+             recall._secret_pattern(true,
+             '@APART@',
+             '(?:\d{8,10}:AA|\w{14}\.atlasv1\.|[\w~.]{3}\dQ~|v1\.0-[0-9a-f]{24}-|'
+             'dp\.[a-z]+\.(?:[\w-]+\.)?|dt0c\d\d\.[A-Z0-9]{24}\.)[\w+/=.~-]{16,}')),
+            ('api_key', string_to_array(
+             'pat sat. sk. sg.', ' '),
+             recall._secret_pattern(true,
+             '@APART@',
+             '(?:pat\w{14}\.|[ps]at\.[\w-]{22}\.|sk\.eyJ[\w-]+\.|SG\.[\w-]{16,}\.)'
+             '[\w+/=.~-]{16,}')),
 
             -- a bot of Discord: user, time and hash
             ('api_key', string_to_array(
@@ -137,39 +190,92 @@ begin atomic
              ':(?:\\*/){2}[^\s/:@"''\\]*:',
              '[^\s/?#@"''\\]+(?=@)|\d{0,5}[^\s\d/?#@"''\\][^\s@"''\\]{0,60}(?=@)')),
             ('password', string_to_array(
-             'word" wd" phrase" passcode" pwd" pass" key" secret" token" authorization"', ' '),
+             'word" wd" phrase" passcode" pwd" pass"', ' '),
              recall._secret_pattern(false,
-             '"(?:[\w.-]*@NAME@|secret|authorization)"\s*(?::\s*\[?|,\s*"value"\s*:)\s*"',
+             '"[\w.-]*@PASS@"\s*(?::\s*\[?|,\s*"value"\s*:)\s*"',
              '(?:[^"\\\[]|\\.|\[(?!s))(?:[^"\\]|\\.)*')),
             ('password', string_to_array(
-             'word\" wd\" phrase\" passcode\" pwd\" pass\" key\" secret\" token\"'
-             ' authorization\"', ' '),
+             'key" secret" token" authorization"', ' '),
              recall._secret_pattern(false,
-             '\\"(?:[\w.-]*@NAME@|secret|authorization)\\"\s*(?::\s*\[?|,\s*\\"value\\"\s*:)\s*\\"',
+             '"(?:[\w.-]*@KEY@|secret|authorization)"\s*(?::\s*\[?|,\s*"value"\s*:)\s*"',
+             '(?:[^"\\\[]|\\.|\[(?!s))(?:[^"\\]|\\.)*')),
+            ('password', string_to_array(
+             'word\" wd\" phrase\" passcode\" pwd\" pass\"', ' '),
+             recall._secret_pattern(false,
+             '\\"[\w.-]*@PASS@\\"\s*(?::\s*\[?|,\s*\\"value\\"\s*:)\s*\\"',
              '(?:[^"\\\[]|\\\\\\?.|\[(?!s))(?:[^"\\]|\\\\\\?.)*')),
             ('password', string_to_array(
-             'word\\ wd\\ phrase\\ passcode\\ pwd\\ pass\\ key\\ secret\\ token\\'
-             ' authorization\\', ' '),
+             'key\" secret\" token\" authorization\"', ' '),
              recall._secret_pattern(false,
-             '\\{2,}"(?:[\w.-]*@NAME@|secret|authorization)\\+"\s*(?::\s*\[?|'
+             '\\"(?:[\w.-]*@KEY@|secret|authorization)\\"\s*(?::\s*\[?|,\s*\\"value\\"\s*:)\s*\\"',
+             '(?:[^"\\\[]|\\\\\\?.|\[(?!s))(?:[^"\\]|\\\\\\?.)*')),
+            ('password', string_to_array(
+             'word\\ wd\\ phrase\\ passcode\\ pwd\\ pass\\', ' '),
+             recall._secret_pattern(false,
+             '\\{2,}"[\w.-]*@PASS@\\+"\s*(?::\s*\[?|,\s*\\+"value\\+"\s*:)\s*\\+"',
+             '(?:[^"\\\[]|\\+[^"\\]|\[(?!s))(?:[^"\\]|\\+[^"\\])*')),
+            ('password', string_to_array(
+             'key\\ secret\\ token\\ authorization\\', ' '),
+             recall._secret_pattern(false,
+             '\\{2,}"(?:[\w.-]*@KEY@|secret|authorization)\\+"\s*(?::\s*\[?|'
              ',\s*\\+"value\\+"\s*:)\s*\\+"',
              '(?:[^"\\\[]|\\+[^"\\]|\[(?!s))(?:[^"\\]|\\+[^"\\])*')),
             ('password', string_to_array(
-             'word'' wd'' phrase'' passcode'' pwd'' pass'' key'' secret'' token''', ' '),
+             'word'' wd'' phrase'' passcode'' pwd'' pass''', ' '),
              recall._secret_pattern(false,
-             '@NAME@''\s*(?::|=>)\s*''',
+             '@PASS@''\s*(?::|=>)\s*''',
              '[^''\\"\[][^''\\"]*')),
             ('password', string_to_array(
-             'pass pwd key secret token', ' '),
+             'key'' secret'' token''', ' '),
              recall._secret_pattern(false,
-             '@NAME@(?:''?\s*(?::\s*[a-z]+\s*=|:=|=>|[:=])|%3[ad]|\\+u003[ad])'
-             '\s*(?:''|\\*"(?![\s,:}\]\\]))?',
-             '(?:(?<=")[^"\\\n\[$<{][^"\\\n]{3,}|(?<='')[^"''\\\n\[$<{][^"''\\\n]{3,}(?='')|'
-             '(?<!["''])(?:[a-z]{4,}(?![^\s&"''\\]|\s*=)|'
-             '[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]@ANY@*|'
+             '@KEY@''\s*(?::|=>)\s*''',
+             '[^''\\"\[][^''\\"]*')),
+            ('password', string_to_array(
+             'pass pwd', ' '),
+             recall._secret_pattern(false,
+             '@PASS@@IS@\\*"',
+             '[^"\\\s\[\]$<{},:][^"\\\n]{3,}')),
+            ('password', string_to_array(
+             'pass pwd', ' '),
+             recall._secret_pattern(false,
+             '@PASS@@IS@''',
+             '[^"''\\\n\[$<{][^"''\\\n]{3,}(?='')')),
+            ('password', string_to_array(
+             'pass pwd', ' '),
+             recall._secret_pattern(false,
+             '@PASS@@IS@',
+             '[a-z]{4,}(?![^\s&"''\\]|\s*=)')),
+            ('password', string_to_array(
+             'pass pwd', ' '),
+             recall._secret_pattern(false,
+             '@PASS@@IS@',
+             '(?:[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]@ANY@*|'
              '(?:[a-z_.]{1,3}[^\sa-z_."''\\&,;<>{}\[\]()$=?|]|[^\sa-z_."''\\&,;<>{}\[\]()$=?|'
              '!%*/~-])@ANY@{3,}|'
-             '[a-z]{3,}-@ANY@{3,}))')),
+             '[a-z]{3,}-@ANY@{3,})')),
+            ('password', string_to_array(
+             'key secret token', ' '),
+             recall._secret_pattern(false,
+             '@KEY@@IS@\\*"',
+             '[^"\\\s\[\]$<{},:][^"\\\n]{3,}')),
+            ('password', string_to_array(
+             'key secret token', ' '),
+             recall._secret_pattern(false,
+             '@KEY@@IS@''',
+             '[^"''\\\n\[$<{][^"''\\\n]{3,}(?='')')),
+            ('password', string_to_array(
+             'key secret token', ' '),
+             recall._secret_pattern(false,
+             '@KEY@@IS@',
+             '[a-z]{4,}(?![^\s&"''\\]|\s*=)')),
+            ('password', string_to_array(
+             'key secret token', ' '),
+             recall._secret_pattern(false,
+             '@KEY@@IS@',
+             '(?:[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]@ANY@*|'
+             '(?:[a-z_.]{1,3}[^\sa-z_."''\\&,;<>{}\[\]()$=?|]|[^\sa-z_."''\\&,;<>{}\[\]()$=?|'
+             '!%*/~-])@ANY@{3,}|'
+             '[a-z]{3,}-@ANY@{3,})')),
 
             -- any name in capitals and an option of npm, where the value looks random
             ('password', string_to_array(
@@ -180,7 +286,12 @@ begin atomic
             ('password', string_to_array(
              '</', ' '),
              recall._secret_pattern(false,
-             '<[\w.:-]*@NAME@>',
+             '<[\w.:-]*@PASS@>',
+             '[^<>"\\\[][^<>"\\]*(?=<\\*/)')),
+            ('password', string_to_array(
+             '</', ' '),
+             recall._secret_pattern(false,
+             '<[\w.:-]*@KEY@>',
              '[^<>"\\\[][^<>"\\]*(?=<\\*/)')),
             ('password', string_to_array(
              'key= sig= auth= token= secret= x-amz-', ' '),
@@ -199,20 +310,42 @@ begin atomic
 
             -- command lines, .netrc, redis.conf
             ('password', string_to_array(
-             'sshpass mysql requirepass login --', ' '),
+             'sshpass mysql requirepass', ' '),
              recall._secret_pattern(false,
-             '\msshpass\s+-p\s*|\mmysql(?:dump|admin)?\M[^\n"\\|<>]{0,60}\s-p|\mrequirepass\s+|'
+             '\msshpass\s+-p\s*|\mmysql(?:dump|admin)?\M[^\n"\\|<>]{0,60}\s-p|\mrequirepass\s+',
+             '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
+            ('password', string_to_array(
+             'login', ' '),
+             recall._secret_pattern(false,
              '\m(?:machine\s+[^\s"\\]+|default)(?:\s|\\+[nrt])+login\s+[^\s"\\]+(?:\s|'
-             '\\+[nrt])+password\s+|'
+             '\\+[nrt])+password\s+',
+             '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
+            ('password', string_to_array(
+             '--', ' '),
+             recall._secret_pattern(false,
              '\s--[a-z-]*(?:password|passwd|token|secret|api-key|access-key)[ =]\s*',
              '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
 
             -- a part of a form; an attribute beside its name
             ('password', string_to_array(
-             'name= key=', ' '),
+             'name=', ' '),
              recall._secret_pattern(false,
-             '\mname=\\*"@NAME@\\*"(?:\r?\n|(?:\\+r)?\\+n){2}|'
-             'key=\\*"[\w.-]*@NAME@\\*"\s+value=\\*"',
+             '\mname=\\*"@PASS@\\*"(?:\r?\n|(?:\\+r)?\\+n){2}',
+             '[^"\r\n\\\[][^"\r\n\\]*')),
+            ('password', string_to_array(
+             'name=', ' '),
+             recall._secret_pattern(false,
+             '\mname=\\*"@KEY@\\*"(?:\r?\n|(?:\\+r)?\\+n){2}',
+             '[^"\r\n\\\[][^"\r\n\\]*')),
+            ('password', string_to_array(
+             'key=', ' '),
+             recall._secret_pattern(false,
+             'key=\\*"[\w.-]*@PASS@\\*"\s+value=\\*"',
+             '[^"\r\n\\\[][^"\r\n\\]*')),
+            ('password', string_to_array(
+             'key=', ' '),
+             recall._secret_pattern(false,
+             'key=\\*"[\w.-]*@KEY@\\*"\s+value=\\*"',
              '[^"\r\n\\\[][^"\r\n\\]*')),
 
             -- "my password is …", where it has letters and other signs
@@ -225,7 +358,7 @@ begin atomic
              's"''`\\.,;!?)]')),
             ('card', string_to_array(
              '0 1 2 3 4 5 6 7 8 9', ' '),
-             recall._secret_pattern(false,
+             recall._secret_pattern(true,
              '',
              '(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)')),
             ('iban', string_to_array(

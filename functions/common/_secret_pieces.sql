@@ -17,14 +17,18 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_cut constant text := encode(sha256(convert_to(p_text, 'UTF8')), 'hex');
+    v_cut    constant text := encode(sha256(convert_to(p_text, 'UTF8')), 'hex');
+    -- The match as a whole is known sooner than what its groups are.
+    v_before constant text := case when p_pattern like '()%' then '' else '\1' end;
+    v_secret constant text := case when p_pattern like '()%' then '\&' else '\2' end;
 begin
     return query
     select c.place, c.piece,
            c.place % 2 = 0 and recall._is_secret_number(p_class, c.piece)
-      from string_to_table(regexp_replace(p_text collate pg_c_utf8, p_pattern,
-                                          '\1' || v_cut || '\2' || v_cut, 'g'),
-                           v_cut) with ordinality as c (piece, place);
+      from string_to_table(
+               regexp_replace(p_text collate pg_c_utf8, regexp_replace(p_pattern, '^\(\)', ''),
+                              v_before || v_cut || v_secret || v_cut, 'g'),
+               v_cut) with ordinality as c (piece, place);
 end;
 $function$;
 

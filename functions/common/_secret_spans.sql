@@ -16,17 +16,15 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_lowered text collate "C";
-    v_span    record;
-    v_last    integer := 0;
+    v_span record;
+    v_last integer := 0;
 begin
     if p_text is null or not recall._may_hold_secret(p_text) then
         return;
     end if;
-    v_lowered := lower(p_text collate "C");
     for v_span in
         select p.class, p.mark, s.from_char, s.to_char
-          from recall._secret_patterns() as p
+          from recall._secret_kinds(p_text, p_classes) as p
          cross join lateral (
                 select c.is_secret, c.to_char - length(c.piece) + 1 as from_char, c.to_char
                   from (
@@ -34,9 +32,7 @@ begin
                                (sum(length(q.piece)) over (order by q.place))::integer as to_char
                           from recall._secret_pieces(p_text, p.class, p.pattern) as q) as c
                ) as s
-         where p.class = any (p_classes)
-           and recall._has_any(v_lowered, p.needs)
-           and s.is_secret
+         where s.is_secret
          order by s.from_char, s.to_char desc
     loop
         continue when v_span.to_char <= v_last;
