@@ -12,7 +12,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_nothing constant text collate pg_c_utf8 := '^[^[:alnum:]]*(the[^[:alnum:]]+)?(user)?[^[:alnum:]]*$';
+    v_nothing constant text collate pg_c_utf8 :=
+        '^[^[:alnum:]]*(the[^[:alnum:]]+)?(user)?[^[:alnum:]]*$';
     v_facts    jsonb;
     v_episodes jsonb;
 begin
