@@ -36,8 +36,9 @@ format: $(STAMP)  ## format the Python files
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-generate: $(STAMP)  ## make the blocking client out of the asynchronous one
+generate: $(STAMP)  ## make the blocking client, and from the catalog signatures and reference
 	$(BIN)/python .ci/generate.py
+	$(BIN)/python .ci/catalog.py
 
 bench: $(STAMP)  ## run the main benchmarks (ARGS=--peers: beside mem0, LangGraph, …)
 	$(BIN)/python benchmarks/run.py $(ARGS)

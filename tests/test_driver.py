@@ -18,6 +18,7 @@ import pytest
 from openai.types.chat import ChatCompletion
 from pgvector import HalfVector
 from psycopg import errors as psycopg_errors
+from psycopg.types.json import Jsonb
 
 import pgrecall
 from fakes import MODEL, WordEmbedder
@@ -177,6 +178,27 @@ def test_what_is_not_given_is_left_to_sql() -> None:
     call = Call.of("search", query="x", limit=pgrecall._calls.UNSET)
     assert call.text == b"select * from recall.search(p_query => %(query)s::text)"
     assert call.parameters == {"query": "x"}
+
+
+def test_types_are_those_of_the_function() -> None:
+    call = Call.of("record_model_call", user_id=uuid.uuid4(), request_id="req_1", request={"a": 1})
+    assert b"p_request_id => %(request_id)s::text" in call.text
+    assert isinstance(call.parameters["request"], Jsonb)
+    call = Call.of("append_messages", request_id=uuid.uuid4())
+    assert call.text.endswith(b"append_messages(p_request_id => %(request_id)s::uuid)")
+    call = Call.of("compile_context", as_of=datetime.now(UTC))
+    assert b"%(as_of)s::timestamp with time zone" in call.text
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [("search", {"words": "x"}), ("nothing", {}), ("_check_user", {"user_id": uuid.UUID(int=0)})],
+)
+def test_unknown_function_or_parameter_is_a_type_error(
+    function: str, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(TypeError, match=f"recall.{function}"):
+        Call.of(function, **arguments)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The blocking client is what `make generate` makes of the asynchronous one."""
+"""What `make generate` writes is up to date: the blocking client, signatures and reference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import catalog
 import pgrecall
+import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -46,6 +48,15 @@ def test_the_two_have_the_same_methods() -> None:
             one = inspect.signature(getattr(asynchronous, name)).parameters
             other = inspect.signature(getattr(blocking, name)).parameters
             assert list(one) == list(other), name
+
+
+def test_signatures_are_those_of_the_catalog(dsn: str) -> None:
+    assert catalog.SIGNATURES.read_text(encoding="utf-8") == catalog.signatures(dsn)
+
+
+def test_reference_in_the_readme_is_that_of_the_catalog(dsn: str) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme == reference.updated(readme, dsn), "run make generate"
 
 
 def public(cls: type) -> set[str]:

@@ -17,6 +17,7 @@ from psycopg import BaseConnection
 from psycopg.types import TypeInfo
 from psycopg.types.json import Jsonb
 
+from pgrecall._signatures import SIGNATURES
 from pgrecall.errors import InvalidEmbeddingError, InvalidInputError
 
 __all__ = ["UNSET", "Call", "Unset", "Vector", "to_halfvec"]
@@ -32,61 +33,10 @@ class Unset(enum.Enum):
 
 UNSET: Final = Unset.UNSET
 
-# The type of each parameter of the public functions, without its p_. A cast is needed where
-# PostgreSQL converts by assignment only (numbers), and spares it guessing everywhere else. Vectors
-# carry their type themselves, wherever the extension lives.
-_TYPES = {
-    **dict.fromkeys(("efficiency", "importance", "min_similarity", "temperature", "top_p"), "real"),
-    **dict.fromkeys(
-        ("after_index", "before_turn", "context_window_size", "from_turn", "key_no", "limit",
-         "max_response_tokens", "status_code", "system_prompt_tokens", "token_count",
-         "replaced_key", "turn_index"), "integer",
-    ),
-    **dict.fromkeys(
-        ("cached_input_price", "cost_limit_microcents", "cost_microcents", "input_price",
-         "output_price"), "bigint",
-    ),
-    **dict.fromkeys(
-        ("after", "candidates", "changes", "document", "events", "filter", "head", "messages",
-         "metadata", "options", "patch", "payload", "phases", "request", "request_headers",
-         "response", "response_headers", "result", "rows", "usage", "value"), "jsonb",
-    ),
-    **dict.fromkeys(
-        ("after_id", "before_id", "call_id", "event_id", "job_id", "lease_token", "memory_id",
-         "parent_session_id", "request_id", "session_id", "user_id"), "uuid",
-    ),
-    **dict.fromkeys(
-        ("accept", "allow_weaker", "flush", "include_bodies", "include_compacted", "is_behavioral",
-         "is_stream", "retry", "useful", "with_late", "with_vectors"), "boolean",
-    ),
-    **dict.fromkeys(("expires_in", "lease", "lifetime", "ttl"), "interval"),
-    **dict.fromkeys(
-        ("as_of", "completed_at", "expires_at", "observed_at", "run_at", "started_at"),
-        "timestamptz",
-    ),
-    **dict.fromkeys(
-        ("agent_id", "content", "dedupe_key", "description", "direction", "endpoint", "error",
-         "event_type", "external_id", "key", "kind", "method", "model", "model_id", "other_than",
-         "current_message", "provider", "query", "reason", "rpc_id", "slot", "status",
-         "system_prompt", "task", "user_words", "words",
-         "task_id", "title", "tokenizer", "tool_call_id", "tool_name", "worker", "wrapping_key"),
-        "text",
-    ),
-    **dict.fromkeys(
-        ("cursor", "payload_body", "previous", "request_body", "response_body", "wrapped_key"),
-        "bytea",
-    ),
-    "provenance": "recall.provenance",
-    "kinds": "text[]",
-    "memory_ids": "uuid[]",
-    "relevance": "real[]",
-    "tags": "text[]",
-}  # fmt: skip
-_TYPES_OF = {("record_model_call", "request_id"): "text"}  # where a name means something else
 JSON_LEVELS = 64  # of lists and dictionaries; a document of export_user has four more around it
 _BEYOND = 10**400
 _BYTES = (bytes, bytearray, memoryview)
-_VECTORS = {"embedding", "embeddings", "query_embedding"}
+_VECTORS = {"halfvec", "halfvec[]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +61,8 @@ class Call:
     def of(cls, function: str, **arguments: Any) -> Call:
         """Make the call of `recall.<function>`; the arguments are named without their `p_`."""
         given = {name: value for name, value in arguments.items() if value is not UNSET}
-        text = _text(function, tuple(given))
-        parameters = {name: _parameter(name, value) for name, value in given.items()}
+        text, types = _prepared(function, tuple(given))
+        parameters = {name: _parameter(name, value, types[name]) for name, value in given.items()}
         return cls(function, text, parameters)
 
     def having(self, arguments: Mapping[str, Any]) -> Call:
@@ -147,36 +97,42 @@ def register_vectors(connection: BaseConnection[Any], oid: int, array_oid: int) 
 
 
 @cache
-def _text(function: str, names: tuple[str, ...]) -> bytes:
-    arguments = ", ".join(f"p_{name} => {_placeholder(function, name)}" for name in names)
+def _prepared(function: str, names: tuple[str, ...]) -> tuple[bytes, dict[str, str]]:
+    """Return the text of a call, and the types of its parameters.
+
+    PostgreSQL needs a cast where it converts by assignment only (numbers), and is spared guessing
+    elsewhere. Vectors are sent in binary, which carries their type: the extension may live in any
+    schema.
+    """
+    types = SIGNATURES.get(function)
+    if types is None:
+        raise TypeError(f"there is no function recall.{function}")
+    if unknown := sorted({*names} - types.keys()):
+        raise TypeError(f"recall.{function} takes no {unknown[0]}")
+    arguments = ", ".join(
+        f"p_{name} => %({name}){'b' if types[name] in _VECTORS else f's::{types[name]}'}"
+        for name in names
+    )
     # names of ours, never a value
-    return f"select * from recall.{function}({arguments})".encode()  # noqa: S608
+    return f"select * from recall.{function}({arguments})".encode(), types  # noqa: S608
 
 
-def _placeholder(function: str, name: str) -> str:
-    if name in _VECTORS:
-        return f"%({name})b"
-    if name not in _TYPES:
-        raise TypeError(f"recall.{function} takes no {name}")
-    return f"%({name})s::{_TYPES_OF.get((function, name), _TYPES[name])}"
-
-
-def _parameter(name: str, value: Any) -> Any:
+def _parameter(name: str, value: Any, kind: str) -> Any:
     if value is None:
         return None
-    if name in _VECTORS:
-        if name == "embeddings":
-            return [
-                None if vector is None else to_halfvec(vector, f"embeddings[{index}]")
-                for index, vector in enumerate(value)
-            ]
-        return to_halfvec(value, name)
-    if _TYPES[name] == "jsonb":
+    if kind == "jsonb":
         return to_jsonb(value, name)
+    if kind in _VECTORS:
+        if kind == "halfvec":
+            return to_halfvec(value, name)
+        return [
+            None if vector is None else to_halfvec(vector, f"{name}[{index}]")
+            for index, vector in enumerate(value)
+        ]
     refuse_unstorable(value, name)
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return list(value)
-    return value
+    if isinstance(value, (str, UUID, bytes)) or not isinstance(value, Iterable):
+        return value
+    return list(value)
 
 
 def to_jsonb(value: Any, what: str) -> Jsonb:
