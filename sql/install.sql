@@ -657,6 +657,8 @@ begin isolation level read committed;
 \ir ../functions/privacy/_import_rows.sql
 \ir ../functions/privacy/_import_system_prompts.sql
 \ir ../functions/privacy/_check_import_rows.sql
+\ir ../functions/privacy/_wrong_import_value.sql
+\ir ../functions/privacy/_check_import_values.sql
 \ir ../functions/privacy/_weaker_settings.sql
 \ir ../functions/privacy/_import_overrides.sql
 \ir ../functions/privacy/_import_tables.sql

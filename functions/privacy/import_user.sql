@@ -35,6 +35,7 @@ begin
     perform recall._check_json(p_document, 'p_document', 68);
     perform recall._lock_user(p_user_id);
     perform recall._check_document(p_user_id, p_document);
+    perform recall._check_import_values(p_document);
 
     v_user := coalesce(p_document #> '{tables,users,0}', '{}');
     perform recall._import_keys(p_user_id, p_document);
@@ -53,7 +54,8 @@ begin
             coalesce(v_user -> 'metadata', '{}'), v_settings, 'p_document: metadata of the user'));
         v_counts   := recall._import_tables(p_user_id, p_document);
         perform recall._import_system_prompts(p_user_id, p_document, v_settings);
-    exception when data_exception or integrity_constraint_violation then
+    exception when data_exception or integrity_constraint_violation
+                   or program_limit_exceeded then
         raise exception using
             errcode = 'RC003',
             message = format('p_document: %s', left(sqlerrm, 200)),

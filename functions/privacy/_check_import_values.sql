@@ -1,0 +1,75 @@
+-- Refuse a document with values that its tables cannot hold, and name the row and the column.
+-- The kinds of JSON values first: PostgreSQL would store a list as its text. Each value is then
+-- read as its column's type: all of a table at once, and one by one when that fails. Times lie
+-- between the years 1 and 9999, since many clients cannot read others.
+-- Raises  RC003.
+create or replace function recall._check_import_values(
+    p_document jsonb
+)
+returns void
+language plpgsql
+stable
+parallel unsafe
+set search_path from current
+set timezone = 'UTC'
+set datestyle = 'ISO'
+as $function$
+declare
+    v_length constant text := coalesce(p_document ->> 'embedding_dimensions', '0');
+    v_fits   boolean;
+    v_table  record;
+    v_rows   jsonb;
+    v_wrong  text;
+begin
+    if not pg_input_is_valid(v_length, 'integer') then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: embedding_dimensions is %s', left(v_length, 80)),
+            hint    = 'Pass what recall.export_user returned, as it was.';
+    end if;
+    v_fits := v_length::integer = (select s.embedding_dimensions from recall.settings as s);
+    for v_table in
+        select t.name, c.relname::text as relname
+          from recall._user_tables() as t
+          join pg_catalog.pg_class as c on c.oid = t.name
+         where t.is_exported
+         order by t.place
+    loop
+        v_rows := coalesce(p_document #> array['tables', v_table.relname], '[]');
+        -- Vectors of another length are not imported.
+        continue when v_rows = '[]'
+                   or not v_fits and v_table.relname in ('memory_embedding',
+                                                         'memory_embedding_ended');
+        if not v_fits and v_table.relname = 'session_summaries' then
+            v_rows := (select jsonb_agg(r.item - 'embedding' order by r.place)
+                         from jsonb_array_elements(v_rows) with ordinality as r (item, place));
+        end if;
+        v_wrong := recall._wrong_import_value(v_table.name, v_rows);
+        if v_wrong is not null then
+            raise exception using
+                errcode = 'RC003',
+                message = format('p_document: tables.%s%s', v_table.relname, v_wrong),
+                hint    = 'Pass what recall.export_user returned, as it was.';
+        end if;
+    end loop;
+
+    select format('[%s] has content %s and token_count %s', p.place - 1,
+                  left(coalesce(p.item -> 'content', 'null')::text, 80),
+                  left(coalesce(p.item -> 'token_count', 'null')::text, 80))
+      into v_wrong
+      from jsonb_array_elements(p_document -> 'system_prompts') with ordinality as p (item, place)
+     where jsonb_typeof(p.item -> 'content') is distinct from 'string'
+        or jsonb_typeof(coalesce(p.item -> 'token_count', '0')) <> 'number'
+        or not pg_input_is_valid(coalesce(p.item ->> 'token_count', '0'), 'integer')
+     limit 1;
+    if v_wrong is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: system_prompts%s', v_wrong),
+            hint    = 'Pass what recall.export_user returned, as it was.';
+    end if;
+end;
+$function$;
+
+comment on function recall._check_import_values(jsonb) is
+    'Refuse a document with values that its tables cannot hold (RC003).';
