@@ -643,6 +643,7 @@ begin isolation level read committed;
 \ir ../functions/privacy/_delete_session_calls.sql
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
+\ir ../functions/privacy/_discard_work.sql
 \ir ../functions/privacy/_drawn_memories.sql
 \ir ../functions/privacy/_export_rows.sql
 \ir ../functions/privacy/_followed_event.sql

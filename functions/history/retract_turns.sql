@@ -1,7 +1,7 @@
 -- recall.retract_turns(user, session, from_turn) -> how many turns
 -- Regenerate, undo: the turns from there on leave context, search and extraction, not the record.
 -- What is compacted already stays: a summary cannot be taken apart.
--- Locks   the session.
+-- Locks   the user, the session, its jobs.
 -- Raises  RC001, RC003 a turn that does not exist, RC006 a compacted turn.
 create or replace function recall.retract_turns(
     p_user_id    uuid,
@@ -23,6 +23,8 @@ declare
     v_turns   integer;
 begin
     perform recall._check_user(p_user_id);
+    -- The user's row first: a worker's next_request holds it while it looks at the session.
+    perform recall._hold_user(p_user_id);
     v_session := recall._lock_session(p_user_id, p_session_id);
 
     if p_from_turn is null or p_from_turn not between 1 and v_session.turn_count then
@@ -56,6 +58,7 @@ begin
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
 
+    perform recall._discard_work(p_user_id, p_session_id);
     delete from recall.message_search as m
      where m.user_id    = p_user_id
        and m.session_id = p_session_id

@@ -27,6 +27,7 @@ declare
     v_head     jsonb;
     v_first    jsonb;
     v_turns    record;
+    v_taken    integer := 0;
     v_cursor   jsonb;
     v_users    integer[];
     v_room     integer;
@@ -41,14 +42,15 @@ begin
         v_limit := recall._answer_room(p_work, 'extract', 4096);
         v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_head));
         v_turns := recall._leading_turns(v_first, v_limits, v_room, v_sealed);
+        v_taken := v_turns.o_taken;
         v_users := array(
             select (e.message ->> 'turn_index')::integer
               from jsonb_array_elements(v_first) with ordinality as e (message, place)
-             where e.place <= v_turns.o_taken
+             where e.place <= v_taken
                and e.message ->> 'role' = 'user');
     end if;
     v_cursor := v_cursor || jsonb_build_object('through_turn', coalesce(
-        (v_messages -> coalesce(v_turns.o_taken, 0) ->> 'turn_index')::integer - 1,
+        (v_messages -> v_taken ->> 'turn_index')::integer - 1,
         (v_input ->> 'through_turn')::integer));
     if coalesce(cardinality(v_users), 0) = 0 then
         return jsonb_build_object('result', v_cursor
@@ -76,7 +78,7 @@ begin
             'user_turns', to_jsonb(v_users),
             'turns', (select jsonb_agg(e.message -> 'turn_index' order by e.place)
                         from jsonb_array_elements(v_first) with ordinality as e (message, place)
-                       where e.place <= v_turns.o_taken))));
+                       where e.place <= v_taken))));
 end;
 $function$;
 

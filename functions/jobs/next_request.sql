@@ -72,8 +72,10 @@ begin
             'error', sqlstate || ' ' || sqlerrm, 'is_final', true));
     end;
 
-    perform recall._write_phases(v_spans);
-    perform recall._add_spending(v_spans);
+    if v_spans is not null then
+        perform recall._write_phases(v_spans);
+        perform recall._add_spending(v_spans);
+    end if;
     return case
         when v_work ? 'failure' then recall._fail_step(v_job, v_work)
         when v_done is not null then v_done

@@ -1,5 +1,5 @@
 -- Note that a session has forgotten its turns up to one, and what is about them.
--- The caller holds the session; p_tokens are those turns' that counted as active.
+-- The caller holds the user and the session; p_tokens are those turns' that counted as active.
 create or replace function recall._forget_turns(
     p_user_id    uuid,
     p_session_id uuid,
@@ -21,6 +21,7 @@ begin
            active_tokens       = s.active_tokens - p_tokens
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
+    perform recall._discard_work(p_user_id, p_session_id);
     delete from recall.message_search as i
      where i.user_id     = p_user_id
        and i.session_id  = p_session_id

@@ -2,7 +2,8 @@
 -- Whole months go for all who share a leaf (drop_expired_partitions); a shorter retention of one
 -- user takes their rows. The walk goes by user_id, and maintenance_tasks.last_user says how far.
 -- No index finds these users, since it would cost every writer of memories a lock.
--- Locks   sessions, as far as they are free; a held one is passed by, and o_more says so.
+-- Locks   users and sessions, as far as they are free; a held one is passed by, and o_more says
+--         so. Then their jobs.
 create or replace function recall._purge_history(
     p_now      timestamptz,
     p_limit    integer,

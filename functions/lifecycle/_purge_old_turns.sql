@@ -1,6 +1,6 @@
 -- Delete turns of a session that are older than its user keeps history; return how many, or NULL
--- when somebody holds the session.
--- Locks   the session, if it is free.
+-- when somebody holds the user or the session.
+-- Locks   the user, the session, if they are free; the session's jobs.
 create or replace function recall._purge_old_turns(
     p_user_id    uuid,
     p_session_id uuid,
@@ -20,6 +20,9 @@ declare
     v_tokens  bigint;
     v_count   integer;
 begin
+    if not recall._try_lock_user(p_user_id) then
+        return null;
+    end if;
     select s.*
       into v_session
       from recall.sessions as s

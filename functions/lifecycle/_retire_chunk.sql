@@ -1,6 +1,6 @@
 -- Let some sessions forget their turns of a month; return how many more have turns in it, whether
 -- one of these keeps them, whether only because somebody holds it, and the last one's ids.
--- Locks   sessions, as far as they are free.
+-- Locks   users and sessions, as far as they are free; then their jobs.
 create or replace function recall._retire_chunk(
     p_leaf           regclass,
     p_upper_bound    timestamptz,

@@ -1,7 +1,7 @@
 -- recall._retire_session(leaf, user, session, first_turn, last_turn) -> did it forget them?
 -- Those turns of a month are no longer part of the session, nor is anything about them. What may
 -- have changed is asked again on the row that is written. Not one that somebody holds.
--- Locks   the session, if it is free.
+-- Locks   the user, the session, if they are free; the session's jobs.
 create or replace function recall._retire_session(
     p_leaf       regclass,
     p_user_id    uuid,
@@ -22,6 +22,9 @@ declare
     v_session recall.sessions;
     v_tokens  bigint;
 begin
+    if not recall._try_lock_user(p_user_id) then
+        return false;
+    end if;
     select s.*
       into v_session
       from recall.sessions as s

@@ -5,7 +5,7 @@
 -- there until the month is dropped: by a later call, which finds nothing left to retire. Neither
 -- done nor more means that a session may not forget. One that somebody holds is tried again by the
 -- next call, which goes on there.
--- Locks   sessions as far as they are free, until the time has passed.
+-- Locks   users and sessions as far as they are free, until the time has passed; then their jobs.
 create or replace function recall._retire_turns(
     p_leaf        regclass,
     p_upper_bound timestamptz,

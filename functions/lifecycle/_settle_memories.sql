@@ -2,7 +2,7 @@
 -- Whatever time has done to memories of one user: one that lives as long as its session moves on
 -- with it; past its expiry it ends; so does an episodic one that was used too little for its tier;
 -- an unimportant one that nobody touched gets an expiry. The rest is looked at again later.
--- Locks   the user's row, if it is free (0 when it is not); then the memories.
+-- Locks   the user's row, if it is free (0 when it is not); then the jobs, the memories.
 create or replace function recall._settle_memories(
     p_user_id    uuid,
     p_memory_ids uuid[],
@@ -40,6 +40,9 @@ begin
        and m.memory_id = any (p_memory_ids)
        and m.end_reason is null
        and (m.expires_at <= p_now or recall._demotion_at(m, v_settings) <= p_now);
+    if v_expired <> '{}' or v_idle <> '{}' then
+        perform recall._discard_work(p_user_id);
+    end if;
     perform recall._end_memories(p_user_id, v_expired, 'expired', p_now);
     perform recall._end_memories(p_user_id, v_idle, 'expired', p_now, '{"because": "idle"}');
 

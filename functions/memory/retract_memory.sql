@@ -1,6 +1,6 @@
 -- recall.retract_memory(user, memory, reason) -> was it active?
 -- What was once believed stays readable: the row ends, it is not deleted.
--- Locks   the user.
+-- Locks   the user, the jobs.
 -- Raises  RC001.
 create or replace function recall.retract_memory(
     p_user_id   uuid,
@@ -25,6 +25,7 @@ begin
         return false;
     end if;
 
+    perform recall._discard_work(p_user_id);
     perform recall._end_memory(v_memory, 'retracted', clock_timestamp(),
                                p_detail => jsonb_build_object('reason', p_reason));
     return true;

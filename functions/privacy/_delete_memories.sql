@@ -18,6 +18,7 @@ declare
     v_active integer;
     v_events bigint[];
 begin
+    perform recall._discard_work(p_user_id);
     perform recall._unlink_memories(p_user_id, p_memory_ids);
 
     with gone as (

@@ -1,5 +1,5 @@
 -- recall._left_out(table) -> columns that an export leaves out
--- Cursors into tables that are made again, flags of sweeps, and leases.
+-- Cursors into tables that are made again, flags of sweeps, leases and what a worker has made.
 create or replace function recall._left_out(
     p_table regclass
 )
@@ -16,7 +16,8 @@ return case p_table
     when 'recall.memory_store'::regclass
         then array['promotion_due', 'check_at', 'embedding_due']
     when 'recall.jobs'::regclass
-        then array['state', 'attempts', 'lease_until', 'lease_token', 'worker']
+        then array['state', 'attempts', 'lease_until', 'lease_token', 'worker', 'lease',
+                   'work']
     else '{}'::text[]
 end;
 

@@ -4,7 +4,7 @@
 -- It ends as "revoked", which restore_memory refuses; so is what had ended before. What it took the
 -- place of is believed again, if that is still free. Turns of the session that are not read yet are
 -- not extracted any more, and a running extraction of it comes to nothing. Repeatable.
--- Locks   the user, the session.
+-- Locks   the user, the session, the jobs.
 -- Raises  RC001 unknown session, RC003 neither, or no such source.
 create or replace function recall.revoke_source(
     p_user_id           uuid,
@@ -45,6 +45,7 @@ begin
     if p_source_session_id is not null then
         perform recall._skip_unread_turns(p_user_id, p_source_session_id);
     end if;
+    perform recall._discard_work(p_user_id);
 
     v_drawn  := recall._drawn_memories(p_user_id, p_source_session_id, p_source);
     v_active := array(
