@@ -48,6 +48,8 @@ declare
         '|amico|irmã|irmão|mãe|pai|filho|filha|zus|broer|moeder|vader|vrouw|vriend|сестра'
         '|брат|мать'
         '|отец|жена|муж|друг)(?= )|[姐妹哥弟妈爸母父他她彼]';
+    v_answers  constant text := '^\s*(no|nope|nein|non|não|нет|nee)\s*,';
+    v_but      constant text := ' (but|aber|sondern|pero|sino|maar|но) ';
     v_words    constant text := lower(recall._statement_words(p_words) collate pg_c_utf8);
     v_content  constant text :=
         ' ' || lower(recall._statement_words(p_content) collate pg_c_utf8) || ' ';
@@ -68,14 +70,12 @@ begin
         chr(1))
     loop
         -- "No, I live in Lyon" answers something else.
-        v_sentence := regexp_replace(v_sentence, '^\s*(no|nope|nein|non|não|нет'
-        '|nee)\s*,', '', 'i');
+        v_sentence := regexp_replace(v_sentence, v_answers, '', 'i');
         v_found    := ' ' || lower(recall._statement_words(v_sentence) collate pg_c_utf8) || ' ';
         continue when strpos(v_found, ' ' || v_words || ' ') = 0;
         v_whole := v_found;
         -- Read what stands behind "but" alone, if the quotation is in there.
-        foreach v_clause in array regexp_split_to_array(
-            v_found, ' (but|aber|sondern|pero|sino|maar|но) ')
+        foreach v_clause in array regexp_split_to_array(v_found, v_but)
         loop
             if strpos(' ' || btrim(v_clause) || ' ', ' ' || v_words || ' ') > 0 then
                 v_found := ' ' || btrim(v_clause) || ' ';

@@ -10,11 +10,10 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_words   text    := regexp_replace(
-        ' ' || p_words || ' ',
+    v_affirms constant text :=
         ' (not|never) forget | not only | nicht nur | (nicht|nie) vergessen | no olvides '
         '| pas oublier'
-        ' | n oublie pas | non dimenticare | não esqueça | niet vergeten ', ' ', 'g');
+        ' | n oublie pas | non dimenticare | não esqueça | niet vergeten ';
     v_negates constant text :=
         ' (not|no|never|none|nothing|nobody|neither|nor|without|hardly|barely|unlike|except'
         '|stopped'
@@ -29,12 +28,14 @@ declare
         '|elimina|falso|falsa|incorrecto|oublie|oubliez|efface|supprime|faux|dimentica|cancella'
         '|sbagliato|esquece|esqueça|apaga|errado|vergeet|verwijder|onjuist|забудь|удали|неправда)'
         '(?= )';
+    v_signs   constant text :=
+        '[不没沒無未别非勿]|な い|な く|ま せ ん|忘 れ|忘 记|忘 掉|删 除|않|아니|없|못';
+    v_words   text          := regexp_replace(' ' || p_words || ' ', v_affirms, ' ', 'g');
     v_count   integer;
 begin
     v_words := regexp_replace(v_words, ' (no longer) ', ' no ', 'g');
     v_words := regexp_replace(v_words, ' (any ?more|mehr|больше|más|mais) ', ' ', 'g');
-    v_count := regexp_count(v_words, v_negates)
-        + regexp_count(v_words, '[不没沒無未别非勿]|な い|な く|ま せ ん|忘 れ|忘 记|忘 掉|删 除|않|아니|없|못');
+    v_count := regexp_count(v_words, v_negates) + regexp_count(v_words, v_signs);
     return case v_count when 0 then 1 when 1 then -1 end;
 end;
 $function$;

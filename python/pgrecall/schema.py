@@ -18,7 +18,15 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-__all__ = ["InstallError", "SqlFile", "install", "install_files", "one_file", "uninstall"]
+__all__ = [
+    "InstallError",
+    "SqlFile",
+    "install",
+    "install_files",
+    "one_file",
+    "read_file",
+    "uninstall",
+]
 
 _INCLUDE = re.compile(r"\\ir\s+(?P<path>'[^']+'|\S+)\s*")
 _META = re.compile(r"\\set\s+ON_ERROR_STOP\s+(on|1|true)\s*", re.IGNORECASE)
@@ -88,7 +96,8 @@ def _root() -> Traversable:
     raise FileNotFoundError("the SQL files of pgrecall are missing from this installation")
 
 
-def _read(name: str) -> str:
+def read_file(name: str) -> str:
+    """Return a file of the installation by its path relative to the folder that holds sql/."""
     return _root().joinpath(*PurePosixPath(name).parts).read_text(encoding="utf-8")
 
 
@@ -121,14 +130,14 @@ def _steps(name: str) -> list[_Step]:
             steps.append(_Step(name, "\n".join(pending) + "\n", first_line))
         pending.clear()
 
-    for number, line in enumerate(_read(name).splitlines(), start=1):
+    for number, line in enumerate(read_file(name).splitlines(), start=1):
         if include := _INCLUDE.fullmatch(line.strip()):
             flush()
             included = _resolve(name, include["path"])
             steps.extend(
                 _steps(included)
-                if re.search(r"(?m)^\s*\\ir\s", _read(included))
-                else [_Step(included, _read(included), 1)]
+                if re.search(r"(?m)^\s*\\ir\s", read_file(included))
+                else [_Step(included, read_file(included), 1)]
             )
         elif _META.fullmatch(line.strip()):
             flush()

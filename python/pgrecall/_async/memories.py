@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,8 @@ from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
 __all__ = ["AsyncMemories"]
 
 _IMPORT_BATCH = 500
+_PROVING_MESSAGES = 200  # of an encrypted user's session, which are decrypted
+_UNTRUSTED = ("tool_output", "system_inferred")
 
 
 class AsyncMemories(AsyncConversations):
@@ -68,23 +71,40 @@ class AsyncMemories(AsyncConversations):
             InvalidInputError: an unknown kind, a value out of range, words without a session.
             InvalidEmbeddingError: a vector of another length, or zero.
         """
+        fields: dict[str, Any] = {
+            "content": content,
+            "kind": kind,
+            "slot": slot,
+            "tags": tags,
+            "importance": importance,
+            "provenance": provenance,
+            "agent_id": agent_id,
+            "observed_at": observed_at,
+            "expires_at": expires_at,
+            "token_count": token_count,
+            "metadata": metadata,
+        }
+        verdict, turn_ids = await self._proof(
+            user, session_id, content, user_words, current_message
+        )
+        if verdict == "states" and provenance not in _UNTRUSTED:
+            noted = {**({} if metadata is UNSET else metadata), "user_words": user_words}
+            proven = {name: value for name, value in fields.items() if value is not UNSET}
+            proven |= {"source": "conversation", "source_turn_ids": turn_ids, "metadata": noted}
+            stored = await self.ingest(
+                user,
+                [{"provenance": "user_stated"} | proven],
+                session_id=None if session_id is UNSET else session_id,
+                embeddings=UNSET if embedding is UNSET else [embedding],
+            )
+            return replace(stored[0], is_proven=True)
         rows = await self._change(
             Remembered,
             user,
             "remember",
-            content=content,
-            kind=kind,
-            slot=slot,
-            tags=tags,
-            importance=importance,
-            provenance=provenance,
+            **fields,
             embedding=await self._vector(user, content, embedding),
             session_id=session_id,
-            agent_id=agent_id,
-            observed_at=observed_at,
-            expires_at=expires_at,
-            token_count=token_count,
-            metadata=metadata,
             user_words=user_words,
             current_message=current_message,
         )
@@ -277,7 +297,7 @@ class AsyncMemories(AsyncConversations):
         """End a memory on a model's word, as far as the user's own words prove it.
 
         Without proof, what the user said stays active, and a dispute waits for a person. The words
-        of an encrypted user cannot be compared in the database: there it is always a dispute.
+        of an encrypted user are compared here, in the session's last 200 messages.
 
         Args:
             user: whose.
@@ -297,6 +317,12 @@ class AsyncMemories(AsyncConversations):
         if await self._sealing(user) is not None:
             target = await self.get_memory(user, memory_id)
             content = UNSET if target is None else f"Forget: {target.content}"
+            if target is not None and target.is_active and target.provenance not in _UNTRUSTED:
+                verdict, _ = await self._proof(
+                    user, session_id, target.content, user_words, current_message
+                )
+                if verdict == "denies" and await self.retract(user, memory_id, reason=reason):
+                    return Remembered(memory_id=memory_id, outcome="retracted")
         [found] = await self._change(
             Remembered,
             user,
@@ -309,6 +335,23 @@ class AsyncMemories(AsyncConversations):
             content=content,
         )
         return found
+
+    async def _proof(
+        self,
+        user: User,
+        session_id: UUID | Unset,
+        content: str,
+        words: str | Unset | None,
+        current_message: str | Unset | None,
+    ) -> tuple[str | None, list[UUID]]:
+        """Return what an encrypted user's words prove of a text, and the message that has them."""
+        if not words or words is UNSET or session_id is UNSET or not await self._sealing(user):
+            return None, []
+        from pgrecall.encryption._statements import prove
+
+        messages = await self.messages(user, session_id, limit=_PROVING_MESSAGES)
+        current = current_message if isinstance(current_message, str) else None
+        return prove(words, content, current, messages)
 
     async def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID | None:
         """Accept what was disputed, or refuse it; return the id of the memory that stands.

@@ -50,8 +50,7 @@ class AsyncMemoryTools:
 
     `forget_memory` ends what the user said only with the user's own words in proof; without them it
     records a dispute (`AgentMemory.disputes`), and the memory stays. It ends softly:
-    `AgentMemory.restore` takes it back. The words of an encrypted user prove nothing, because the
-    database, which has the rule, cannot read them.
+    `AgentMemory.restore` takes it back.
     """
 
     def __init__(self, chat: AsyncChatSession, *, only: Collection[str] | None = None) -> None:

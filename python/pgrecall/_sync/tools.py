@@ -51,8 +51,7 @@ class MemoryTools:
 
     `forget_memory` ends what the user said only with the user's own words in proof; without them it
     records a dispute (`AgentMemory.disputes`), and the memory stays. It ends softly:
-    `AgentMemory.restore` takes it back. The words of an encrypted user prove nothing, because the
-    database, which has the rule, cannot read them.
+    `AgentMemory.restore` takes it back.
     """
 
     def __init__(self, chat: ChatSession, *, only: Collection[str] | None = None) -> None:
