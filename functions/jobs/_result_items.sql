@@ -9,7 +9,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_lists text[] := array['candidates', 'episodes', 'messages', 'memories'];
+    v_lists text[] := array['candidates', 'episodes', 'messages', 'memories', 'merges'];
 begin
     if not p_result ?| v_lists then
         v_lists := array['embeddings'];
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._result_items(jsonb) is
-    'Candidates, episodes, vectors or summaries in a job''s result.';
+    'Candidates, episodes, merges, vectors or summaries in a job''s result.';
