@@ -127,6 +127,7 @@ begin isolation level read committed;
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_summaries_mode.sql
+\ir ../functions/common/_text_length.sql
 \ir ../functions/common/_try_lock_user.sql
 \ir ../functions/common/_unfit_values.sql
 \ir ../functions/common/_unknown_memory.sql
@@ -542,6 +543,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_made_extraction.sql
 \ir ../functions/jobs/_made_merges.sql
 \ir ../functions/jobs/_made_pattern.sql
+\ir ../functions/jobs/_made_statements.sql
 \ir ../functions/jobs/_memory_lines.sql
 \ir ../functions/jobs/_merge_input.sql
 \ir ../functions/jobs/_merge_list.sql
@@ -552,6 +554,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_open_candidates.sql
 \ir ../functions/jobs/_pattern_input.sql
 \ir ../functions/jobs/_pattern_memory.sql
+\ir ../functions/jobs/_pattern_separator.sql
 \ir ../functions/jobs/_pattern_sentence.sql
 \ir ../functions/jobs/_payload_memories.sql
 \ir ../functions/jobs/_persist_phase.sql
@@ -570,6 +573,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_reached_limit.sql
 \ir ../functions/jobs/_read_leased_job.sql
 \ir ../functions/jobs/_read_task.sql
+\ir ../functions/jobs/_refuse_plain_answer.sql
 \ir ../functions/jobs/_result_items.sql
 \ir ../functions/jobs/_retracted_turns.sql
 \ir ../functions/jobs/_return_job.sql
@@ -581,6 +585,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_sent_schema.sql
 \ir ../functions/jobs/_ship_prompt.sql
 \ir ../functions/jobs/_slot_name.sql
+\ir ../functions/jobs/_statements_question.sql
 \ir ../functions/jobs/_step_compact.sql
 \ir ../functions/jobs/_step_embed.sql
 \ir ../functions/jobs/_step_extract.sql

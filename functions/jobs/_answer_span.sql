@@ -20,6 +20,7 @@ declare
 begin
     return jsonb_strip_nulls(jsonb_build_object(
         'phase', case when v_purpose in ('summarize', 'compact') then 'summary'
+                      when v_purpose = 'select' then 'extract'
                       else v_purpose end,
         'duration_ms', coalesce((p_answer ->> 'latency_ms')::numeric, 0),
         'items', coalesce((p_question ->> 'count')::integer, 0),

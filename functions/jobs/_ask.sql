@@ -37,7 +37,10 @@ begin
         end if;
     end if;
 
-    if p_step ? 'chat' then
+    if p_step ? 'select' then
+        v_request  := p_step #> '{select,request}';
+        v_question := jsonb_build_object('purpose', 'select') || (p_step -> 'select') - 'request';
+    elsif p_step ? 'chat' then
         v_request  := recall._chat_request(p_work, p_step -> 'chat', v_settings.prompt_language);
         v_question := jsonb_build_object(
             'purpose', v_request -> 'purpose', 'model', v_request -> 'model',
@@ -60,7 +63,9 @@ begin
            lease_until = greatest(j.lease_until, v_now + j.lease)
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
-    return v_request || jsonb_build_object('request_id', v_question -> 'request_id');
+    return v_request || jsonb_build_object('request_id', v_question -> 'request_id')
+           || case when p_work -> 'is_sealed' = 'true' and p_job.session_id is not null
+                   then jsonb_build_object('session_id', p_job.session_id) else jsonb '{}' end;
 end;
 $function$;
 

@@ -2,6 +2,8 @@
 -- After an answer that was none it says so. The answer is quoted where there is room for it; roles
 -- alternate, since some models' templates refuse two messages of the user in a row. An answer that
 -- was cut off gets the shorter schema and twice the length, as far as the window allows.
+-- The worker of an encrypted user is told which texts of the answer to encrypt as what, and what it
+-- needs for the rules that it applies in the database's place.
 create or replace function recall._chat_request(
     p_work     jsonb,
     p_chat     jsonb,
@@ -67,8 +69,9 @@ begin
                        'name', v_purpose, 'strict', true, 'schema', v_schema)))
                when 'json_object' then jsonb '{"response_format": {"type": "json_object"}}'
                else jsonb '{}' end
-        || case when p_chat ? 'seal' and p_work -> 'is_sealed' = 'true'
-                then jsonb_build_object('seal', p_chat -> 'seal') else jsonb '{}' end;
+        || case when p_work -> 'is_sealed' = 'true' then jsonb_strip_nulls(jsonb_build_object(
+               'seal', coalesce(p_chat -> 'seal', '{}'), 'schema', p_chat -> 'schema',
+               'sources', p_chat -> 'sources')) else jsonb '{}' end;
 end;
 $function$;
 

@@ -1,4 +1,5 @@
 -- Refuse what is no answer to a request.
+-- The value null is one: the worker of an encrypted user found no JSON in what the model said.
 -- Raises  RC003.
 create or replace function recall._check_answer(
     p_answer jsonb
@@ -28,12 +29,13 @@ begin
        or jsonb_typeof(v_usage) <> 'object'
        or num_nulls(nullif(p_answer -> 'content', 'null'), nullif(p_answer -> 'value', 'null'),
                     nullif(p_answer -> 'vectors', 'null'), nullif(p_answer -> 'error', 'null'),
-                    nullif(p_answer -> 'refusal', 'null')) = 5 then
+                    nullif(p_answer -> 'refusal', 'null')) = 5 and not p_answer ? 'value'
+       or coalesce(jsonb_typeof(p_answer -> 'value'), 'null') not in ('object', 'null') then
         raise exception using
             errcode = 'RC003',
             message = format('p_answer is %s', left(p_answer::text, 200)),
-            hint    = 'request_id, and content (a text), vectors (a list), or error '
-                      '({"code", "message", "retryable"}); usage, finish_reason, model, '
+            hint    = 'request_id, and content (a text), value (an object), vectors (a list), or '
+                      'error ({"code", "message", "retryable"}); usage, finish_reason, model, '
                       'latency_ms.';
     end if;
 end;

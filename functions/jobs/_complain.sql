@@ -21,7 +21,7 @@ begin
     if v_tries >= 2 then
         return v_work || jsonb_build_object('failure', jsonb_build_object(
             'error', v_problem || coalesce('; the answer began: ' || (p_work ->> 'raw'), ''),
-            'is_final', false, 'is_malformed', true));
+            'is_final', false, 'is_malformed', true, 'is_ours', true));
     end if;
     return v_work || jsonb_build_object(
         'tries', v_tries,

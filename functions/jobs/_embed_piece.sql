@@ -1,4 +1,4 @@
--- Return a text as an input of an embedder; a ciphertext is for the worker to open.
+-- Return a text as an input of an embedder; the ciphertexts in it are for the worker to open.
 create or replace function recall._embed_piece(
     p_text      text,
     p_is_sealed boolean
@@ -7,9 +7,8 @@ returns jsonb
 language sql
 immutable
 parallel safe
-return case when p_is_sealed and recall._is_sealed(p_text)
-            then jsonb_build_object('ciphertext', p_text)
+return case when p_is_sealed then jsonb_build_object('ciphertext', p_text)
             else to_jsonb(p_text) end;
 
 comment on function recall._embed_piece(text, boolean) is
-    'A text as an input of an embed request: the text, or a ciphertext to open.';
+    'A text as an input of an embed request: the text, or ciphertexts to open.';

@@ -1,5 +1,6 @@
 -- Give a leased job back with the failure that its state names.
--- What was made before an endpoint failed is kept; what led to nonsense is made anew.
+-- The state keeps what was made before an endpoint failed, and drops what led to nonsense. Of an
+-- encrypted user's errors it keeps those that hold our own words and numbers only.
 create or replace function recall._fail_step(
     p_job  recall.jobs,
     p_work jsonb
@@ -12,7 +13,10 @@ set search_path from current
 as $function$
 declare
     v_is_final constant boolean := coalesce(p_work #> '{failure,is_final}' = 'true', false);
-    v_error    constant text    := recall._error_text(p_job.user_id, p_work #>> '{failure,error}');
+    v_error    constant text    := case
+        when p_work #> '{failure,is_ours}' = 'true' and p_work -> 'is_sealed' = 'true'
+            then left(p_work #>> '{failure,error}', 2000)
+        else recall._error_text(p_job.user_id, p_work #>> '{failure,error}') end;
 begin
     update recall.jobs as j
        set work = case when v_is_final or p_work #> '{failure,is_malformed}' = 'true' then null

@@ -1,5 +1,6 @@
 -- Return a model's pattern as a result has it: its sentence, behind it the last five solutions and
--- their days, tags, and all solutions with the episodes they come from.
+-- their days, tags, and all solutions with the episodes they come from. The worker of an encrypted
+-- user has joined them before it encrypted the sentence.
 create or replace function recall._made_pattern(
     p_said  jsonb,
     p_keep  jsonb,
@@ -53,7 +54,9 @@ begin
 
     return jsonb_build_object(
         'prompt', p_keep -> 'prompt',
-        'content', v_sentence || coalesce(' Previous solutions: ' || v_listed || '.', ''),
+        'content', v_sentence || case when recall._is_sealed(v_sentence) then ''
+                                      else coalesce(recall._pattern_separator() || v_listed || '.',
+                                                    '') end,
         'tags', recall._clean_tags(p_said -> 'tags'),
         'solutions', v_solutions)
         || case when p_input #> '{pattern,memory_id}' is not null

@@ -20,7 +20,7 @@ declare
     v_body   constant text    := p_message ->> 'text';
     v_name   constant jsonb   := recall._prompt_piece(p_message ->> 'name', 100, p_is_sealed, true);
     v_calls  constant jsonb   := coalesce(p_message -> 'tool_calls', '[]');
-    v_is_whole boolean := coalesce(length(v_body), 0) <= v_limit;
+    v_is_whole boolean := recall._text_length(v_body) <= v_limit;
     v_call     record;
 begin
     o_pieces := jsonb_build_array(format('[%s] %s', p_message ->> 'turn_index', v_role))
@@ -36,9 +36,9 @@ begin
             case when v_call.place = 1 then case when v_body is null then '(calls '
                                                  else ' (calls ' end
                  else '; ' end,
-            recall._prompt_piece(v_call.name, 100, p_is_sealed, true), ' ',
+            recall._prompt_piece(v_call.name, 100, false, true), ' ',
             recall._prompt_piece(v_call.arguments, v_limit, p_is_sealed, true));
-        v_is_whole := v_is_whole and length(v_call.arguments) <= v_limit;
+        v_is_whole := v_is_whole and recall._text_length(v_call.arguments) <= v_limit;
     end loop;
     if v_calls <> '[]' then
         o_pieces := o_pieces || jsonb '[")"]';

@@ -6,7 +6,7 @@ returns text
 language sql
 immutable
 parallel safe
-return split_part(p_content, ' Previous solutions: ', 1);
+return split_part(p_content, recall._pattern_separator(), 1);
 
 comment on function recall._pattern_sentence(text) is
     'What a pattern says, without the solutions that stand behind it.';

@@ -1,5 +1,5 @@
 -- Return the tokens of pieces of a prompt, on the safe side.
--- Of a ciphertext only its longest form is known: a token for each two characters.
+-- Of a ciphertext only the bytes are known, and how much of it is shown: a token for each two.
 create or replace function recall._pieces_tokens(
     p_pieces jsonb
 )
@@ -10,7 +10,8 @@ parallel safe
 return (
     select coalesce(recall._estimate_tokens(string_agg(e.piece #>> '{}', '') filter (
                         where jsonb_typeof(e.piece) = 'string')), 0)
-           + coalesce(sum((e.piece ->> 'max_characters')::integer / 2) filter (
+           + coalesce(sum(least((e.piece ->> 'max_characters')::integer,
+                                recall._text_length(e.piece ->> 'ciphertext')) / 2 + 1) filter (
                         where jsonb_typeof(e.piece) = 'object'), 0)::integer
       from jsonb_array_elements(p_pieces) as e (piece));
 

@@ -1,7 +1,8 @@
 -- Return a text as a piece of a prompt: its middle left out when it is too long, and with nothing
 -- that closes the tags around it.
 -- A line that the text brings along is indented, or joined when the piece is to be one line. The
--- ciphertext of an encrypted user goes as it is: the worker does the same after opening it.
+-- text of an encrypted user goes as it is: the worker opens it, or finds that it is no ciphertext,
+-- and does the same.
 create or replace function recall._prompt_piece(
     p_text       text,
     p_limit      integer,
@@ -19,7 +20,7 @@ declare
                             'episodes|known)\M)';
     v_text text collate pg_c_utf8 := p_text;
 begin
-    if p_is_sealed and recall._is_sealed(p_text) then
+    if p_is_sealed and p_text <> '' then
         return jsonb_build_object('ciphertext', p_text, 'max_characters', p_limit,
                                   'one_line', p_is_line);
     end if;

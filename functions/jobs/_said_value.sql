@@ -1,7 +1,7 @@
 -- Read the JSON of an answer, and fit it to a schema: its value, or what is wrong with it.
 -- Thoughts, a fence or a sentence may stand around the object; NUL and halves of surrogate pairs,
 -- which jsonb does not take, are left out. A worker that has parsed it (for an encrypted user)
--- hands in the value.
+-- hands in the value, or null for what is no JSON.
 create or replace function recall._said_value(
     p_answer jsonb,
     p_schema jsonb,

@@ -55,6 +55,9 @@ begin
             'max_tokens', v_limit,
             'spare', v_room - recall._pieces_tokens(v_lines.o_pieces),
             'seal', jsonb '{"merges[].content": "memory"}',
+            'sources', jsonb_build_object('memories', jsonb_path_query_array(
+                v_input -> 'memories',
+                format('$[0 to %s].content', greatest(v_lines.o_taken, 1) - 1)::jsonpath)),
             'keep', jsonb_build_object(
                 'prompt', v_prompt.name || '@' || v_prompt.version,
                 'characters', (select sum(length(m.memory ->> 'content'))

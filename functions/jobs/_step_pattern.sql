@@ -18,6 +18,7 @@ declare
     v_made     jsonb := p_work -> 'made';
     v_said     jsonb := p_work -> 'said';
     v_limit    integer;
+    v_piece    jsonb;
     v_known    jsonb;
     v_room     integer;
     v_lines    record;
@@ -39,8 +40,12 @@ begin
             return jsonb '{"result": {"content": null}}';
         end if;
         v_limit := recall._answer_room(p_work, 'pattern', 400 + 60 * v_count);
-        v_known := recall._prompt_block('known', jsonb_build_array(recall._prompt_piece(
-            recall._pattern_sentence(v_input #>> '{pattern,content}'), 600, v_sealed)));
+        v_piece := recall._prompt_piece(
+            recall._pattern_sentence(v_input #>> '{pattern,content}'), 600, v_sealed);
+        if jsonb_typeof(v_piece) = 'object' then
+            v_piece := v_piece || jsonb_build_object('until', recall._pattern_separator());
+        end if;
+        v_known := recall._prompt_block('known', jsonb_build_array(v_piece));
         v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_known));
         v_lines := recall._leading_lines(
             recall._memory_lines(v_input -> 'episodes', v_sealed), v_room);
@@ -52,6 +57,16 @@ begin
                                 to_jsonb(v_count)),
             'max_tokens', v_limit,
             'spare', v_room - recall._pieces_tokens(v_lines.o_pieces),
+            'seal', jsonb '{"pattern": "memory", "solutions[].solution": "solution",
+                            "tags[]": "tag"}',
+            'sources', jsonb_build_object(
+                'separator', recall._pattern_separator(),
+                'known', coalesce(v_input #> '{pattern,solutions}', '[]'),
+                'episodes', jsonb_path_query_array(
+                    (select jsonb_agg(e.episode - 'content' order by e.place)
+                       from jsonb_array_elements(v_input -> 'episodes')
+                            with ordinality as e (episode, place)),
+                    format('$[0 to %s]', greatest(v_lines.o_taken, 1) - 1)::jsonpath)),
             'keep', jsonb_build_object(
                 'prompt', v_prompt.name || '@' || v_prompt.version,
                 'episodes', jsonb_path_query_array(

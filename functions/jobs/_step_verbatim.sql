@@ -1,4 +1,5 @@
 -- Verbatim extraction: the user's statements as they stand; the worker only lends vectors.
+-- The statements of an encrypted user are chosen by the worker, by the same rule.
 create or replace function recall._step_verbatim(
     p_job  recall.jobs,
     p_work jsonb
@@ -12,8 +13,10 @@ as $function$
 declare
     v_settings constant recall.settings := recall._settings(p_job.user_id);
     v_session  constant recall.sessions := recall._read_session(p_job.user_id, p_job.session_id);
+    v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
     v_made       jsonb := (p_work -> 'made') || coalesce(p_work #> '{answered,keep}', '{}');
     v_window     jsonb;
+    v_items      integer;
     v_candidates jsonb;
     v_wanted     jsonb;
 begin
@@ -28,18 +31,37 @@ begin
         return jsonb '{"moved": true}';
     end if;
 
-    v_candidates := recall._verbatim_candidates(
-        v_session, (v_window ->> 'through_turn')::integer, v_settings);
-    v_wanted := recall._vectors_wanted(p_work, v_made, jsonb_path_query_array(
-        v_candidates, '$[*].content'));
+    -- The statements
+    if not v_sealed then
+        v_candidates := recall._verbatim_candidates(
+            v_session, (v_window ->> 'through_turn')::integer, v_settings);
+    else
+        if p_work ? 'said' then
+            v_made  := v_made || recall._made_statements(p_work -> 'said');
+            v_items := jsonb_array_length(v_made -> 'candidates');
+        elsif not v_made ? 'candidates' then
+            return jsonb_build_object(
+                'made', p_work -> 'made',
+                'select', recall._statements_question(p_job, v_window));
+        end if;
+        v_candidates := v_made -> 'candidates';
+    end if;
+
+    -- Vectors
+    v_wanted := recall._vectors_wanted(p_work, v_made, (
+        select coalesce(jsonb_agg(recall._embed_piece(c.candidate ->> 'content', v_sealed)
+                                  order by c.place), '[]')
+          from jsonb_array_elements(v_candidates) with ordinality as c (candidate, place)));
     if v_wanted is not null then
-        return jsonb_build_object('made', v_made)
+        return jsonb_build_object('made', v_made, 'items', v_items)
                || jsonb_set(v_wanted, '{embed,keep}', v_window);
     end if;
-    return jsonb_build_object('made', v_made, 'result', v_window || recall._vectors_result(
-        v_made, jsonb_array_length(v_candidates), v_settings));
+    return jsonb_build_object('made', v_made, 'items', v_items, 'result',
+        v_window || case when v_sealed then jsonb_build_object('candidates', v_candidates)
+                         else jsonb '{}' end
+        || recall._vectors_result(v_made, jsonb_array_length(v_candidates), v_settings));
 end;
 $function$;
 
 comment on function recall._step_verbatim(recall.jobs, jsonb) is
-    'The step of a verbatim extraction: embed.';
+    'The step of a verbatim extraction: select (of an encrypted user), embed.';

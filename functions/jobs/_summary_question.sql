@@ -43,7 +43,7 @@ begin
         'schema', v_schema,
         'max_tokens', v_limit,
         'spare', greatest(0, v_room - recall._pieces_tokens(v_turns.o_pieces)),
-        'seal', jsonb '{"summary": "note"}',
+        'seal', jsonb '{"summary": "summary"}',
         'keep', jsonb_build_object(
             'prompt', v_prompt.name || '@' || v_prompt.version,
             'through_turn', p_through,

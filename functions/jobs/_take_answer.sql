@@ -27,14 +27,18 @@ begin
     elsif coalesce(p_answer ->> 'refusal', '') <> ''
           or p_answer ->> 'finish_reason' = 'content_filter' then
         v_problem := case when coalesce(p_answer ->> 'refusal', '') <> ''
-                          then 'the model refused: ' || left(p_answer ->> 'refusal', 1000)
+                          then case when recall._is_sealed(p_answer ->> 'refusal') then ''
+                                    else 'the model refused: ' end
+                               || left(p_answer ->> 'refusal', 4000)
                           else 'a content filter stopped the answer' end;
         v_work := v_work || jsonb_build_object(
             'failure', jsonb_build_object('error', v_problem, 'is_final', false));
     else
         v_said := recall._said_value(p_answer, v_question -> 'schema');
         v_problem := v_said.o_problem;
-        v_work := v_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
+        if p_work -> 'is_sealed' is distinct from 'true' then
+            v_work := v_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
+        end if;
         if v_problem is null then
             v_work := v_work || jsonb_build_object(
                 'said', v_said.o_value, 'answered', v_question, 'model', p_answer -> 'model');

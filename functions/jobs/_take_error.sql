@@ -32,8 +32,9 @@ begin
             'windows', (p_work -> 'windows') || jsonb_build_object(v_model, v_window));
     end if;
     return v_work || jsonb_build_object('failure', jsonb_build_object(
-        'error', concat_ws(': ', p_error ->> 'code', coalesce(p_error ->> 'message',
-                                                              'no message given')),
+        'error', case when recall._is_sealed(p_error ->> 'message') then p_error ->> 'message'
+                      else concat_ws(': ', p_error ->> 'code',
+                                     coalesce(p_error ->> 'message', 'no message given')) end,
         'is_final', coalesce(p_error -> 'retryable' = 'false', false)
                     and p_error ->> 'code' is distinct from 'context_length'));
 end;

@@ -20,7 +20,7 @@ begin
     if jsonb_array_length(v_vectors) <> v_wanted then
         return v_work || jsonb_build_object('failure', jsonb_build_object(
             'error', format('%s vectors of %s texts', jsonb_array_length(v_vectors), v_wanted),
-            'is_final', false));
+            'is_final', false, 'is_ours', true));
     end if;
     v_read := recall._embeddings_from_json(v_vectors);
     return v_work || jsonb_build_object('made', jsonb_set(

@@ -42,7 +42,10 @@ begin
         embedding, embedding_model, created_at, source_tokens)
     values (
         p_session.user_id, p_session.session_id, v_id, p_kind, p_from_turn, p_to_turn, v_content,
-        coalesce(recall._integer(p_result, 'token_count'), recall._estimate_tokens(v_content)),
+        coalesce(recall._integer(p_result, 'token_count'),
+                 case when recall._is_sealed(v_content)
+                           then greatest(1, recall._text_length(v_content) / 3)
+                      else recall._estimate_tokens(v_content) end),
         v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
         p_source_tokens);
     if v_embedding is null then

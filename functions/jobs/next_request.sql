@@ -3,9 +3,11 @@
 -- requests and answers. Each call is a short transaction and renews the lease. An answer to
 -- anything but the request in flight changes nothing and returns that request again, so a call may
 -- be repeated after a lost connection. What our own rules refuse in a step they would refuse again:
--- such a job is a dead letter.
+-- such a job is a dead letter. After RC006, such as by a ciphertext of a key that was replaced
+-- meanwhile, the step is run anew.
 -- Locks   the user, the job, what the effect of an answer needs.
--- Raises  RC003 a worker or an answer that is none; the job stays as it is.
+-- Raises  RC003 a worker or an answer that is none, RC006 a readable answer for an encrypted user;
+--         the job stays as it is.
 create or replace function recall.next_request(
     p_user_id     uuid,
     p_job_id      uuid,
@@ -38,6 +40,9 @@ begin
 
     v_work := recall._begin_work(v_job, p_worker);
     if p_answer -> 'request_id' = v_work #> '{question,request_id}' then
+        if v_work -> 'is_sealed' = 'true' then
+            perform recall._refuse_plain_answer(p_user_id, p_answer, v_work -> 'question');
+        end if;
         v_work  := recall._take_answer(v_work, p_answer);
         v_spans := recall._phase_rows(v_job, jsonb_build_array(v_work -> 'span'));
         perform recall._add_usage(v_spans);
@@ -67,9 +72,12 @@ begin
         if v_step ? 'result' then
             v_done := recall._complete_job(v_job, v_step -> 'result');
         end if;
-    exception when sqlstate 'RC001' or sqlstate 'RC003' or sqlstate 'RC004' or sqlstate 'RC007' then
+    exception when sqlstate 'RC001' or sqlstate 'RC003' or sqlstate 'RC004' or sqlstate 'RC006'
+                   or sqlstate 'RC007' then
         v_work := v_work || jsonb_build_object('failure', jsonb_build_object(
-            'error', sqlstate || ' ' || sqlerrm, 'is_final', true));
+            'error', sqlstate || ' ' || sqlerrm,
+            'is_final', sqlstate <> 'RC006', 'is_malformed', sqlstate = 'RC006',
+            'is_ours', sqlstate in ('RC004', 'RC006', 'RC007')));
     end;
 
     if v_spans is not null then
@@ -86,5 +94,5 @@ end;
 $function$;
 
 comment on function recall.next_request(uuid, uuid, uuid, jsonb, jsonb) is
-    'Next request of a leased job, and the answer to its last one: chat, embed, done, deferred, '
-    'failed or gone. p_worker: what the worker offers; p_answer: {"request_id", …}.';
+    'Next request of a leased job, and the answer to its last one: chat, embed, select, done, '
+    'deferred, failed or gone. p_worker: what the worker offers; p_answer: {"request_id", …}.';

@@ -27,16 +27,18 @@ from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedErr
 from pgrecall.messages import content_text
 from pgrecall.tokens import count_message_tokens, count_text_tokens
 
-__all__ = ["MovedError", "Opener", "Sealing", "message_digest", "resealed", "sealed_call"]
+__all__ = ["COUNTED_AS", "MovedError", "Opener", "Sealer", "Sealing", "message_digest", "numbers",
+           "readable", "resealed", "sealed_call"]  # fmt: skip
 
-_COUNTED_AS = "o200k_base"  # tokens of what the database cannot count any more
+COUNTED_AS = "o200k_base"  # tokens of what the database cannot count any more
 _PLAIN_KEYS = {"extraction", "response_model"}  # of metadata: the database acts on them
 _MESSAGE_KEYS = {"role", "content", "name", "tool_calls", "tool_call_id", "token_count",
                  "created_at", "model_id", "finish_reason", "latency_ms", "model_call_id",
                  "metadata", "refusal"}  # fmt: skip
 _AS_IS = {"list_sessions", "configure_user", "seal_user", "rewrap_user_key", "resolve_dispute",
           "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health",
-          "import_user", "record_access", "verify_integrity"}  # fmt: skip
+          "import_user", "record_access", "verify_integrity",
+          "next_request"}  # fmt: skip
 # parameters that settings.secrets is about
 _WITH_SECRETS = {
     "open_session": {"title", "system_prompt", "metadata"},
@@ -100,7 +102,7 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
         hint = "This driver does not know what of it is to be encrypted."
         raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
     given = _guarded(call.function, given, sealing)
-    sealed = rule(_Sealer(sealing, call.session_id, str(given.get("request_id") or "")), given)
+    sealed = rule(Sealer(sealing, call.session_id, str(given.get("request_id") or "")), given)
     made = call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
     return replace(made, keys=f"{sealing.keys.numbers[0]} {sealing.keys.numbers[-1]}")
 
@@ -176,10 +178,10 @@ _LEFT_OUT = object()
 _OF_VECTORS = ("embedding", "embeddings", "embedding_model", "query_embedding")
 
 
-class _Sealer:
+class Sealer:
     """Encrypts the parts of one call."""
 
-    def __init__(self, sealing: Sealing, session_id: UUID | None, context: str) -> None:
+    def __init__(self, sealing: Sealing, session_id: UUID | None = None, context: str = "") -> None:
         self._keys = sealing.keys
         self._context = context
         self._last = UUID(int=0)
@@ -222,7 +224,7 @@ class _Sealer:
                   if self.has_vectors or k not in _OF_VECTORS}  # fmt: skip
         if isinstance(content, str) and content:
             if sealed.get("token_count") is None:
-                sealed["token_count"] = count_text_tokens(content, _COUNTED_AS)
+                sealed["token_count"] = count_text_tokens(content, COUNTED_AS)
             sealed["content"] = self.memory(content)
         for key, made in (("slot", self.text), ("tags", self.texts)):
             if key in sealed:
@@ -252,7 +254,7 @@ class _Sealer:
             for key, value in message.items()
         }
         if sealed.get("token_count") is None:
-            sealed["token_count"] = count_message_tokens(message, _COUNTED_AS)
+            sealed["token_count"] = count_message_tokens(message, COUNTED_AS)
         content = message.get("content")
         if isinstance(content, (list, tuple)) and content:
             parts = seal(json_text(content), "parts")
@@ -294,17 +296,17 @@ class _Sealer:
 _Given = dict[str, Any]
 
 
-def _open_session(sealer: _Sealer, given: _Given) -> _Given:
+def _open_session(sealer: Sealer, given: _Given) -> _Given:
     session_id = given.get("session_id") or new_uuid()
     return _session(sealer, given | {"session_id": session_id}, session_id)
 
 
-def _session(sealer: _Sealer, given: _Given, session_id: UUID) -> _Given:
+def _session(sealer: Sealer, given: _Given, session_id: UUID) -> _Given:
     sealed = dict(given)
     prompt = given.get("system_prompt")
     if isinstance(prompt, str) and prompt:
         if sealed.get("system_prompt_tokens") is None:
-            sealed["system_prompt_tokens"] = count_text_tokens(prompt, _COUNTED_AS)
+            sealed["system_prompt_tokens"] = count_text_tokens(prompt, COUNTED_AS)
         sealed["system_prompt"] = sealer.text(prompt, "prompt")
     if "title" in sealed:
         sealed["title"] = sealer.text(sealed["title"], "title", session_id)
@@ -313,20 +315,20 @@ def _session(sealer: _Sealer, given: _Given, session_id: UUID) -> _Given:
     return sealed
 
 
-def _update_session(sealer: _Sealer, given: _Given) -> _Given:
+def _update_session(sealer: Sealer, given: _Given) -> _Given:
     return given | {"changes": _session(sealer, given["changes"], given["session_id"])}
 
 
-def _append(sealer: _Sealer, given: _Given) -> _Given:
+def _append(sealer: Sealer, given: _Given) -> _Given:
     messages = [sealer.message(one, place) for place, one in enumerate(given["messages"])]
     return given | {"messages": messages}
 
 
-def _annotate(sealer: _Sealer, given: _Given) -> _Given:
+def _annotate(sealer: Sealer, given: _Given) -> _Given:
     return given | {"patch": sealer.metadata(given["patch"])}
 
 
-def _remember(sealer: _Sealer, given: _Given) -> _Given:
+def _remember(sealer: Sealer, given: _Given) -> _Given:
     """Send empty words instead of a model's quotation: the database can prove nothing by it."""
     if any(given.get(name) is not None for name in ("user_words", "current_message")):
         given = given | {"user_words": "", "current_message": _LEFT_OUT}
@@ -335,22 +337,22 @@ def _remember(sealer: _Sealer, given: _Given) -> _Given:
     return given | candidate | {"embedding": vector}
 
 
-def _ingest(sealer: _Sealer, given: _Given) -> _Given:
+def _ingest(sealer: Sealer, given: _Given) -> _Given:
     candidates = [sealer.candidate(one) for one in given["candidates"]]
     vectors = given.get("embeddings", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
     return given | {"candidates": candidates, "embeddings": vectors}
 
 
-def _supersede(sealer: _Sealer, given: _Given) -> _Given:
+def _supersede(sealer: Sealer, given: _Given) -> _Given:
     changes = sealer.candidate({**(given.get("changes") or {}), "content": given["content"]})
     return given | {"content": changes.pop("content"), "changes": changes}
 
 
-def _retract(sealer: _Sealer, given: _Given) -> _Given:
+def _retract(sealer: Sealer, given: _Given) -> _Given:
     return given | {"reason": sealer.text(given.get("reason"), "reason")}
 
 
-def _dispute(sealer: _Sealer, given: _Given) -> _Given:
+def _dispute(sealer: Sealer, given: _Given) -> _Given:
     """Leave out the user's words: the database cannot compare them with ciphertexts."""
     return _retract(sealer, given) | {
         "content": sealer.memory(given["content"]) if "content" in given else _LEFT_OUT,
@@ -359,18 +361,18 @@ def _dispute(sealer: _Sealer, given: _Given) -> _Given:
     }
 
 
-def _search(sealer: _Sealer, given: _Given) -> _Given:
+def _search(sealer: Sealer, given: _Given) -> _Given:
     sealed = _without_query(sealer, given)
     return sealed | {"filter": sealer.filter(given.get("filter", {}))}
 
 
-def _without_query(sealer: _Sealer, given: _Given) -> _Given:
+def _without_query(sealer: Sealer, given: _Given) -> _Given:
     """Ask by the vector, where there is one: words are compared here."""
     vector = given.get("query_embedding", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
     return given | {"query": _LEFT_OUT, "query_embedding": vector}
 
 
-def _context(sealer: _Sealer, given: _Given) -> _Given:
+def _context(sealer: Sealer, given: _Given) -> _Given:
     sealed = _without_query(sealer, given)
     options = given.get("options")
     if isinstance(options, Mapping):
@@ -388,7 +390,7 @@ def _context(sealer: _Sealer, given: _Given) -> _Given:
     return sealed
 
 
-def _working(sealer: _Sealer, given: _Given) -> _Given:
+def _working(sealer: Sealer, given: _Given) -> _Given:
     sealed = dict(given)
     for name, field in (("task_id", "task"), ("key", "key")):
         if name in sealed:
@@ -396,12 +398,12 @@ def _working(sealer: _Sealer, given: _Given) -> _Given:
     if "value" in sealed:
         if sealed.get("token_count") is None:
             text = f"{given.get('key')}: {json_text(given['value'])}"
-            sealed["token_count"] = count_text_tokens(text, _COUNTED_AS)
+            sealed["token_count"] = count_text_tokens(text, COUNTED_AS)
         sealed["value"] = sealer.value(given["value"], "state", given["session_id"])
     return sealed
 
 
-def _enqueue(sealer: _Sealer, given: _Given) -> _Given:
+def _enqueue(sealer: Sealer, given: _Given) -> _Given:
     if (given.get("payload") or {}).keys() - {"mode"}:
         raise _refused("a job with a payload of your own", "Keep it in the session's metadata.")
     return given | {"dedupe_key": sealer.text(given.get("dedupe_key"), "key")}
@@ -411,12 +413,12 @@ def _phases(given: _Given) -> list[Any]:
     return [{k: v for k, v in span.items() if k != "error"} for span in given.get("phases") or ()]
 
 
-def _fail(sealer: _Sealer, given: _Given) -> _Given:
+def _fail(sealer: Sealer, given: _Given) -> _Given:
     error = sealer.text(str(given.get("error"))[:2000], "error")
     return given | {"error": error, "phases": _phases(given)}
 
 
-def _finish(sealer: _Sealer, given: _Given) -> _Given:
+def _finish(sealer: Sealer, given: _Given) -> _Given:
     result = {k: v for k, v in (given.get("result") or {}).items()
               if sealer.has_vectors or k not in _OF_VECTORS}  # fmt: skip
     for key in ("messages", "memories", "summaries"):  # of an embed job
@@ -437,12 +439,12 @@ def _finish(sealer: _Sealer, given: _Given) -> _Given:
         ]
     elif isinstance(content, str) and content:
         if result.get("token_count") is None:
-            result["token_count"] = count_text_tokens(content, _COUNTED_AS)
+            result["token_count"] = count_text_tokens(content, COUNTED_AS)
         result["content"] = sealer.text(content, "summary", sealer.session_id)
     return given | {"result": result, "phases": _phases(given)}
 
 
-def _model_call(sealer: _Sealer, given: _Given) -> _Given:
+def _model_call(sealer: Sealer, given: _Given) -> _Given:
     """Keep numbers and times: bodies and headers say what the user said."""
     bodies = ("request", "response", "request_body", "response_body", "request_headers",
               "response_headers")  # fmt: skip
@@ -454,19 +456,19 @@ def _model_call(sealer: _Sealer, given: _Given) -> _Given:
     if isinstance(endpoint := sealed.get("endpoint"), str):
         sealed["endpoint"] = endpoint.partition("?")[0]
     if "usage" in sealed:
-        sealed["usage"] = _numbers(sealed["usage"])
+        sealed["usage"] = numbers(sealed["usage"])
     return sealed
 
 
-def _numbers(value: Any) -> Any:
+def numbers(value: Any) -> Any:
     """Return what of a value are numbers, however deep."""
     if isinstance(value, Mapping):
-        found = {key: _numbers(item) for key, item in value.items()}
+        found = {key: numbers(item) for key, item in value.items()}
         return {key: item for key, item in found.items() if item is not None}
     return value if isinstance(value, (int, float)) else None
 
 
-def _messages(sealer: _Sealer, given: _Given) -> _Given:
+def _messages(sealer: Sealer, given: _Given) -> _Given:
     """Ask by the vector; what messages are noted with is compared here, too."""
     wanted = given.get("filter")
     if isinstance(wanted, Mapping):
@@ -474,7 +476,7 @@ def _messages(sealer: _Sealer, given: _Given) -> _Given:
     return _without_query(sealer, given) | {"query": ""}
 
 
-_RULES: dict[str, Callable[[_Sealer, _Given], _Given]] = {
+_RULES: dict[str, Callable[[Sealer, _Given], _Given]] = {
     "open_session": _open_session,
     "update_session": _update_session,
     "append_messages": _append,
@@ -635,7 +637,7 @@ class Opener:
                         f"a sealed text of user {self._keys.user_id}{self._where(name, ids)} was "
                         f"sealed for {opened.row}", pair,
                     )  # fmt: skip
-            return _readable(opened) if made is None else made(opened)
+            return readable(opened) if made is None else made(opened)
 
         return self._keys.replaced(text, shown, fields, self._where(name, ids))
 
@@ -712,13 +714,14 @@ def _content_fields(ids: Mapping[str, str]) -> Collection[str]:
     )
 
 
-def _readable(opened: Opened) -> str:
+def readable(opened: Opened) -> str:
+    """Return an opened text as people read it: of a list of parts, the texts."""
     return content_text(json.loads(opened.text)) if opened.field == "parts" else opened.text
 
 
 def _harmless(opened: Opened) -> str:
     """Return a text as it may stand in a prompt; the system prompt is the application's."""
-    return opened.text if opened.field == "prompt" else plain_text(_readable(opened))
+    return opened.text if opened.field == "prompt" else plain_text(readable(opened))
 
 
 def message_digest(message: Mapping[str, Any]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -19,6 +19,7 @@ from pgrecall.encryption._keys import (
     WrappingKeys,
     aes_gcm,
 )
+from pgrecall.encryption._requests import opened_request, sealed_answer, select_statements
 from pgrecall.encryption._sealed import MovedError, Opener, Sealing, sealed_call
 from pgrecall.errors import ConfigurationError, NotFoundError
 
@@ -32,6 +33,7 @@ _FRESH_SECONDS = 60.0  # a user may be sealed, or forgotten, by another process
 _OF_KEYS = {"get_user_keys", "seal_user", "rewrap_user_key", "add_user_key", "list_sealed_rows",
             "reseal_rows"}  # fmt: skip
 _OF_DOCUMENTS = {"import_user"}  # a sealed export brings its keys; the database checks its texts
+_OF_WORKERS = {"next_request"}  # a worker opens the request by `opened_request`
 _WITHOUT_TEXTS = {"forget_user", "forget_session", "forget_memory"}  # for these no key is needed
 _MAX_ANCESTORS = 50
 
@@ -169,6 +171,8 @@ class AsyncSealer:
                     "text: restore them from a backup.",
                 )
             return rows
+        if call.function in _OF_WORKERS:
+            return rows
         has_asked = False
         while True:
             try:
@@ -183,6 +187,54 @@ class AsyncSealer:
                 if not found:
                     raise
                 self._known[user_id].kin.update(found)
+
+    async def opened_request(self, request: Mapping[str, Any], user_id: UUID) -> dict[str, Any]:
+        """Return a request of `next_request` with its texts readable, for a model or an embedder.
+
+        Raises:
+            ConfigurationError: a text does not open, or the signs of encryption were removed.
+        """
+        sealing = await self.sealing(user_id)
+        if sealing is None:
+            return dict(request)  # `opened` has refused what holds a ciphertext
+        try:
+            return opened_request(request, sealing)
+        except UnknownKeyError:
+            # the keys are being replaced
+            if not self.forget(user_id):
+                raise
+            return opened_request(request, await self.sealing(user_id) or sealing)
+
+    async def select_statements(self, request: Mapping[str, Any], user_id: UUID) -> dict[str, Any]:
+        """Return the answer to a request of type select.
+
+        Raises:
+            ConfigurationError: a message does not open, or the user has no data key.
+        """
+        sealing = await self.sealing(user_id)
+        if sealing is None:
+            raise ConfigurationError(
+                f"a request asks to choose among ciphertexts, and user {user_id} has no data key",
+                hint="The rows of recall.user_keys were deleted: restore them from a backup.",
+            )
+        try:
+            return select_statements(request, sealing)
+        except UnknownKeyError:
+            # the keys are being replaced
+            if not self.forget(user_id):
+                raise
+            return select_statements(request, await self.sealing(user_id) or sealing)
+
+    async def sealed_answer(
+        self, request: Mapping[str, Any], answer: Mapping[str, Any], user_id: UUID
+    ) -> dict[str, Any]:
+        """Return the answer to a request of `next_request` with its texts encrypted.
+
+        Raises:
+            ConfigurationError: the signs of encryption were removed.
+        """
+        sealing = await self.sealing(user_id)
+        return dict(answer) if sealing is None else sealed_answer(request, answer, sealing)
 
     def _readable(
         self,

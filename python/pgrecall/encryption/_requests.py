@@ -1,0 +1,358 @@
+"""Requests of `recall.next_request` for an encrypted user: opened for a model, answers encrypted.
+
+For other users the database reads an answer and applies the rules of each step. Of an encrypted
+user it sees ciphertexts only, so that the rules that need plaintext stand here once more: cutting
+and defusing what goes into a prompt, cleaning what a model wrote, the choice of verbatim messages,
+the faithfulness of merges, the solutions that stand in the text of a pattern.
+
+A worker keeps the request as the database put it and passes it to both functions::
+
+    request = ...  # of next_request
+    answer = ask_the_model(opened_request(request, sealing))
+    next_request(..., sealed_answer(request, answer, sealing))
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from pgrecall._ciphertext import PREFIX, is_damaged, is_sealed, is_token
+from pgrecall._plain import one_line, shortened
+from pgrecall._statement import is_statement, phrases_by_place
+from pgrecall.encryption._sealed import COUNTED_AS, Sealer, Sealing, numbers, readable
+from pgrecall.errors import ConfigurationError
+from pgrecall.tokens import count_text_tokens
+
+__all__ = ["opened_request", "sealed_answer", "select_statements"]
+
+Json = Mapping[str, Any]
+
+_SHOWN = {"message", "parts", "arguments", "name", "memory", "summary", "slot", "tag"}
+_SAID = {"message", "parts"}
+_LONGEST = {"memory": 500, "solution": 500, "tag": 40, "slot": 60}  # characters, by field
+_SLOT_BYTES = 90  # its ciphertext has at most 200 characters
+_MAX_SOLUTIONS = 5  # named in the text of a pattern, the latest
+_MAX_ERROR = 2000
+_TAG = re.compile(
+    r"<(?=\s*/?\s*(?:conversation|summary|profile|candidates|memories|episodes|known)\b)",
+    re.IGNORECASE,
+)
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]{1,40}")
+_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
+_NOTHING = {"", "user", "the user"}
+_JOINING = {"and", "also", "as", "both", "or", "too", "well", "with"}
+
+
+def opened_request(request: Json, sealing: Sealing) -> dict[str, Any]:
+    """Return a request with its ciphertexts opened, as a model or an embedder takes it.
+
+    What is no chat and no embedding is returned as it is.
+
+    Raises:
+        ConfigurationError: a text does not open, is readable where a ciphertext belongs, or the
+            request is one for a user who is not encrypted.
+    """
+    kind = request.get("type")
+    if kind == "chat":
+        if "seal" not in request:
+            raise _downgraded(sealing, "does not say what of the answer to encrypt")
+        return {**request, "messages": [_opened_message(one, sealing)
+                                        for one in request["messages"]]}  # fmt: skip
+    if kind == "embed":
+        if not sealing.has_vectors:
+            raise _downgraded(sealing, "wants vectors, and this user has none")
+        return {**request, "inputs": [_opened_input(one, sealing) for one in request["inputs"]]}
+    return dict(request)
+
+
+def sealed_answer(request: Json, answer: Json, sealing: Sealing) -> dict[str, Any]:
+    """Return an answer as the database takes it: parsed, and with every text in it encrypted.
+
+    An answer that is not JSON has the value null, which the database complains about.
+
+    Args:
+        request: as the database put it.
+        answer: as for any user: `content`, `vectors`, `error` or `refusal`.
+        sealing: of the user.
+
+    Raises:
+        ConfigurationError: the request is one for a user who is not encrypted.
+    """
+    made = {key: answer[key] for key in ("request_id", "model", "latency_ms")
+            if answer.get(key) is not None}  # fmt: skip
+    if _WORD.fullmatch(str(answer.get("finish_reason"))) and answer.get("finish_reason"):
+        made["finish_reason"] = answer["finish_reason"]
+    if isinstance(answer.get("usage"), Mapping):
+        made["usage"] = numbers(answer["usage"])
+    if isinstance(error := answer.get("error"), Mapping):
+        return made | {"error": _sealed_error(error, sealing)}
+    if answer.get("refusal"):
+        return made | {"refusal": _sealed_note(str(answer["refusal"]), sealing)}
+    if request.get("type") == "embed":
+        if not sealing.has_vectors:
+            raise _downgraded(sealing, "wants vectors, and this user has none")
+        return made | {"vectors": answer.get("vectors")}
+    if "seal" not in request:
+        raise _downgraded(sealing, "does not say what of the answer to encrypt")
+    said = _parsed(answer.get("content"))
+    return made | {"value": None if said is None else _Answer(request, sealing).value(said)}
+
+
+def select_statements(request: Json, sealing: Sealing) -> dict[str, Any]:
+    """Return the answer to a request of type select: the messages that state something.
+
+    Raises:
+        ConfigurationError: a message does not open.
+    """
+    phrases = phrases_by_place(request["phrases"])
+    sealer = Sealer(sealing)
+    chosen = []
+    for message in request["messages"]:
+        text = _opened(message.get("ciphertext"), _SAID, sealing).strip()
+        if len(text) > request["max_characters"]:
+            continue
+        if is_statement(text, request["min_words"], phrases):
+            text = _masked(text, sealing)
+            chosen.append({
+                "turn": message["turn"], "content": sealer.memory(text),
+                "token_count": count_text_tokens(text, COUNTED_AS),
+            })  # fmt: skip
+    return {"request_id": request["request_id"], "value": {"candidates": chosen}}
+
+
+# Opening
+
+
+def _opened_message(message: Json, sealing: Sealing) -> dict[str, Any]:
+    content = message.get("content")
+    pieces = content if isinstance(content, list) else [{"text": content}]
+    return {**message, "content": "".join(_opened_piece(one, sealing) for one in pieces)}
+
+
+def _opened_piece(piece: Json, sealing: Sealing) -> str:
+    if "ciphertext" not in piece:
+        text = str(piece.get("text") or "")
+        if PREFIX in text:
+            raise _downgraded(sealing, "holds a ciphertext in the place of a text")
+        return text
+    text = _opened(piece["ciphertext"], _SHOWN, sealing)
+    if until := piece.get("until"):
+        text = text.partition(until)[0]
+    text = shortened(text, int(piece["max_characters"]))
+    text = one_line(text) if piece.get("one_line") else text.replace("\n", "\n  ")
+    return _TAG.sub("‹", text)
+
+
+def _opened(token: Any, fields: Collection[str], sealing: Sealing) -> str:
+    if not isinstance(token, str) or not is_token(token):
+        raise ConfigurationError(
+            f"a text in a request for the encrypted user {sealing.keys.user_id} is no ciphertext",
+            hint="It was written in the database by somebody without the key.",
+        )
+    return sealing.keys.replaced(token, readable, fields, " (next_request)")
+
+
+def _opened_input(item: Any, sealing: Sealing) -> str:
+    text = item.get("ciphertext") if isinstance(item, Mapping) else None
+    if not isinstance(text, str) or not is_sealed(text) or is_damaged(text):
+        raise _downgraded(sealing, "wants a vector of what is no ciphertext")
+    opened = sealing.keys.replaced(text, readable, _SHOWN, " (next_request)")
+    return opened[: int(item["max_characters"])]
+
+
+def _downgraded(sealing: Sealing, what: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"a request for the encrypted user {sealing.keys.user_id} {what}",
+        hint="The signs that the user is encrypted were removed in the database: restore "
+        "recall.users, recall.user_keys and recall.settings from a backup.",
+    )
+
+
+# Encrypting
+
+
+def _sealed_error(error: Json, sealing: Sealing) -> dict[str, Any]:
+    made = {key: error[key] for key in ("retryable", "context_window")
+            if isinstance(error.get(key), (bool, int))}  # fmt: skip
+    if _WORD.fullmatch(str(error.get("code"))):
+        made["code"] = error.get("code")
+    return made | {"message": _sealed_note(str(error.get("message")), sealing)}
+
+
+def _sealed_note(text: str, sealing: Sealing) -> str:
+    return sealing.keys.seal(_masked(_storable(text)[:_MAX_ERROR], sealing), "error")
+
+
+def _masked(text: str, sealing: Sealing) -> str:
+    return text if sealing.secrets is None else sealing.secrets.text(text)
+
+
+def _storable(text: str) -> str:
+    """Return a text without what PostgreSQL cannot store: NUL and halves of surrogate pairs."""
+    return text.replace("\x00", "").encode("utf-8", "ignore").decode()
+
+
+def _parsed(content: Any) -> dict[str, Any] | None:
+    """Return the JSON object in what a model said; thoughts, a fence or words may stand around."""
+    text = _THOUGHTS.sub("", content if isinstance(content, str) else "")
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+class _Answer:
+    """Encrypts what a model said: by the schema, since names and other words may be the user's."""
+
+    def __init__(self, request: Json, sealing: Sealing) -> None:
+        self._request = request
+        self._sealing = sealing
+        self._fields: Mapping[str, str] = request["seal"]
+        session_id = request.get("session_id")
+        self._session_id = None if session_id is None else UUID(str(session_id))
+        self._sealer = Sealer(sealing, self._session_id)
+
+    def value(self, said: dict[str, Any]) -> Any:
+        """Return the value of an answer, its texts encrypted."""
+        purpose = self._request.get("purpose")
+        if purpose == "merge":
+            said = self._faithful(said)
+        elif purpose == "pattern":
+            said = self._with_solutions(said)
+        return self._fitted(said, self._request.get("schema") or {}, "")
+
+    def _fitted(self, value: Any, schema: Json, path: str) -> Any:
+        """Return what the schema names of a value; null in the place of words of another kind."""
+        if path in self._fields:
+            return self._sealed(value, self._fields[path])
+        if isinstance(value, Mapping):
+            properties = schema.get("properties") or {}
+            return {key: self._fitted(value[key], part, f"{path}.{key}".lstrip("."))
+                    for key, part in properties.items() if key in value}  # fmt: skip
+        if isinstance(value, list):
+            items = schema.get("items") or {}
+            return [self._fitted(item, items, f"{path}[]") for item in value]
+        if isinstance(value, str):
+            return _plain_word(value.strip(), schema)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None
+        return value
+
+    def _sealed(self, value: Any, field: str) -> Any:
+        if not isinstance(value, str):
+            return None
+        text = _masked(_storable(value), self._sealing)
+        purpose = self._request.get("purpose")
+        if field == "summary":
+            return self._sealer.text(text.strip(), field, self._session_id)
+        if field == "slot":
+            text = re.sub(r"\W+", "_", _line(text, _LONGEST[field]).lower()).strip("_")
+            text = text.encode()[:_SLOT_BYTES].decode(errors="ignore")
+        elif field == "tag":
+            text = _line(text.lower(), _LONGEST[field])
+        elif purpose in ("merge", "pattern") and field == "memory":
+            text = _line(text, len(text))
+        else:
+            text = _line(text, _LONGEST.get(field, 500))
+        if field == "memory":
+            return self._sealer.memory(text) if _says_anything(text) else ""
+        return self._sealer.text(text, field)
+
+    def _faithful(self, said: dict[str, Any]) -> dict[str, Any]:
+        """Empty the merges that say anything else than their parts, each word for word.
+
+        Stricter than the database, without any list of words that turn a fact. What is left out
+        only stays as it is.
+        """
+        memories = self._source("memories")
+        texts = [_opened(one, {"memory"}, self._sealing) for one in memories]
+        merges = said.get("merges")
+        if not isinstance(merges, list):
+            return said
+        kept = []
+        for merge in merges:
+            if isinstance(merge, Mapping) and isinstance(merge.get("content"), str):
+                numbers = merge.get("parts")
+                parts = [texts[number - 1] for number in (numbers or ())
+                         if isinstance(number, int) and 1 <= number <= len(texts)]  # fmt: skip
+                if not says_the_same(parts, merge["content"]):
+                    merge = {**merge, "content": ""}
+            kept.append(merge)
+        return {**said, "merges": kept}
+
+    def _with_solutions(self, said: dict[str, Any]) -> dict[str, Any]:
+        """Put what helped, and when, behind the sentence of a pattern, the latest last."""
+        sentence = said.get("pattern")
+        sentence = _line(sentence, _LONGEST["memory"]) if isinstance(sentence, str) else ""
+        if not any(map(str.isalnum, sentence)):
+            return {**said, "pattern": None}
+        sources = self._request.get("sources") or {}
+        episodes = self._source("episodes")
+        days = {one["memory_id"]: str(one.get("observed_at")) for one in episodes}
+        of_episode: dict[str, tuple[str, str]] = {}
+        for one in self._source("known"):
+            text = _opened(one.get("solution"), {"solution"}, self._sealing)
+            day = one.get("date") or days.get(one["memory_id"])
+            of_episode[one["memory_id"]] = (str(day), text)
+        for item in said.get("solutions") or ():
+            number = item.get("episode") if isinstance(item, Mapping) else None
+            if not isinstance(number, int) or not 1 <= number <= len(episodes):
+                continue  # the database complains
+            text = _line(str(item.get("solution") or ""), _LONGEST["solution"])
+            if any(map(str.isalnum, text)):
+                memory_id = episodes[number - 1]["memory_id"]
+                of_episode.pop(memory_id, None)
+                of_episode[memory_id] = (days[memory_id], text)
+        latest = sorted(of_episode.values(), key=lambda one: one[0])[-_MAX_SOLUTIONS:]
+        listed = ", ".join(f"{text.rstrip('.')} ({day})" for day, text in latest)
+        return {**said, "pattern": f"{sentence}{sources['separator']}{listed}."
+                                   if listed else sentence}  # fmt: skip
+
+    def _source(self, name: str) -> Sequence[Any]:
+        found = (self._request.get("sources") or {}).get(name)
+        return found if isinstance(found, list) else []
+
+
+def _plain_word(word: str, schema: Json) -> Any:
+    """Return a word that the schema lists, or the number or truth value that it is; else None."""
+    for known in schema.get("enum") or ():
+        if isinstance(known, str) and known.lower() == word.lower():
+            return known
+    if _NUMBER.fullmatch(word):
+        return float(word) if "." in word else int(word)
+    return {"true": True, "false": False}.get(word.lower())
+
+
+def _line(text: str, limit: int) -> str:
+    return one_line(text)[:limit].rstrip()
+
+
+def _says_anything(text: str) -> bool:
+    """Return whether a text says anything: small models like to begin with "User", and to stop."""
+    return re.sub(r"[\W_]+", " ", text).strip().lower() not in _NOTHING
+
+
+def says_the_same(parts: Sequence[str], merged: str) -> bool:
+    """Return whether each part's words stand in a text in their order, and no others but joins."""
+    said, words = [_words(part) for part in parts], _words(merged)
+    if not {*words} <= _JOINING.union(*said):
+        return False
+    for part in said:
+        left = iter(words)
+        if not all(word in left for word in part):
+            return False
+    return True
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w'’.-]*\w", text.casefold())
