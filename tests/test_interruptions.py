@@ -160,7 +160,7 @@ def talk(memory: AgentMemory, user: uuid.UUID) -> None:
     )
 
 
-CALLS = ["claim_jobs", "job_input", "finish_job", "run_due_maintenance"]
+CALLS = ["claim_jobs", "next_request", "_complete_job", "run_due_maintenance"]
 
 
 @contextmanager

@@ -227,7 +227,7 @@ BAD = {
     "malformed": ([PLAIN, PLAIN], PLAIN),
     "half of it": (['{"facts": [{"content"'] * 2, '{"facts": [{"content"'),
     "another shape": (['{"facts": "none"}'] * 2, '{"facts": "none"}'),
-    "empty": (["", ""], "ModelAnswerError"),
+    "empty": (["", ""], "not JSON"),
     "refusal": ([Refusal("I must not profile people.")], "I must not profile people."),
     "filtered": ([Filtered("The user")], "content filter"),
     "cut off": ([Cut('{"facts": [{"con')] * 2, 'cut off; the answer began: {"facts": [{"con'),
@@ -335,7 +335,7 @@ def test_a_burst_of_fifty_turns(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
-    """One extraction, at most two chat calls and one embedding call."""
+    """One job after the other, each of as many turns as an answer has room for all facts of."""
     memory.remember(user, "User speaks language number 1.", embedding=None)
     said = [f"I speak language {number}" for number in range(50)]
     script.facts = {
@@ -349,9 +349,9 @@ def test_a_burst_of_fifty_turns(
     assert len(extractions(db, user)) == 1
     openai.forget()
     report = memory.worker(kinds=["extract:llm"]).run_until_idle()
-    assert report.done == {"extract": 1}
-    assert asked(openai) in (["extract"], ["extract", "consolidate"])
-    assert len(openai.embeddings) == 1
+    assert report.done == {"extract": 5}
+    assert asked(openai).count("extract") == len(openai.embeddings) == 5
+    assert asked(openai).count("consolidate") <= 5
     assert extractions(db, user) == []
     assert len(memory.memories(user, limit=100)) >= 50
 
@@ -408,14 +408,12 @@ def test_a_failed_attempt_has_its_price(
         "  from recall.job_phases where user_id = %s",
         [user],
     )
-    errors = {span["phase"]: span.pop("error") for span in spans}
-    assert {tuple(span.values()) for span in spans} == {
-        ("extract", 1, 1000, 100, 18000, MODEL),
-        ("embed", 1, 1, 0, None, "openai:words"),
-        ("consolidate", 0, 2000, 200, 36000, MODEL),
-    }
-    assert "no JSON object" in errors.pop("consolidate")
-    assert set(errors.values()) == {None}
+    assert sorted(tuple(span.values()) for span in spans) == [
+        ("consolidate", 0, 1000, 100, 18000, MODEL, "not JSON"),
+        ("consolidate", 0, 1000, 100, 18000, MODEL, "not JSON"),
+        ("embed", 1, 1, 0, None, "openai:words", None),
+        ("extract", 1, 1000, 100, 18000, MODEL, None),
+    ]
 
     # an endpoint that is not there costs nothing, and says so
     make_due(db)
@@ -554,12 +552,12 @@ def test_at_chat_pace(
     assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 56
 
 
-@pytest.mark.parametrize("dies_at", ["job_input", "consolidation_input", "finish_job"])
+@pytest.mark.parametrize("dies_at", [1, 2, 3])
 def test_a_worker_that_dies(
-    memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection,
-    monkeypatch: pytest.MonkeyPatch, dies_at: str,
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch, dies_at: int,
 ) -> None:  # fmt: skip
-    """Between any two steps: its lease ends, and another does the job once."""
+    """Between any two requests: its lease ends, and another does the job once."""
     script.facts = {"I use Vim": [fact("User uses Vim.")]}
     talk(memory, user, ["I use Vim"])
 
@@ -568,9 +566,12 @@ def test_a_worker_that_dies(
 
     dying = memory.worker(kinds=["extract:llm"])
     ask = dying._call
+    requests = 0
 
     def die(job: Job, function: str, **arguments: Any) -> Any:
-        if function == dies_at:
+        nonlocal requests
+        requests += function == "next_request"
+        if requests == dies_at:
             raise Killed
         return ask(job, function, **arguments)
 
@@ -585,6 +586,11 @@ def test_a_worker_that_dies(
     make_due(db)
     work(memory)
     assert contents(memory, user) == {"User uses Vim."}
+    # at most one request is repeated, that whose answer was not handed in
+    again = {2: "extract", 3: "embed"}.get(dies_at)
+    assert asked(openai).count("extract") == 1 + (again == "extract")
+    inputs = [request["input"] for request in openai.embeddings]
+    assert inputs.count(["User uses Vim."]) == 1 + (again == "embed")
 
 
 def test_compaction_of_a_long_session_with_tools(
@@ -640,7 +646,8 @@ def test_compaction_of_a_long_session_with_tools(
     assert check()["summary"] > 0
     summary = live_compaction(db, user)
     assert summary["to_turn"] == row["compacted_through_turn"]
-    assert summary["token_count"] == count_text_tokens(summary["content"], MODEL)
+    exactly = count_text_tokens(summary["content"], MODEL)
+    assert exactly <= summary["token_count"] <= 2 * exactly  # an estimate, on the safe side
     # what it saves: the window's tokens to the summary's
     assert summary["source_tokens"] == summary["turn_tokens"]
     assert summary["source_tokens"] >= 5 * summary["token_count"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import psycopg
 import pytest
 
 from fakes import MODEL, WordEmbedder
-from pgrecall import AgentMemory, AsyncAgentMemory, steps
+from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall._limits import Limits
 from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import ConfigurationError, InvalidInputError
@@ -150,7 +151,7 @@ def test_failure_goes_back_to_the_queue(
     report = memory.worker().run_until_idle()
     assert report.jobs == 0
     assert report.failed == {"extract": 1, "embed": 1}
-    assert report.last_error == "EmbeddingError: the model is on fire\x00"
+    assert report.last_error == "EmbeddingError: the model is on fire"
     rows = db.execute(
         "select state::text, attempts, last_error, run_at > now() from recall.jobs"
     ).fetchall()
@@ -173,19 +174,22 @@ def test_what_the_database_refuses_is_not_tried_again(
     assert states(db) == {"dead": 2}
 
 
-@pytest.mark.parametrize("vectors", [[], [[float("nan")] * 384] * 3])
-def test_nonsense_of_an_embedder(vectors: list[list[float]]) -> None:
-    embedder = WordEmbedder()
-    embedder.embed = lambda _: vectors  # type: ignore[method-assign]
-    job = {"kind": "extract", "mode": "verbatim", "through_turn": 3,
-           "candidates": [{"content": text} for text in SAID]}  # fmt: skip
-    with pytest.raises(EmbeddingError):
-        steps.run(job, embedder)
-
-
-def test_unknown_step() -> None:
-    with pytest.raises(ConfigurationError, match="no step for jobs of kind compact"):
-        steps.run({"kind": "compact"}, None)
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        ([], "0 vectors of 3 texts"),
+        ([[float("nan")] * 384] * 3, "EmbeddingError: .* made a vector that is not finite"),
+    ],
+)
+def test_nonsense_of_an_embedder(
+    memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch,
+    vectors: list[list[float]], said: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(embedder, "embed", lambda _: vectors)
+    talk(memory, user)
+    report = memory.worker(kinds=["extract"]).run_until_idle()
+    assert (report.failed, memory.memories(user)) == ({"extract": 1}, [])
+    assert re.fullmatch(said, report.last_error or "")
 
 
 def test_nothing_is_held_while_embedding(

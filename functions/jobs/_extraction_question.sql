@@ -20,8 +20,9 @@ declare
     v_input    constant jsonb   := recall._extract_input(p_job.user_id, p_job.session_id);
     v_messages constant jsonb   := v_input -> 'messages';
     v_known    constant integer := recall._chat_window(p_work, 'extract') / 8;
-    -- of the answer, JSON included: tokens of the facts and the episode of an exchange
-    v_per_turn constant integer := 14 * (90 * p_settings.max_facts_per_turn + 50) / 10;
+    -- of the answer, JSON included: tokens of the facts and the episode of an exchange, so that
+    -- 4096 are enough for the ten exchanges of an extraction at chat pace
+    v_per_turn constant integer := 128 * (90 * p_settings.max_facts_per_turn + 50) / 100;
     v_most     constant integer := greatest(1, recall._answer_room(p_work, 'extract', 4096)
                                                / v_per_turn);
     v_head     jsonb;

@@ -20,7 +20,7 @@ declare
 begin
     if jsonb_typeof(p_answer -> 'error') = 'object' then
         v_work := recall._take_error(p_work, p_answer -> 'error');
-        v_problem := p_answer #>> '{error,message}';
+        v_problem := concat_ws(': ', p_answer #>> '{error,code}', p_answer #>> '{error,message}');
     elsif v_purpose = 'embed' then
         v_work := recall._take_vectors(p_work, p_answer);
         v_problem := v_work #>> '{failure,error}';

@@ -18,12 +18,14 @@ class Outcome:
     Attributes:
         kind: of the job.
         is_done: whether its effect is in the database.
-        error: why it failed; without one, a job that is not done came too late.
+        error: why it failed.
+        is_deferred: whether it is due later. A job that is none of these came too late.
     """
 
     kind: str
     is_done: bool = False
     error: str | None = None
+    is_deferred: bool = False
 
 
 @dataclass(slots=True)
@@ -35,7 +37,7 @@ class WorkerReport:
     Attributes:
         done: finished jobs by kind.
         failed: jobs that failed, to be tried again or dead, by kind.
-        lost: jobs whose result came too late, or whose session moved on; they are due again.
+        lost: jobs whose result came too late; they are due again.
         last_error: why a job failed last, or None.
         deferred: jobs that are due later: a conversation goes on, a retry, a cost limit.
         deferred_until: when the first of these is due, or None.
@@ -63,7 +65,7 @@ class WorkerReport:
         elif outcome.error is not None:
             self.failed[outcome.kind] = self.failed.get(outcome.kind, 0) + 1
             self.last_error = outcome.error
-        else:
+        elif not outcome.is_deferred:
             self.lost += 1
 
     def count_waiting(self, waiting: Sequence[WaitingJobs], *, has_model: bool) -> None:

@@ -16,6 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pgrecall._answers import (
+    answer_to,
+    error_answer,
+    is_overflow,
+    is_refused,
+    named_window,
+    storable,
+)
 from pgrecall._calls import json_text
 from pgrecall.messages import dump
 from pgrecall.tokens import count_text_tokens, truncate_text
@@ -33,6 +41,12 @@ logger = logging.getLogger("pgrecall")
 Shape = TypeVar("Shape", bound="BaseModel")
 Message = Mapping[str, str]
 
+PURPOSES = ("extract", "consolidate", "summarize", "compact", "merge", "pattern")
+"""What a language model is asked for by jobs."""
+
+_SENT = ("model", "messages", "response_format", "temperature", "max_tokens",
+         "max_completion_tokens")  # fmt: skip
+_LENGTHS = re.compile(r'"(?:maxLength|maxItems)":')
 _FORMATS = ("json_schema", "json_object", "text")
 _RAW_CHARS = 1000  # of an answer, kept in an error
 _MAX_ASKED = 2  # answers per question: the first, and one more when it was none
@@ -228,6 +242,19 @@ class _Dialect:
     has_temperature: bool = True
     limit_key: str = "max_tokens"
 
+    def simplified(self, said: str, request: Mapping[str, Any]) -> _Dialect | None:
+        """Return what to try after a refused request, None when nothing is left."""
+        said = said.lower()
+        if self.limit_key == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, limit_key="max_completion_tokens")
+        if self.has_temperature and "temperature" in said:
+            return replace(self, has_temperature=False)
+        lengths = _LENGTHS.search(json_text(request.get("response_format")))
+        if self.format == "json_schema" and self.has_lengths and lengths:
+            return replace(self, has_lengths=False)
+        place = _FORMATS.index(self.format) + 1
+        return replace(self, format=_FORMATS[place]) if place < len(_FORMATS) else None
+
     def simpler(self, error: openai.APIStatusError, schema: Mapping[str, Any]) -> _Dialect | None:
         """Return what to try after a refused request, None when nothing is left."""
         said = str(error).lower()
@@ -239,6 +266,70 @@ class _Dialect:
             return replace(self, has_lengths=False)
         place = _FORMATS.index(self.format) + 1
         return replace(self, format=_FORMATS[place]) if place < len(_FORMATS) else None
+
+    def features(self) -> dict[str, Any]:
+        """Return it as `p_worker` says it."""
+        return {
+            "response_format": self.format,
+            "schema_lengths": self.has_lengths,
+            "temperature": self.has_temperature,
+            "limit": self.limit_key,
+        }
+
+
+class Asking:
+    """The chat requests of one job.
+
+    A parameter that the endpoint refuses is left out of the job's next request, and of all later
+    ones once the endpoint has answered.
+
+    Args:
+        model: the endpoint, which all jobs of a worker share.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._dialects: dict[str, _Dialect] = {}
+
+    def offer(self, name: str | None = None) -> dict[str, Any]:
+        """Return what `p_worker` says of the endpoint, with the features of this model."""
+        settings = self._model.settings
+        models = {
+            purpose: self._known(settings.models.get(purpose, settings.model))
+            for purpose in PURPOSES
+        }
+        return {
+            "chat_model": settings.model,
+            "models": models,
+            "features": self._dialect(name or settings.model).features(),
+        }
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Send a request and return its answer; None: `offer` has changed, have it made anew."""
+        name = request["model"]
+        started = time.monotonic()
+        try:
+            completion = self._model.complete(request)
+            made = _content(completion)
+        except Exception as error:
+            if is_overflow(error):
+                self._model.learn_window(request, named_window(error))
+            elif is_refused(error):
+                simpler = self._dialect(name).simplified(str(error), request)
+                if simpler is not None:
+                    self._dialects[name] = simpler
+                    return None
+            made = error_answer(error)
+        else:
+            self._model.dialects[name] = self._dialect(name)
+        return answer_to(request, made, started)
+
+    def _dialect(self, name: str) -> _Dialect:
+        return self._dialects.get(name) or self._model.dialects.get(name, _Dialect())
+
+    def _known(self, name: str) -> dict[str, Any]:
+        window = self._model.learned.get(name) or self._model.settings.context_window
+        return {"model": name} | ({} if window is None else {"context_window": window})
 
 
 class ChatModel:
@@ -259,10 +350,40 @@ class ChatModel:
         self.prices: Mapping[str, Price] = settings.prices or {}
         self.windows: Mapping[str, int] = {}
         self._learned: dict[str, int] = {}
+        self.learned: dict[str, int] = {}
+        self.dialects: dict[str, _Dialect] = {}
         self._assumed: set[str] = set()
         self._client = client
         self._dialects: dict[tuple[str | None, str], _Dialect] = {}
         self._lock = threading.Lock()
+
+    def complete(self, request: Mapping[str, Any]) -> ChatCompletion:
+        """Send a request of `recall.next_request`.
+
+        Raises:
+            ModelAnswerError: the endpoint answers no completion.
+            openai.OpenAIError: the endpoint failed, after the client's own retries.
+        """
+        arguments = {key: request[key] for key in _SENT if key in request}
+        if self.settings.timeout is None:
+            limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
+            arguments["timeout"] = _SECONDS + limit / _TOKENS_PER_SECOND
+        if self.settings.reasoning_effort is not None:
+            arguments["reasoning_effort"] = self.settings.reasoning_effort
+        client: Any = self._connected()
+        try:
+            return completion_in(client.chat.completions.create(**arguments), request["model"])
+        except json.JSONDecodeError as error:
+            raise no_completion(request["model"], error.doc) from error
+
+    def learn_window(self, request: Mapping[str, Any], named: int | None) -> None:
+        """Remember the window that a refusal named, if the request was longer than that."""
+        name = request["model"]
+        sent = json_text([request["messages"], request.get("response_format")])
+        limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
+        if named is not None and named < count_text_tokens(sent, name) + limit:
+            self.learned[name] = named
+            logger.warning("the context window of %s is %d tokens, says its endpoint", name, named)
 
     def model_of(self, step: str) -> str:
         """Return the model of a step."""
@@ -511,6 +632,24 @@ def _count(usage: object, name: str) -> int:
     """Return a number of tokens, 0 when an endpoint said none."""
     count = getattr(usage, name, None)
     return count if isinstance(count, int) and count > 0 else 0
+
+
+def _content(completion: ChatCompletion) -> dict[str, Any]:
+    """Return what a completion says, as an answer has it; endpoints may leave numbers out."""
+    choice = completion.choices[0]
+    usage = completion.usage
+    details = getattr(usage, "prompt_tokens_details", None)
+    refusal = getattr(choice.message, "refusal", None)
+    return {
+        "content": storable(choice.message.content or ""),
+        "refusal": storable(refusal) if refusal else None,
+        "finish_reason": choice.finish_reason,
+        "usage": {
+            "prompt_tokens": _count(usage, "prompt_tokens"),
+            "completion_tokens": _count(usage, "completion_tokens"),
+            "prompt_tokens_details": {"cached_tokens": _count(details, "cached_tokens")},
+        },
+    }
 
 
 class _OverflowError(Exception):

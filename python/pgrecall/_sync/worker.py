@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from pgrecall import steps
+from pgrecall._answers import vectors_answer
 from pgrecall._calls import UNSET, Call
 from pgrecall._info import MODELS
 from pgrecall._report import Outcome, WorkerReport
@@ -30,13 +31,14 @@ from pgrecall.errors import (
     PgRecallError,
     is_lost,
 )
-from pgrecall.llm import ChatModel, Price
+from pgrecall.llm import Asking, ChatModel, Price
 from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
 from pgrecall.steps.merge import drop_unfaithful
 
 if TYPE_CHECKING:
     from pgrecall._sync.client import AgentMemory
     from pgrecall._sync.database import SyncDatabase
+    from pgrecall.encryption._sealed import Sealing
 
 __all__ = ["Worker"]
 
@@ -348,40 +350,78 @@ class Worker:
 
     def _do(self, job: Job) -> Outcome:
         try:
+            sealing = self._memory._sealing(job.user_id)
+            with self._memory._call_log.of_own(
+                job.user_id, session_id=job.session_id, job_id=job.job_id
+            ):
+                if sealing is not None:
+                    return self._do_encrypted(job, sealing)
+                end = self._work(job)
+        except Exception as error:
+            if is_lost(error):
+                raise  # of the server, not of the job: its lease ends, or is found again
+            return self._failed(job, error, ())
+        match end["type"]:
+            case "done":
+                return Outcome(job.kind, is_done=True)
+            case "failed":
+                logger.warning("job %s (%s) failed: %s", job.job_id, job.kind, end["error"])
+                return Outcome(job.kind, error=end["error"])
+            case "deferred":
+                logger.info("job %s (%s) is deferred: %s", job.job_id, job.kind, end["reason"])
+                return Outcome(job.kind, is_deferred=True)
+        return self._lost(job)
+
+    def _work(self, job: Job) -> dict[str, Any]:
+        """Answer the requests of a job until there is none, and return how it ended."""
+        embedder = self._memory.embedder()
+        asking = None if self._llm is None else Asking(self._llm)
+        offer = _offer(embedder, asking, None)
+        answer: Mapping[str, Any] | None = None
+        while True:
+            request: dict[str, Any] = self._call(
+                job, "next_request", worker=offer, answer=UNSET if answer is None else answer
+            )
+            if request["type"] not in ("chat", "embed"):
+                return request
+            made_for, answer = offer, None
+            if request["type"] == "chat":
+                offer = _offer(embedder, asking, request["model"])
+            if offer == made_for:
+                send = partial(_answered, request, embedder, asking)
+                answer = SyncRuntime.with_heartbeat(
+                    send, partial(self._beat, job), self._lease.total_seconds() / 3
+                )
+                if request["type"] == "chat":
+                    offer = _offer(embedder, asking, request["model"])
+
+    def _beat(self, job: Job) -> None:
+        """Extend the lease while a model works."""
+        try:
+            self._call(job, "extend_lease", lease=self._lease)
+        except psycopg.Error as error:  # the next one may come through
+            logger.warning("job %s: no sign of life: %s", job.job_id, error)
+
+    def _do_encrypted(self, job: Job, sealing: Sealing) -> Outcome:
+        spans: list[steps.Phase] = []
+        try:
             job_input = self._call(job, "job_input")
+            embedder = self._memory.embedder()
+            if not sealing.has_vectors and job.kind != "embed":
+                embedder = None
+            running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
+            spans = running.phases
+            done = self._step(job, running, partial(self._beat, job))
+            if job.kind == "merge":
+                drop_unfaithful(done.result, job_input)
+            is_finished = self._call(
+                job, "finish_job", result=done.result, phases=list(done.phases)
+            )
         except NotFoundError:
             return self._lost(job)
         except Exception as error:
             if is_lost(error):
                 raise
-            return self._failed(job, error, ())
-
-        def beat() -> None:
-            try:
-                self._call(job, "extend_lease", lease=self._lease)
-            except psycopg.Error as error:  # the next one may come through
-                logger.warning("job %s: no sign of life: %s", job.job_id, error)
-
-        spans: list[steps.Phase] = []
-        try:
-            embedder = self._memory.embedder()
-            sealing = self._memory._sealing(job.user_id)
-            if sealing and not sealing.has_vectors and job.kind != "embed":
-                embedder = None
-            running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
-            spans = running.phases
-            with self._memory._call_log.of_own(
-                job.user_id, session_id=job.session_id, job_id=job.job_id
-            ):
-                done = self._step(job, running, beat)
-            if sealing and job.kind == "merge":
-                drop_unfaithful(done.result, job_input)
-            is_finished = self._call(
-                job, "finish_job", result=done.result, phases=list(done.phases)
-            )
-        except Exception as error:
-            if is_lost(error):
-                raise  # of the server, not of the job: its lease ends, or is found again
             return self._failed(job, error, spans)
         return Outcome(job.kind, is_done=True) if is_finished else self._lost(job)
 
@@ -433,6 +473,23 @@ class Worker:
         logger.info("job %s (%s) is due again: too late, or the session moved on", job.job_id,
                     job.kind)  # fmt: skip
         return Outcome(job.kind)
+
+
+def _offer(embedder: Embedder | None, asking: Asking | None, model: str | None) -> dict[str, Any]:
+    """Return `p_worker`: the models and their endpoint's features, and the embedder."""
+    offer: dict[str, Any] = {} if asking is None else asking.offer(model)
+    return offer if embedder is None else {**offer, "embedding_model": embedder.model}
+
+
+def _answered(
+    request: Mapping[str, Any], embedder: Embedder | None, asking: Asking | None
+) -> dict[str, Any] | None:
+    """Answer a request by a model; None when the offer has changed, to have it made anew."""
+    if request["type"] == "chat":
+        assert asking is not None  # noqa: S101  (it was offered)
+        return asking.answer(request)
+    assert embedder is not None  # noqa: S101
+    return vectors_answer(request, embedder)
 
 
 def _is_held(run: MaintenanceRun) -> bool:
