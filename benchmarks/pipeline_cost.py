@@ -1,8 +1,9 @@
 """What the pipeline costs: a conversation of twenty turns, in tokens and dollars.
 
-The prompts are the ones that are sent; the answers are written down here as a model would give
-them. Counted are instructions, data, schema and answers, by the tokenizer of gpt-4o-mini, without
-the discount for cached prompts. Exit status 1 when the goal is missed.
+The requests are those that `recall.next_request` makes in a fresh database; the answers are written
+down here as a model would give them. Counted are instructions, data, schema and answers, by the
+tokenizer of gpt-4o-mini, without the discount for cached prompts. Exit status 1 when the goal is
+missed.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import uuid
+import zlib
 from typing import Any
 
-from pgrecall import prompts
-from pgrecall.steps._questions import block, prompt, turns
-from pgrecall.steps.extract import consolidation_prompt, extraction_prompt
+import psycopg
+from psycopg.types.json import Jsonb
+
 from pgrecall.tokens import count_text_tokens
+from target import database
 
 MODEL = "gpt-4o-mini"
 INPUT, OUTPUT = 0.15, 0.60  # dollars per million tokens
@@ -23,16 +27,6 @@ EMBEDDING = 0.02  # text-embedding-3-small
 GOAL = 0.002
 FRAME = 4  # tokens around a message
 
-KINDS = {
-    "fact": "Factual information about the user",
-    "preference": "How the user likes things done: style, format, tools",
-    "goal": "What the user wants to reach",
-    "decision": "A choice the user has made",
-    "context": "A situation that will pass: deadlines, circumstances",
-    "feedback": "How the user reacted to something",
-    "personal": "A detail that builds rapport",
-    "instruction": "What the user asked to be done always or never",
-}
 # ten exchanges, twenty turns
 SAID = [
     ("Hi, I'm setting up the backend of a small booking site for my sister's yoga studio.",
@@ -101,17 +95,22 @@ SUMMARY = (
 )
 NEIGHBORS = 5  # below each open candidate
 OPEN = 4  # of the candidates, what SQL does not settle
+DIMENSIONS = 64
+EMBEDDING_MODEL = "benchmark"
+WORKER = {"chat_model": MODEL, "embedding_model": EMBEDDING_MODEL}
+USER = uuid.uuid5(uuid.NAMESPACE_URL, "pgrecall/pipeline_cost")
 
 
 def main() -> int:
     """Print a line for each call and the sum."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
     options = parser.parse_args()
 
-    calls = [extraction(), consolidation(), summarizing()]
-    texts = [content for content, *_ in FACTS] + EPISODES + [SUMMARY]
-    embedded = sum(map(tokens, texts)) + sum(tokens(text) for pair in SAID for text in pair)
+    with database(options.dsn, dimensions=DIMENSIONS) as db:
+        converse(db)
+        calls, embedded = work(db)
     dollars = sum(call["dollars"] for call in calls) + embedded * EMBEDDING / 1e6
     if options.json:
         print(json.dumps({"calls": calls, "embedded": embedded, "dollars": dollars, "goal": GOAL}))
@@ -125,28 +124,69 @@ def main() -> int:
     return 0 if dollars < GOAL else 1
 
 
-def messages() -> list[dict[str, Any]]:
-    return [
-        {"turn_index": 2 * number + place, "role": role, "text": text}
-        for number, pair in enumerate(SAID)
-        for place, (role, text) in enumerate(zip(("user", "assistant"), pair, strict=True), start=1)
-    ]
+def converse(db: psycopg.Connection[Any]) -> None:
+    """Remember what the last candidates are compared with, and append the conversation."""
+    settings = {"embedding_model": EMBEDDING_MODEL, "extraction": "llm"}
+    db.execute("select recall.configure(%s)", [Jsonb(settings)])
+    session = uuid.uuid4()
+    with db.transaction():
+        for content, kind, _, _ in FACTS[:NEIGHBORS]:
+            db.execute(
+                "select recall.remember(p_user_id => %s, p_content => %s, p_kind => %s,"
+                " p_embedding => %s::halfvec, p_observed_at => '2026-02-01')",
+                [USER, f"{content} As known.", kind, vector(content, is_near=True)],
+            )
+        db.execute("select recall.open_session(%s, %s, p_session_id => %s)", [USER, MODEL, session])
+        messages = [
+            {"role": role, "content": text}
+            for pair in SAID
+            for role, text in zip(("user", "assistant"), pair, strict=True)
+        ]
+        db.execute("select recall.append_messages(%s, %s, %s)", [USER, session, Jsonb(messages)])
+        db.execute("select recall.close_session(%s, %s)", [USER, session])
 
 
-def extraction() -> dict[str, Any]:
-    asked = extraction_prompt(
-        {
-            "observation_date": "2026-03-01",
-            "summary": "",
-            "kinds": KINDS,
-            "profile": "home_city: User lives in Lyon.",
-            "max_facts": 3 * len(SAID),
-        },
-        turns(messages()),
-    )
-    schema = prompts.schema("extract")
-    schema["properties"]["facts"]["items"]["properties"]["kind"]["enum"] = list(KINDS)
-    return costs("extract", asked, schema, {
+def work(db: psycopg.Connection[Any]) -> tuple[list[dict[str, Any]], int]:
+    """Do all jobs, and return what each chat has cost and how many tokens were embedded."""
+    calls = []
+    embedded = 0
+    while found := db.execute(
+        "select user_id, job_id, lease_token from recall.claim_jobs(p_worker => 'bench',"
+        " p_limit => 1, p_flush => true)"
+    ).fetchone():
+        answer: dict[str, Any] | None = None
+        while True:
+            row = db.execute(
+                "select recall.next_request(%s, %s, %s, %s, %s)",
+                [*found, Jsonb(WORKER), None if answer is None else Jsonb(answer)],
+            ).fetchone()
+            request = row[0] if row else {}
+            if request["type"] == "chat":
+                said = ANSWERS[request["purpose"]](request)
+                calls.append(costs(request, said))
+                answer = {"content": compact(said), "finish_reason": "stop"}
+            elif request["type"] == "embed":
+                embedded += sum(map(tokens, request["inputs"]))
+                answer = {"vectors": [vector(text) for text in request["inputs"]]}
+            else:
+                break
+            answer["request_id"] = request["request_id"]
+        if request["type"] != "done":
+            raise RuntimeError(f"a job ended as {request}")
+    return calls, embedded
+
+
+def vector(text: str, *, is_near: bool = False) -> str:
+    """Return a vector: those of the known memories are similar to the last candidates' only."""
+    made = [0.0] * DIMENSIONS
+    made[1 + zlib.crc32(text.encode()) % (DIMENSIONS - 1)] = 1.0
+    if is_near or text in {content for content, *_ in FACTS[-OPEN - 1 : -1]}:  # without a slot
+        made[0] = 1.0
+    return json.dumps(made)
+
+
+def extracted(_: Any) -> dict[str, Any]:
+    return {
         "facts": [
             {"content": content, "kind": kind, "slot": slot, "importance": 0.6,
              "confidence": "high", "correction": False, "tags": ["project"], "turns": turn}
@@ -156,34 +196,30 @@ def extraction() -> dict[str, Any]:
             {"content": content, "turns": [2 * number + 1, 2 * number + 2]}
             for number, content in enumerate(EPISODES)
         ],
-    })  # fmt: skip
+    }  # fmt: skip
 
 
-def consolidation() -> dict[str, Any]:
-    stored = [{"content": content, "kind": kind, "observed_at": "2026-02-01"}
-              for content, kind, *_ in FACTS[:NEIGHBORS]]  # fmt: skip
-    asked = consolidation_prompt(
-        [{"content": content, "kind": kind, "neighbors": stored}
-         for content, kind, *_ in FACTS[-OPEN:]]
-    )  # fmt: skip
-    decisions = [{"candidate": number + 1, "decision": "UPDATE", "target": 1}
-                 for number in range(OPEN)]  # fmt: skip
-    return costs("consolidate", asked, prompts.schema("consolidate"), {"decisions": decisions})
+def consolidated(request: dict[str, Any]) -> dict[str, Any]:
+    schema = request["response_format"]["json_schema"]["schema"]
+    count = schema["properties"]["decisions"]["maxItems"]
+    return {"decisions": [{"candidate": number + 1, "decision": "NONE", "target": 1}
+                          for number in range(count)]}  # fmt: skip
 
 
-def summarizing() -> dict[str, Any]:
-    asked = prompt(
-        "summarize", "At most 120 words.", block("summary", ""),
-        block("conversation", turns(messages())),
-    )  # fmt: skip
-    return costs("summarize", asked, prompts.schema("summarize"), {"summary": SUMMARY})
+ANSWERS = {
+    "extract": extracted,
+    "consolidate": consolidated,
+    "summarize": lambda _: {"summary": SUMMARY},
+}
 
 
-def costs(step: str, asked: Any, schema: Any, answer: Any) -> dict[str, Any]:
-    sent = sum(tokens(message["content"]) + FRAME for message in asked) + tokens(compact(schema))
+def costs(request: dict[str, Any], answer: Any) -> dict[str, Any]:
+    schema = request["response_format"]["json_schema"]["schema"]
+    sent = sum(tokens(message["content"]) + FRAME for message in request["messages"])
+    sent += tokens(compact(schema))
     said = tokens(compact(answer))
     dollars = (sent * INPUT + said * OUTPUT) / 1e6
-    return {"call": step, "prompt": sent, "answer": said, "dollars": dollars}
+    return {"call": request["purpose"], "prompt": sent, "answer": said, "dollars": dollars}
 
 
 def tokens(text: str) -> int:

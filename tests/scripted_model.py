@@ -9,18 +9,25 @@ import re
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from pgrecall import AgentMemory, ModelSettings, prompts
+from pgrecall import AgentMemory, ModelSettings
 from pgrecall._report import WorkerReport
 from pgrecall.embedding import OpenAIEmbedder
 from pgrecall.session import ChatSession
 from scripted_openai import Request, Scripted, ScriptedOpenAI, scripted_openai
 from servers import DIMENSIONS
+
+PROMPTS = {
+    path.stem: path.read_text(encoding="utf-8").partition("$prompt$\n")[2].partition("\n")[0]
+    for path in (Path(__file__).parents[1] / "sql" / "prompts").glob("*.sql")
+}
+"""The first line of each step's prompt."""
 
 MODEL = "gpt-4o-mini"
 CANDIDATE = re.compile(r"^(\d+)\. (.*) \(\w+\)$")
@@ -112,7 +119,7 @@ class Script:
 def step_of(request: Request) -> str:
     """Return the step whose prompt a request carries."""
     instructions = request["messages"][0]["content"]
-    return next(step for step in prompts.STEPS if instructions.startswith(prompts.text(step)))
+    return next(step for step, line in PROMPTS.items() if instructions.startswith(line))
 
 
 def asked(openai: ScriptedOpenAI) -> list[str]:

@@ -21,7 +21,7 @@ from extraction_scoring import (
     judge,
     read_transcripts,
 )
-from pgrecall import prompts
+from scripted_model import PROMPTS
 from scripted_openai import Request, Scripted, Status, scripted_openai
 from servers import TestServer
 
@@ -283,7 +283,7 @@ SAID = ("database", "sister's allergy", "new employer", "stopped using", "thanks
 
 def answer(request: Request) -> Scripted:
     instructions, data = (message["content"] for message in request["messages"])
-    if instructions.startswith(prompts.text("extract")):
+    if instructions.startswith(PROMPTS["extract"]):
         facts = next(facts for said, facts in ANSWERS.items() if said in data)
         return {"facts": facts, "episodes": [{"content": "User talked.", "turns": [1, 2]}]}
     decisions = []

@@ -14,7 +14,8 @@ from psycopg.types.json import Jsonb
 
 from fakes import MODEL as EMBEDDING_MODEL
 from fakes import WordEmbedder
-from pgrecall import AgentMemory, ChatSession, ModelSettings, prompts
+from pgrecall import AgentMemory, ChatSession, ModelSettings
+from scripted_model import PROMPTS
 from scripted_openai import Request, Scripted, ScriptedOpenAI, calls, scripted_openai
 from support import value
 from transcripts import MODEL, assert_valid, prompt_tokens
@@ -46,7 +47,7 @@ class Agent:
 
     def __call__(self, request: Request) -> Scripted:
         system = request["messages"][0]["content"] or ""
-        if system.startswith((prompts.text("compact"), prompts.text("summarize"))):
+        if system.startswith((PROMPTS["compact"], PROMPTS["summarize"])):
             self.summaries += 1
             turns = len(re.findall(r"^\[\d+\]", request["messages"][1]["content"], re.MULTILINE))
             return {"summary": f"Summary {self.summaries} of {turns} turns"}
