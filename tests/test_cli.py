@@ -181,6 +181,9 @@ def test_errors_have_no_traceback(cli: Cli) -> None:
 
     done = cli("context", "x", "--user", f"stranger {uuid.uuid4()}", "--json")
     assert (done.code, done.json["error"]["code"]) == (1, "RC001")
+    for more in ((), ("--session", "s1")):
+        done = cli("context", "x", "--user", "nobody yet", *more, "--json")
+        assert done.json["error"]["message"].startswith("there is no user nobody yet")
 
 
 def test_as_a_process(local: str) -> None:
@@ -375,6 +378,23 @@ def test_import_again(cli: Cli, who: str, tmp_path: Path) -> None:
     grown = lines(tmp_path / "renamed.jsonl", *said, message(who, "ok"), message(who, "new"))
     third = cli("import", grown, "--json").json
     assert (third["messages"], third["skipped"]) == (2, 15)
+
+
+def test_import_again_of_a_file_older_than_the_session(cli: Cli, who: str, tmp_path: Path) -> None:
+    """The session's last message is later, so the database raises the times of the file."""
+    now = lines(tmp_path / "now.jsonl", message(who, "today", created_at="2025-01-01T00:00:00Z"))
+    assert cli("import", now, "--json").json["messages"] == 1
+    said = [message(who, text, created_at=f"2024-03-01T10:00:0{at}Z")
+            for at, text in enumerate(["ok", "yes", "ok"])]  # fmt: skip
+    old = lines(tmp_path / "old.jsonl", *said)
+    assert cli("import", old, "--json").json["messages"] == 3
+    for _ in range(2):
+        again = cli("import", old, "--json").json
+        assert (again["messages"], again["skipped"]) == (0, 3)
+    grown = lines(tmp_path / "grown.jsonl", *said,
+                  message(who, "ok", created_at="2024-03-01T10:00:05Z"))  # fmt: skip
+    third = cli("import", grown, "--json").json
+    assert (third["messages"], third["skipped"]) == (1, 3)
 
 
 def test_import_goes_on_after_a_bad_line(cli: Cli, who: str, tmp_path: Path) -> None:

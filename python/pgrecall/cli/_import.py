@@ -67,17 +67,23 @@ class Imported:
 class _Stored:
     """What a session holds already, to be matched with lines, each message once.
 
-    A line without a time matches a stored message whatever its time.
+    A line without a time matches a stored message whatever its time. The database raises a time
+    before the session's last message to that one's, so a stored message with the time of the one
+    before it matches an earlier line, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, messages: Sequence[Message]) -> None:
         self._times: dict[str, list[datetime]] = {}
-
-    def add(self, message: Message) -> None:
-        content = message.content if message.content_parts is None else message.content_parts
-        key = _identity(message.role, content, message.name, message.tool_calls,
-                        message.tool_call_id)  # fmt: skip
-        self._times.setdefault(key, []).append(message.created_at)
+        self._raised: dict[str, list[datetime]] = {}
+        before: datetime | None = None
+        for message in messages:
+            content = message.content if message.content_parts is None else message.content_parts
+            key = _identity(message.role, content, message.name, message.tool_calls,
+                            message.tool_call_id)  # fmt: skip
+            self._times.setdefault(key, []).append(message.created_at)
+            if message.created_at == before:
+                self._raised.setdefault(key, []).append(message.created_at)
+            before = message.created_at
 
     def take(self, message: JSON, at: datetime | None) -> bool:
         """Return whether the message is there, and count it as found."""
@@ -88,10 +94,17 @@ class _Stored:
             message.get("tool_calls"),
             message.get("tool_call_id"),
         )
-        times = self._times.get(key, [])
-        if not times or (at is not None and at not in times):
+        times, raised = self._times.get(key, []), self._raised.get(key, [])
+        if at is not None and at not in times:
+            at = min((time for time in raised if time > at), default=None)
+            if at is None:
+                return False
+        if not times:
             return False
-        times.remove(times[0] if at is None else at)
+        found = times[0] if at is None else at
+        times.remove(found)
+        if found in raised:
+            raised.remove(found)
         return True
 
 
@@ -239,13 +252,13 @@ class MessageImporter:
         if self._extraction is not None and found.metadata.get("extraction") != self._extraction:
             chat.update(metadata=metadata)
         conversation.chat = chat
-        conversation.stored = _Stored()
+        stored: list[Message] = []
         before = found.turn_count + 1
         while before > 1:
             page = chat.messages(limit=_BATCH, before_turn=before)
-            for message in page:
-                conversation.stored.add(message)
+            stored += page
             before = page[-1].turn_index if page else 0
+        conversation.stored = _Stored(sorted(stored, key=lambda message: message.turn_index))
 
     def _flush(self, conversation: _Conversation) -> None:
         waiting, conversation.waiting = conversation.waiting, []

@@ -109,6 +109,20 @@ def opened(
         yield memory
 
 
+def check_user(memory: AgentMemory, user: str) -> None:
+    """Raise for a user whom the database does not know.
+
+    Raises:
+        NotFoundError: there is no such user.
+    """
+    try:
+        memory.export_head(user)
+    except NotFoundError:
+        raise NotFoundError(
+            f"there is no user {user}", hint="A first session or memory makes one."
+        ) from None
+
+
 def note_unknown_user(memory: AgentMemory, user: str, found: Sized) -> None:
     """Say beside an empty result that the database does not know the user."""
     if found:

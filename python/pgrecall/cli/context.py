@@ -10,6 +10,7 @@ import click
 from pgrecall import AgentMemory
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._target import (
+    check_user,
     json_option,
     no_embedding_option,
     opened,
@@ -60,6 +61,7 @@ def context_command(
     chosen = {"task": task, "layout": layout, "memory_budget": memory_budget}
     options: dict[str, Any] = {key: value for key, value in chosen.items() if value is not None}
     with opened(dsn, no_embedding=no_embedding) as memory:
+        check_user(memory, user)
         chat = memory.session(user=user, session_id=session or newest(memory, user))
         compiled = chat.compile(query, **options)
         rows = chat.explain(query, **options) if explain else []
