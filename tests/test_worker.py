@@ -527,6 +527,27 @@ def test_stops_on_a_signal(
         assert set(json.loads(out)["done"]) == {"extract"}
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stops_in_order_from_its_start_note_on(configured: str, number: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "pgrecall", "worker", "--dsn", configured, "--no-embedding",
+         "--json", "--kinds", "extract"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        try:
+            assert process.stderr is not None
+            assert "SIGTERM or Ctrl-C stops it" in process.stderr.readline()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+        assert process.returncode == 0, err
+        assert json.loads(out)["jobs"] == 0
+
+
 def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
     end = time.monotonic() + seconds
     while not condition():

@@ -144,6 +144,7 @@ class AsyncWorker:
         *,
         handle_signals: bool = True,
         progress: Callable[[WorkerReport], object] | None = None,
+        on_start: Callable[[], object] | None = None,
     ) -> WorkerReport:
         """Work until `stop`, SIGTERM or SIGINT, and return what was done.
 
@@ -153,6 +154,7 @@ class AsyncWorker:
         Args:
             handle_signals: whether the signals ask to stop (only in the main thread).
             progress: called after each job.
+            on_start: called once, when a signal already stops the worker in order.
 
         Raises:
             ConfigurationError: the embedder is not the database's, or needs a key; there is no step
@@ -160,7 +162,9 @@ class AsyncWorker:
         """
         if handle_signals:
             async with self._stop.on_signals():
-                return await self.run(handle_signals=False, progress=progress)
+                return await self.run(handle_signals=False, progress=progress, on_start=on_start)
+        if on_start is not None:
+            on_start()
         async with AsyncCrew(self.concurrency) as crew:
             failures = 0
             while not self._stop.is_set():

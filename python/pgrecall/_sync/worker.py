@@ -145,6 +145,7 @@ class Worker:
         *,
         handle_signals: bool = True,
         progress: Callable[[WorkerReport], object] | None = None,
+        on_start: Callable[[], object] | None = None,
     ) -> WorkerReport:
         """Work until `stop`, SIGTERM or SIGINT, and return what was done.
 
@@ -154,6 +155,7 @@ class Worker:
         Args:
             handle_signals: whether the signals ask to stop (only in the main thread).
             progress: called after each job.
+            on_start: called once, when a signal already stops the worker in order.
 
         Raises:
             ConfigurationError: the embedder is not the database's, or needs a key; there is no step
@@ -161,7 +163,9 @@ class Worker:
         """
         if handle_signals:
             with self._stop.on_signals():
-                return self.run(handle_signals=False, progress=progress)
+                return self.run(handle_signals=False, progress=progress, on_start=on_start)
+        if on_start is not None:
+            on_start()
         with SyncCrew(self.concurrency) as crew:
             failures = 0
             while not self._stop.is_set():

@@ -105,13 +105,16 @@ def _work(
     if not until_idle:
         memory.embedder()  # its errors before the first job
         at_once = "one job at a time" if worker.concurrency == 1 else f"{worker.concurrency} jobs"
-        note(
-            f"worker {worker.name} on {described(named_dsn(dsn))}, {at_once}; "
-            "SIGTERM or Ctrl-C stops it, the second one at once"
-        )
-        for waiting in worker.count_waiting().waiting:
-            note(waiting)
-        return worker.run()
+
+        def announce() -> None:
+            note(
+                f"worker {worker.name} on {described(named_dsn(dsn))}, {at_once}; "
+                "SIGTERM or Ctrl-C stops it, the second one at once"
+            )
+            for waiting in worker.count_waiting().waiting:
+                note(waiting)
+
+        return worker.run(on_start=announce)
     if not console.is_terminal:
         return worker.run_until_idle(flush=flush, handle_signals=True)
     with console.status("working") as status:
