@@ -106,6 +106,7 @@ begin isolation level read committed;
 \ir ../functions/common/_move_head.sql
 \ir ../functions/common/_needs_compaction.sql
 \ir ../functions/common/_note_user.sql
+\ir ../functions/common/_refuse_vectors.sql
 \ir ../functions/common/_pattern_list.sql
 \ir ../functions/common/_plain_path.sql
 \ir ../functions/common/_raise_plain_text.sql

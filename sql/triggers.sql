@@ -48,6 +48,14 @@ create or replace trigger users_note_user
 comment on trigger users_note_user on recall.users is
     'Sets has_sealed_users and has_overrides of settings.';
 
+create or replace trigger users_refuse_vectors
+    after update of has_vectors on recall.users
+    for each row
+    when (new.has_vectors and not old.has_vectors)
+    execute function recall._refuse_vectors();
+comment on trigger users_refuse_vectors on recall.users is
+    'Refuses vectors of a user who was encrypted without them.';
+
 create or replace trigger settings_keep_installation
     before update on recall.settings
     for each row execute function recall._keep_installation();

@@ -22,6 +22,8 @@ Connection = psycopg.Connection[Any]
 UNSET_FLAG = "update recall.users set is_sealed = false where user_id = %(user)s"
 DELETE_KEYS = "delete from recall.user_keys where user_id = %(user)s"
 EMBED_ALL = "update recall.users set has_vectors = true, overrides = '{}' where user_id = %(user)s"
+WITHOUT_TRIGGERS = "set session_replication_role = replica"
+WITH_TRIGGERS = "reset session_replication_role"
 FORGET_ALL = "update recall.settings set has_sealed_users = false"
 
 
@@ -90,6 +92,14 @@ def test_database_refuses_plaintext_of_a_user_with_keys(
         db.execute("update recall.memory_store set content = %s where user_id = %s", [MARK, sealed])
 
 
+def test_user_encrypted_without_vectors_gets_none(sealed: uuid.UUID, db: Connection) -> None:
+    """A driver asks the database whether to send vectors, which give texts away."""
+    for statements in ((EMBED_ALL,), (UNSET_FLAG, EMBED_ALL), (UNSET_FLAG, DELETE_KEYS, EMBED_ALL)):
+        with db.transaction(force_rollback=True), refused("RC006", "without vectors"):
+            do(db, sealed, *statements)
+    do(db, sealed, "update recall.users set has_vectors = false where user_id = %(user)s")
+
+
 @pytest.mark.parametrize("statements", [(DELETE_KEYS,), (UNSET_FLAG, DELETE_KEYS, FORGET_ALL)])
 @pytest.mark.parametrize("keys", [KEYS, None])
 def test_ciphertext_without_keys_is_an_error_never_content(
@@ -148,7 +158,7 @@ class _Spy(WordEmbedder):
 def test_worker_gives_no_ciphertext_to_a_model(
     configured: str, sealed: uuid.UUID, used: uuid.UUID, db: Connection
 ) -> None:
-    do(db, sealed, UNSET_FLAG, DELETE_KEYS, EMBED_ALL)
+    do(db, sealed, UNSET_FLAG, DELETE_KEYS, WITHOUT_TRIGGERS, EMBED_ALL, WITH_TRIGGERS)
     db.execute("delete from recall.jobs where user_id = %s", [sealed])
     call(db, "enqueue_job", p_user_id=sealed, p_kind="embed", p_session_id=used)
     spy = _Spy()

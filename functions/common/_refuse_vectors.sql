@@ -1,0 +1,22 @@
+-- Refuse to have vectors stored of a user who was encrypted without them.
+-- Vectors give texts away. A driver asks the database whether to send them, so one update of the
+-- row would have every driver send them from then on.
+-- Raises  RC006.
+create or replace function recall._refuse_vectors()
+returns trigger
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+begin
+    raise exception using
+        errcode = 'RC006',
+        message = format('user %s was encrypted without vectors', old.user_id),
+        hint    = 'Vectors are chosen once. Keep the messages and facts; forget the user, seal '
+                  'with p_with_vectors, and let a driver write them again.';
+end;
+$function$;
+
+comment on function recall._refuse_vectors() is
+    'Trigger: refuse vectors of a user who was encrypted without them.';
