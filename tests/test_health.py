@@ -119,6 +119,21 @@ def test_anybody_may_create_where_the_functions_look(db: Connection) -> None:
     assert found[2] == f"Its owner runs: revoke create on schema {home} from public;"
 
 
+def test_dropped_text_search_configuration_is_named(db: Connection) -> None:
+    assert health(db, "language") == ("ok", "texts are searched as english", None)
+    with db.transaction(force_rollback=True):
+        db.execute("create text search configuration public.mine (copy = pg_catalog.english)")
+        call(db, "configure", p_changes={"language": "public.mine"})
+        assert health(db, "language")[0] == "ok"
+        db.execute("drop text search configuration public.mine")
+        status, detail, hint = health(db, "language")
+        assert (status, "is dropped" in detail) == ("fail", True)
+        assert hint
+        assert "recall.configure" in hint
+        call(db, "configure", p_changes={"language": "english"})
+        assert health(db, "language")[0] == "ok"
+
+
 def test_a_task_fails_or_is_late(db: Connection) -> None:
     call(db, "run_due_maintenance")
     assert health(db, "maintenance")[0] == "ok"

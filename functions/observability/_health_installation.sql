@@ -1,4 +1,5 @@
--- recall._health_installation() -> version, owner, roles, shared_roles, search_path
+-- Report version, owner, roles, shared_roles, language and search_path.
+-- PostgreSQL lets a text search configuration be dropped that a column of type regconfig names.
 create or replace function recall._health_installation()
 returns table (
     name   text,
@@ -70,6 +71,18 @@ begin
                 end;
 
     return query
+    select 'language', case when c.oid is null then 'fail' else 'ok' end,
+           case when c.oid is null
+                then format('text search configuration %s is dropped: writes and searches fail',
+                            s.language)
+                else format('texts are searched as %s', s.language) end,
+           case when c.oid is null
+                then 'Create it again and run: select recall.configure(''{"language": "…"}''), '
+                     'with its name or that of another.' end
+      from recall.settings as s
+      left join pg_catalog.pg_ts_config as c on c.oid = s.language;
+
+    return query
     select 'search_path', case when count(*) > 0 then 'warn' else 'ok' end,
            case when count(*) > 0
                 then format('anybody may create in schema %s, which the functions search',
@@ -88,4 +101,4 @@ end;
 $function$;
 
 comment on function recall._health_installation() is
-    'Health of the installation: version, owner, roles and who shares them, search path.';
+    'Health of the installation: version, owner, roles and who shares them, language, search path.';
