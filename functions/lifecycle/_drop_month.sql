@@ -1,4 +1,4 @@
--- recall._drop_month(parent, leaf, lower_bound, upper_bound, now) -> is it gone?
+-- Drop one month, and say whether it is gone; null when somebody holds it.
 -- What is still needed (of history: turns that recall._retire_turns has not retired), and what
 -- somebody reads for longer than the lock_timeout of the caller, stays until the next run. The leaf
 -- of everything before is made anew.
@@ -47,7 +47,9 @@ begin
     end if;
     return true;
 exception
-    when lock_not_available or deadlock_detected or sqlstate 'RC999' then
+    when lock_not_available or deadlock_detected then
+        return null;
+    when sqlstate 'RC999' then
         return false;
 end;
 $function$;

@@ -3,8 +3,8 @@
 -- it was closed, has expired or was compacted past them; a user's own setting can only lengthen it
 -- for the users who share his leaf), the spans of jobs (phase_retention) and the ledger
 -- (ledger_retention). They are detached, then dropped; of history left to the administrator, if he
--- wants so (drop_expired_history). Whoever reads the table for long only delays this: it waits a
--- tenth of a second, and not at all for what is still needed.
+-- wants so (drop_expired_history). A long reader of the table only delays this: it waits a tenth of
+-- a second, and not at all for what is still needed. A month that is held counts as more to do.
 -- Locks   see recall._retire_turns and recall._drop_month.
 create or replace function recall.drop_expired_partitions(
     p_limit integer     default 10,
@@ -24,6 +24,8 @@ declare
     v_until timestamptz;
     v_month record;
     v_turns record;
+    v_gone  boolean;
+    v_held  boolean     := false;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
@@ -50,12 +52,15 @@ begin
                set position = null
              where t.task = 'drop_expired_partitions';
         end if;
-        if recall._drop_month(v_month.parent, v_month.leaf, v_month.lower_bound,
-                              v_month.upper_bound, v_now) then
+        v_gone := recall._drop_month(v_month.parent, v_month.leaf, v_month.lower_bound,
+                                     v_month.upper_bound, v_now);
+        if v_gone then
             done := done + 1;
         end if;
+        v_held := v_held or v_gone is null;
         more := false;
     end loop;
+    more := more or v_held;
 
     if done > 0 then
         perform recall._record_month_range();
