@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+import pytest
 
+from sealed import connected
 from servers import DIMENSIONS
-from support import append, call, open_session, rows, said, value
+from support import append, call, open_session, refused, rows, said, value
 
 Connection = psycopg.Connection[Any]
 Answer = dict[str, Any]
@@ -175,3 +177,68 @@ def test_what_was_made_outlives_a_lease(db: Connection, user: uuid.UUID) -> None
     resumed = ask(db, second)
     assert (resumed["type"], resumed["inputs"]) == ("embed", embed["inputs"])
     assert resumed["request_id"] != embed["request_id"]
+
+
+@pytest.mark.parametrize(
+    ("error", "window"),
+    [
+        ({"context_window": 4096, "message": "too long"}, 4096),
+        ({"message": "maximum context length is 5000 tokens, you requested 9000"}, 5000),
+        ({"message": "exceeds the available context size (4000 tokens)"}, 4000),
+        ({"message": "n_ctx = 99999 is too small"}, 8192 * 3 // 4),
+        ({"message": "the prompt is too long"}, 8192 * 3 // 4),
+        ({}, 8192 * 3 // 4),
+    ],
+)
+def test_window_is_what_the_error_names(
+    db: Connection, user: uuid.UUID, error: dict[str, Any], window: int
+) -> None:
+    told(db, user)
+    job = claim(db, "extract")
+    chat = ask(db, job, context_window=8192)
+    again = ask(db, job, {"request_id": chat["request_id"],
+                          "error": {"code": "context_length"} | error},
+                context_window=8192)  # fmt: skip
+    assert again["request_id"] != chat["request_id"]
+    windows = "select work -> 'windows' -> 'gpt-4o-mini' from recall.jobs where job_id = %s"
+    assert value(db, windows, [job["job_id"]]) == window
+
+
+def test_answer_that_is_null_is_no_answer(db: Connection, user: uuid.UUID) -> None:
+    told(db, user)
+    job = claim(db, "extract")
+    chat = ask(db, job)
+    call_with_null = "select recall.next_request(%s, %s, %s, %s::jsonb, 'null')"
+    key = [job["user_id"], job["job_id"], job["lease_token"]]
+    assert value(db, call_with_null, [*key, json.dumps(WORKER)]) == chat
+
+
+def test_null_content_is_an_answer_that_is_none(db: Connection, user: uuid.UUID) -> None:
+    """A model that reasons may spend all its tokens before it says anything."""
+    told(db, user)
+    job = claim(db, "extract")
+    chat = ask(db, job)
+    again = ask(db, job, {"request_id": chat["request_id"], "content": None, "refusal": None,
+                          "finish_reason": "length"})  # fmt: skip
+    assert again["max_tokens"] > chat["max_tokens"]
+    with refused("RC003", "p_answer is"):
+        ask(db, job, {"request_id": again["request_id"], "content": None})
+
+
+def test_worker_without_keys_leaves_encrypted_users_to_others(
+    db: Connection, dsn: str, user: uuid.UUID
+) -> None:
+    with connected(dsn) as memory:
+        memory.seal_user(user)
+        memory.session(user=user, model="gpt-4o-mini").append(user="I live in Lyon.", reply="Oh.")
+    job = claim(db, "extract")
+    assert ask(db, job, encryption=True)["type"] == "chat"
+    with refused("RC003", "encryption is"):
+        ask(db, job, encryption="no")
+    deferred = ask(db, job, encryption=False)
+    assert (deferred["type"], deferred["reason"]) == (
+        "deferred", "the worker opens no texts of encrypted users"
+    )  # fmt: skip
+    left = rows(db, "select state::text, attempts from recall.jobs where job_id = %s",
+                [job["job_id"]])  # fmt: skip
+    assert left == [{"state": "ready", "attempts": 0}]

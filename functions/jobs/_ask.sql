@@ -27,6 +27,10 @@ begin
                                                           v_settings.embedding_model)),
             v_now + interval '1 minute');
     end if;
+    if p_work -> 'is_sealed' = 'true' and p_work #> '{worker,encryption}' = 'false' then
+        return recall._defer_job(p_job, p_work, 'the worker opens no texts of encrypted users',
+                                 v_now + interval '1 minute');
+    end if;
     if recall._needs_model(p_job.kind, p_job.payload) then
         v_limit := recall._reached_limit(p_job.user_id, v_now);
         if v_limit.o_whose is not null then

@@ -1,5 +1,7 @@
 -- Refuse what is no answer to a request.
 -- The value null is one: the worker of an encrypted user found no JSON in what the model said.
+-- A JSON null is no answer at all. A model that was stopped before it said anything has a
+-- finish_reason, and its content is null.
 -- Raises  RC003.
 create or replace function recall._check_answer(
     p_answer jsonb
@@ -13,7 +15,7 @@ as $function$
 declare
     v_usage jsonb;
 begin
-    if p_answer is null then
+    if coalesce(p_answer, 'null') = 'null' then
         return;
     end if;
     perform recall._check_json(p_answer, 'p_answer');
@@ -29,7 +31,8 @@ begin
        or jsonb_typeof(v_usage) <> 'object'
        or num_nulls(nullif(p_answer -> 'content', 'null'), nullif(p_answer -> 'value', 'null'),
                     nullif(p_answer -> 'vectors', 'null'), nullif(p_answer -> 'error', 'null'),
-                    nullif(p_answer -> 'refusal', 'null')) = 5 and not p_answer ? 'value'
+                    nullif(p_answer -> 'refusal', 'null'),
+                    nullif(p_answer -> 'finish_reason', 'null')) = 6 and not p_answer ? 'value'
        or coalesce(jsonb_typeof(p_answer -> 'value'), 'null') not in ('object', 'null') then
         raise exception using
             errcode = 'RC003',

@@ -12,13 +12,13 @@ as $function$
 declare
     v_hint    constant text := 'chat_model, context_window, models ({"extract": {"model": "…", '
                                '"context_window": n}}), embedding_model, embed_batch, '
-                               'embed_tokens, features.';
+                               'embed_tokens, features, encryption.';
     v_problem text;
 begin
     perform recall._check_json(p_worker, 'p_worker');
     perform recall._check_keys(
         p_worker, '{chat_model,context_window,models,embedding_model,embed_batch,embed_tokens,'
-                  'features}', 'p_worker');
+                  'features,encryption}', 'p_worker');
     perform recall._check_keys(
         coalesce(p_worker -> 'models', '{}'),
         '{extract,consolidate,summarize,compact,merge,pattern}', 'models of p_worker');
@@ -34,6 +34,7 @@ begin
                         then jsonb_typeof(w.value) = 'string' and w.value #>> '{}' <> ''
                         when w.key in ('context_window', 'embed_batch', 'embed_tokens')
                         then w.value::text ~ '^[1-9][0-9]{0,8}$'
+                        when w.key = 'encryption' then jsonb_typeof(w.value) = 'boolean'
                         else true end
               from jsonb_each(jsonb_strip_nulls(p_worker)) as w
              union all

@@ -1,6 +1,7 @@
 -- Take an endpoint's error into the state of a job.
 -- A prompt that is longer than the model reads makes its window smaller, and the step asks for
--- less: at most eight times, until the prompt is a tenth of what it was.
+-- less: at most eight times, until the prompt is a tenth of what it was. Most endpoints name their
+-- window in the message ("maximum context length is 4096", "context size (4096").
 create or replace function recall._take_error(
     p_work  jsonb,
     p_error jsonb
@@ -17,8 +18,10 @@ declare
     v_work    constant jsonb   := p_work - 'question';
     v_model   text;
     v_window  integer;
-    v_told    integer := case when p_error ->> 'context_window' ~ '^[0-9]{1,9}$'
-                              then (p_error ->> 'context_window')::integer end;
+    v_told    integer := nullif(recall._token_number(coalesce(
+        p_error -> 'context_window',
+        to_jsonb((regexp_match(p_error ->> 'message',
+                               '(?:context|n_ctx)[^0-9]{0,40}([0-9]{2,9})'))[1]::integer))), 0);
 begin
     if p_error ->> 'code' = 'context_length' and v_shrinks <= 8 then
         v_model  := case when v_purpose = 'embed' then 'embed'
