@@ -11,6 +11,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
+    v_nothing constant text := 'Nothing was said.';
     v_limits constant jsonb := '{"user": 8000, "assistant": 4000, "tool": 2000}';
     v_input  constant jsonb := recall._compact_input(p_job.user_id, p_job.session_id);
     v_kept   jsonb;
@@ -30,16 +31,27 @@ begin
     if v_step #> '{made,content}' is not null then
         v_step := jsonb_set(v_step, '{made,window}', v_window);
     end if;
+    if v_step ? 'result' and v_step #> '{result,content}' is null
+       and v_input ->> 'summary' is null and (p_work -> 'is_sealed')::boolean
+       and (v_input ->> 'from_turn')::integer <= (v_input ->> 'through_turn')::integer then
+        -- Words of ours, which the worker encrypts
+        return jsonb_build_object('select', jsonb_build_object(
+            'keep', jsonb_build_object('through_turn', v_input -> 'through_turn',
+                                       'read', v_input -> 'through_turn', 'taken', 0),
+            'schema', jsonb '{"type": "object", "properties": {"summary": {"type": "string"}}}',
+            'request', jsonb_build_object('type', 'select', 'purpose', 'select',
+                                          'summary', v_nothing)));
+    end if;
     if v_step ? 'result' then
         -- Turns of which nobody said one: the summary before them stands for them, too.
         v_step := jsonb_set(v_step, '{result}', v_window || (v_step -> 'result')
             || case when v_step #> '{result,content}' is not null then jsonb '{}'
                     else jsonb_build_object('content', coalesce(v_input ->> 'summary',
-                                                                'Nothing was said.')) end);
+                                                                v_nothing)) end);
     end if;
     return v_step;
 end;
 $function$;
 
 comment on function recall._step_compact(recall.jobs, jsonb) is
-    'The step of a compaction: compact, embed.';
+    'The step of a compaction: compact, embed; select (of an encrypted user when nobody spoke).';

@@ -266,6 +266,24 @@ def test_summaries(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> No
     assert readable(db, "messages of the user") == []
 
 
+def test_compaction_of_turns_in_which_nobody_spoke(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
+    chat = memory.session(
+        user=sealed, model="gpt-4o-mini", context_window_size=2000, max_response_tokens=300
+    )
+    chat.append([{"role": "developer", "content": f"{MARK} {place}. " + "Be kind to them. " * 60}
+                 for place in range(9)])  # fmt: skip
+    chat.append(user="Hi", reply="Hello")
+    worker = Worker(db, memory)
+    end, seen = worker.work("compact")
+    assert end["type"] == "done", end
+    assert types(seen)[0] == "select"
+    assert chat.refresh().compacted_through_turn
+    assert "Nothing was said." in json.dumps(chat.context("What now?"))
+    assert readable(db, "Nothing was said") == []
+
+
 def test_merge(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script) -> None:
     """Only what has the words of its parts in their order; the rest stays."""
     texts = [f"User likes green {MARK} soup.", f"User likes cold {MARK} soup.",
@@ -384,7 +402,8 @@ def test_errors_are_kept_encrypted(
     end, _ = worker.work("extract", lambda _: spoken)
     assert end["type"] == "failed"
     assert end["error"].startswith("sealed:v1:1:error:")
-    assert MARK in worker.sealing({"user_id": user}).keys.open(end["error"], {"error"})
+    sealing = worker.sealing({"user_id": user})
+    assert MARK in opened_request(end, sealing)["error"]
     assert readable(db) == []
 
 
@@ -405,6 +424,28 @@ def test_readable_answers_are_refused(
     with refused("RC006", "takes no readable text"):
         ask(db, job, {"request_id": request["request_id"], **answer}, **WORKER)
     assert worker.ask(job) == request
+
+
+def test_rotation_during_a_job_makes_it_run_anew(
+    memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
+) -> None:
+    """What a model said was encrypted by a key that is gone by now."""
+    memory.seal_user(user, vectors=True)
+    told(memory, user)
+    script.facts = {f"I keep a {MARK}": [fact(f"User keeps a {MARK}.")]}
+    worker = Worker(db, memory, script)
+    job = worker.claim("extract")
+    embed = worker.ask(job, worker.answer(job, worker.ask(job)))
+    assert embed["type"] == "embed"
+    answer = worker.answer(job, embed)
+    memory.rotate_user(user)
+    failed = worker.ask(job, answer)
+    assert (failed["type"], failed["dead"], failed["error"][:5]) == ("failed", False, "RC006")
+    db.execute("update recall.jobs set run_at = now() where user_id = %s", [user])
+    end, seen = worker.work("extract")
+    assert (end["type"], types(seen)[0]) == ("done", "extract")
+    assert [one.content for one in memory.memories(user)] == [f"User keeps a {MARK}."]
+    assert readable(db) == []
 
 
 def test_wrong_key_opens_nothing(

@@ -52,7 +52,7 @@ _JOINING = {"and", "also", "as", "both", "or", "too", "well", "with"}
 def opened_request(request: Json, sealing: Sealing) -> dict[str, Any]:
     """Return a request with its ciphertexts opened, as a model or an embedder takes it.
 
-    What is no chat and no embedding is returned as it is.
+    Of a failure the error is opened. What else is no chat and no embedding stays as it is.
 
     Raises:
         ConfigurationError: a text does not open, is readable where a ciphertext belongs, or the
@@ -68,6 +68,8 @@ def opened_request(request: Json, sealing: Sealing) -> dict[str, Any]:
         if not sealing.has_vectors:
             raise _downgraded(sealing, "wants vectors, and this user has none")
         return {**request, "inputs": [_opened_input(one, sealing) for one in request["inputs"]]}
+    if kind == "failed" and is_token(str(request.get("error"))):
+        return {**request, "error": sealing.keys.open(request["error"], {"error"})}
     return dict(request)
 
 
@@ -107,9 +109,15 @@ def sealed_answer(request: Json, answer: Json, sealing: Sealing) -> dict[str, An
 def select_statements(request: Json, sealing: Sealing) -> dict[str, Any]:
     """Return the answer to a request of type select: the messages that state something.
 
+    Or the summary that the database has words for, encrypted: of turns in which nobody spoke.
+
     Raises:
         ConfigurationError: a message does not open.
     """
+    if "summary" in request:
+        session_id = UUID(str(request["session_id"]))
+        summary = Sealer(sealing).text(request["summary"], "summary", session_id)
+        return {"request_id": request["request_id"], "value": {"summary": summary}}
     phrases = phrases_by_place(request["phrases"])
     sealer = Sealer(sealing)
     chosen = []
