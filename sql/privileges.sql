@@ -17,7 +17,7 @@ declare
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
-        'search', 'compile_context', 'explain_context', 'export_user', 'export_head',
+        'search', 'query_dates', 'compile_context', 'explain_context', 'export_user', 'export_head',
         'verify_integrity', 'get_user_keys',
         'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];
     v_writer   constant text[] := array[

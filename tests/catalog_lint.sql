@@ -131,7 +131,7 @@ select p.oid::regprocedure::text
    and coalesce(p.proargnames[1], '') <> 'p_user_id'
    and p.proname not in (
         'uuidv7', 'user_id', 'ensure_user', 'message_hash', 'new_messages_since', 'version',
-        'configure', 'register_model', 'register_kind',
+        'query_dates', 'configure', 'register_model', 'register_kind',
         'claim_jobs', 'waiting_jobs', 'retry_dead_jobs',
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',
@@ -261,4 +261,4 @@ select p.oid::regprocedure::text
    and f.body !~* '\mcollate (pg_catalog\.)?("C"|pg_c_utf8)'
    and p.proname not in ('_secret_pattern', '_secret_patterns', '_secret_names', '_check_events',
                          '_left_turns', '_check_candidates', '_failure_text', '_health_server',
-                         '_health_statements');
+                         '_health_statements', '_date_expressions', '_compare_turns');

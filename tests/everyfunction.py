@@ -131,6 +131,7 @@ CALLS: list[Call] = [
     _call("search", "%(mark)s", "lexical"),
     _call("search", "null, %(vector)s", "semantic"),
     _call("search", "", "neither"),
+    _global("query_dates", "'what we said last week'"),
     _call("search", "%(mark)s, %(vector)s, 10, %(filter)s, now()", "as of"),
     _call("compile_context", "%(session)s"),
     _call("compile_context", "%(session)s, %(mark)s, %(vector)s, %(options)s", "everything"),

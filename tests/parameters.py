@@ -49,7 +49,7 @@ WORDS: dict[str, Any] = {
     "p_task_id": "task", "p_key": "key", "p_model_id": "gpt-4o-mini", "p_status": "active",
     "p_kinds": ["embed"], "p_cursor": None, "p_turn_index": 3, "p_from_turn": 30,
     "p_wrapped_key": bytes(60), "p_old_key": bytes(60), "p_new_key": bytes(range(60)),
-    "p_direction": "out", "p_event_type": "mcp", "p_model": "other",
+    "p_time_zone": "UTC", "p_direction": "out", "p_event_type": "mcp", "p_model": "other",
 }  # fmt: skip
 """Parameters that want a certain word."""
 

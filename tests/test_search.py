@@ -437,7 +437,7 @@ def test_local_memories_only_in_their_session(db: Connection, user: uuid.UUID) -
         assert seen == value(
             db,
             "select count(*) from recall._search_memories("
-            "%s, 'tea', %s, 10, '{}', null, %s, recall._settings(%s))",
+            "%s, 'tea', %s, 10, '{}', null, %s, null, recall._settings(%s))",
             [user, vector(0), inside, user],
         )
 

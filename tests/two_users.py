@@ -26,8 +26,8 @@ READER = {
     "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
     "search_sessions",
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
-    "get_profile", "memory_chain", "memory_history", "get_working", "search", "compile_context",
-    "explain_context", "export_user", "list_model_calls", "list_stream_events",
+    "get_profile", "memory_chain", "memory_history", "get_working", "search", "query_dates",
+    "compile_context", "explain_context", "export_user", "list_model_calls", "list_stream_events",
     "list_protocol_events", "get_ledger_rules", "get_user_keys",
     "export_head", "verify_integrity",
 }  # fmt: skip

@@ -30,12 +30,16 @@ begin
           from recall._search_memories(
                    p_session.user_id, p_query, p_query_embedding,
                    recall._candidate_limit(p_room, p_options, p_settings), v_filter, v_as_of,
-                   p_session.session_id, p_settings);
+                   p_session.session_id,
+                   recall._favored_time(p_query, v_filter || p_options, p_as_of, p_settings),
+                   p_settings);
     elsif v_selection = 'split' then
         return query
         select *
-          from recall._split_memories(p_session, p_query, p_query_embedding, p_options, v_as_of,
-                                      p_settings);
+          from recall._split_memories(
+                   p_session, p_query, p_query_embedding, p_options, v_as_of,
+                   recall._favored_time(p_query, v_filter || p_options, p_as_of, p_settings),
+                   p_settings);
     else
         return query
         select *

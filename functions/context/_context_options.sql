@@ -7,7 +7,7 @@ create or replace function recall._context_options(
 )
 returns jsonb
 language plpgsql
-immutable
+stable
 parallel safe
 set search_path from current
 as $function$
@@ -25,7 +25,7 @@ begin
               'max_memories', 'max_facts', 'max_episodes', 'max_memory_chars', 'memory_budget',
               'history_budget', 'tools', 'tool_tokens', 'include_working', 'recalled',
               'memories_as_of', 'memory_ids', 'pack', 'scoring', 'decay_mode', 'efficiency',
-              'filter', 'through_turn'],
+              'filter', 'through_turn', 'asked_at', 'dates'],
         'p_options');
 
     for v_choice in
@@ -67,15 +67,17 @@ begin
     for v_choice in
         select c.key
           from (values ('tools', 'array'), ('heading', 'string'), ('include_working', 'string'),
-                       ('filter', 'object')) as c (key, type)
+                       ('filter', 'object'), ('asked_at', 'string'), ('dates', 'boolean')
+               ) as c (key, type)
          where jsonb_typeof(v_options -> c.key) <> c.type
+            or c.key = 'asked_at' and not pg_input_is_valid(v_options ->> c.key, 'timestamptz')
     loop
         raise exception using
             errcode = 'RC003',
             message = format('option %s is %s', v_choice.key,
                              left((v_options -> v_choice.key)::text, 80)),
             hint    = 'tools: list of definitions; heading, include_working (a task id): text; '
-                      'filter: object.';
+                      'filter: object; asked_at: time; dates: boolean.';
     end loop;
     if v_options ? 'memory_ids'
        and (not recall._is_uuid_list(v_options -> 'memory_ids')

@@ -46,7 +46,8 @@ begin
     o_kept     := p_kept;
     if p_options -> 'recalled' = 'true' then
         o_recalled := recall._recalled_turns(
-            p_session, p_query, p_query_embedding, p_turns[p_kept], p_as_of, p_settings);
+            p_session, p_query, p_query_embedding, p_turns[p_kept], p_as_of,
+            recall._favored_time(p_query, p_options, p_as_of, p_settings), p_settings);
         v_quotes := recall._pack_turns(
             o_recalled, p_session.session_id, null,
             case when recall._has_fixed_memories(p_options) then 0 else v_room / 2 end,

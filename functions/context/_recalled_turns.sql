@@ -9,6 +9,7 @@ create or replace function recall._recalled_turns(
     p_query_embedding halfvec,
     p_before_turn     integer,
     p_as_of           timestamptz,
+    p_favored         tstzrange,
     p_settings        recall.settings
 )
 returns recall.recalled_turn[]
@@ -37,6 +38,7 @@ begin
         4 * p_settings.recalled_turns
         + greatest(0, p_session.turn_count - p_before_turn + 1),
         row(null, null, p_as_of, null, null, null)::recall.message_filter,
+        p_favored,
         recall._cited_messages(p_session.user_id, p_query, p_query_embedding, p_settings),
         p_settings);
 
@@ -82,5 +84,5 @@ end;
 $function$;
 
 comment on function recall._recalled_turns(recall.sessions, text, halfvec, integer, timestamptz,
-    recall.settings) is
+    tstzrange, recall.settings) is
     'Older turns that answer a query, as lines of a context with their tokens, best first.';

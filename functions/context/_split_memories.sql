@@ -7,6 +7,7 @@ create or replace function recall._split_memories(
     p_query_embedding halfvec,
     p_options         jsonb,
     p_as_of           timestamptz,
+    p_favored         tstzrange,
     p_settings        recall.settings
 )
 returns setof recall.found_memory
@@ -33,17 +34,17 @@ begin
                v_filter || jsonb_build_object(
                    'kinds_none',
                    coalesce(nullif(v_filter -> 'kinds_none', 'null'), '[]') || '["episode"]'),
-               p_as_of, p_session.session_id, p_settings) as s;
+               p_as_of, p_session.session_id, p_favored, p_settings) as s;
     return query
     select s.*
       from recall._search_memories(
                p_session.user_id, p_query, p_query_embedding, v_episodes,
                v_filter || '{"kinds": ["episode"]}', p_as_of, p_session.session_id,
-               p_settings) as s
+               p_favored, p_settings) as s
      where nullif(v_filter -> 'kinds', 'null') is null or v_filter -> 'kinds' ? 'episode';
 end;
 $function$;
 
 comment on function recall._split_memories(recall.sessions, text, halfvec, jsonb, timestamptz,
-    recall.settings) is
+    tstzrange, recall.settings) is
     'Memories of a context in two groups, facts and episodes, each best first.';

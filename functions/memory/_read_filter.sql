@@ -25,7 +25,8 @@ begin
         return v_filter;
     end if;
     perform recall._check_keys(
-        p_filter, v_keys || case when p_for_search then '{min_similarity}' else '{}' end::text[],
+        p_filter, v_keys || case when p_for_search then '{min_similarity,asked_at,dates}'
+                                 else '{}' end::text[],
         'filter');
 
     v_filter.kinds    := recall._filter_texts(p_filter, 'kinds');
@@ -53,14 +54,17 @@ begin
         p_filter, 'observed_after', 'timestamptz')::timestamptz;
     v_filter.observed_before := recall._filter_value(
         p_filter, 'observed_before', 'timestamptz')::timestamptz;
+    perform recall._filter_value(p_filter, 'asked_at', 'timestamptz');
+    perform recall._filter_value(p_filter, 'dates', 'boolean');
     v_filter.include_ended     := coalesce(
         recall._filter_value(p_filter, 'include_ended', 'boolean')::boolean, false);
 
-    v_filter.is_empty := jsonb_strip_nulls(p_filter) - '{include_ended,min_similarity}'::text[]
-                         = '{}';
+    v_filter.is_empty := jsonb_strip_nulls(p_filter)
+                         - '{include_ended,min_similarity,asked_at,dates}'::text[] = '{}';
     return v_filter;
 end;
 $function$;
 
 comment on function recall._read_filter(jsonb, boolean) is
-    'A filter over memories, parsed and checked (RC003); min_similarity only for search.';
+    'A filter over memories, parsed and checked (RC003); min_similarity, asked_at and dates '
+    'only for search.';

@@ -15,7 +15,7 @@ set search_path from current
 as $function$
 declare
     v_turns recall.found_turn[] := recall._rank_turns(
-        p_user_id, p_words, p_embedding, null, null,
+        p_user_id, p_words, p_embedding, null, null, null,
         recall._cited_messages(p_user_id, p_query, p_embedding, p_settings), p_settings);
 begin
     return array(

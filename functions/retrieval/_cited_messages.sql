@@ -37,7 +37,7 @@ begin
                 select t.message_id, max(m.score) as score
                   from recall._search_memories(
                            p_user_id, p_query, p_query_embedding, p_settings.semantic_candidates,
-                           '{}', null, null, p_settings) as m
+                           '{}', null, null, null, p_settings) as m
                  cross join lateral unnest(m.source_turn_ids) as t (message_id)
                  where m.tier <> 'session'
                     or m.provenance = 'system_inferred'

@@ -9,6 +9,7 @@ create or replace function recall._compare_turns(
     p_embedding halfvec,
     p_limit     integer,
     p_filter    recall.message_filter,
+    p_favored   tstzrange,
     p_cited     jsonb,
     p_settings  recall.settings
 )
@@ -40,10 +41,26 @@ declare
     v_names     constant tsquery := (
         select string_agg(recall._term_query(w.word)::text || ':A', '|')::tsquery
           from unnest(p_words) as w (word));
+    v_inside    recall.message_filter := p_filter;
     v_likely    record;
+    v_more      record;
 begin
     v_likely := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, p_filter,
                                      p_settings);
+    if p_favored is not null and v_likely.session_ids is not null then
+        v_inside.since := lower(p_favored);
+        v_inside.until := least(v_inside.until, upper(p_favored));
+        v_more   := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, v_inside,
+                                         p_settings);
+        select array_agg(a.session_id) as session_ids, array_agg(a.turn_index) as turn_indexes,
+               v_likely.weights as weights
+          into v_likely
+          from (
+                select * from unnest(v_likely.session_ids, v_likely.turn_indexes)
+                 union
+                select * from unnest(v_more.session_ids, v_more.turn_indexes)
+               ) as a (session_id, turn_index);
+    end if;
 
     return query
     with row as (
@@ -117,5 +134,5 @@ end;
 $function$;
 
 comment on function recall._compare_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    jsonb, recall.settings) is
+    tstzrange, jsonb, recall.settings) is
     'A user''s turns, each compared with a query by vector, words and speaker.';

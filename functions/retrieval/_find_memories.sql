@@ -1,8 +1,8 @@
 -- recall._find_memories(…) -> candidates of a search, and the user's largest access count
 -- Compares all memories (or p_only) by words and by vector, and keeps every one that can be among
--- the best, whatever the small terms of its score add. Hybrid scores take similarity and words
--- min-max normalized over all that was compared (equal values: 1), and for a memory without a
--- vector the words stand in.
+-- the best, whatever the small terms of its score add and p_favor multiplies.
+-- Hybrid scores take similarity and words min-max normalized over all that was compared (equal
+-- values: 1), and for a memory without a vector the words stand in.
 create or replace function recall._find_memories(
     p_user_id        uuid,
     p_words          text[],
@@ -12,6 +12,7 @@ create or replace function recall._find_memories(
     p_min_similarity real,
     p_sessions       uuid[],
     p_weight         recall.score_weights,
+    p_favor          double precision,
     p_settings       recall.settings,
     out candidates    recall.memory_candidate[],
     out largest_count integer
@@ -86,11 +87,11 @@ begin
       into candidates
       from ranked as r
      cross join span as s
-     where r.base >= coalesce((select l.base from ranked as l offset p_limit - 1 limit 1) - v_small,
-                              '-infinity');
+     where r.base >= coalesce((select l.base from ranked as l offset p_limit - 1 limit 1)
+                              / (1 + p_favor) - v_small, '-infinity');
 end;
 $function$;
 
 comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, uuid[],
-    recall.score_weights, recall.settings) is
+    recall.score_weights, double precision, recall.settings) is
     'Candidates of a search: all memories compared by vector and by words, the best kept.';

@@ -1,8 +1,9 @@
 -- recall._rank_turns(…) -> the best turns, with the parts of their scores
 -- What a turn has of its own by recall._score_turns; then the better adjacent turn, the better one
 -- two away, the session's best and the citing memories add their shares
--- (settings.message_…_weight). The filter by time, role and metadata comes last, so that what is
--- left out still lends. The words of 5,000 turns, passed on from step to step, stay in memory.
+-- (settings.message_…_weight). Each part of a turn in p_favored counts settings.date_weight more.
+-- The filter by time, role and metadata comes last, so that what is left out still lends.
+-- The words of 5,000 turns, passed on from step to step, stay in memory.
 -- Generic plans whoever calls: with the number of likely turns known, a plan reads all of the
 -- user's turns instead of those by their key; and to make it anew takes longer than to search.
 create or replace function recall._rank_turns(
@@ -11,6 +12,7 @@ create or replace function recall._rank_turns(
     p_embedding halfvec,
     p_limit     integer,
     p_filter    recall.message_filter,
+    p_favored   tstzrange,
     p_cited     jsonb,
     p_settings  recall.settings
 )
@@ -23,7 +25,9 @@ set plan_cache_mode = force_generic_plan
 set work_mem = '32MB'
 as $function$
 declare
-    v_turns recall.found_turn[];
+    v_has_time constant boolean          := p_favored is not null;
+    v_favor    constant double precision := 1 + p_settings.date_weight;
+    v_turns    recall.found_turn[];
 begin
     with around as (
         select s.*,
@@ -35,20 +39,26 @@ begin
                    lead(s.own_part + s.feedback_part, 2) over in_session, 0) as neighbor_part,
                p_settings.message_session_weight
                * max(s.own_part + s.feedback_part) over in_session as session_part
-          from recall._score_turns(p_user_id, p_words, p_embedding, p_limit, p_filter, p_cited,
-                                   p_settings) as s
+          from recall._score_turns(p_user_id, p_words, p_embedding, p_limit, p_filter, p_favored,
+                                   p_cited, p_settings) as s
         window in_session as (partition by s.session_id order by s.turn_index
                               rows between unbounded preceding and unbounded following)
     )
     select array_agg(row(
                b.session_id, b.turn_index, b.created_at, b.score, b.similarity, b.lexical,
-               b.own_part, b.neighbor_part, b.session_part, b.memory_part, b.speaker_part,
-               b.feedback_part)::recall.found_turn)
+               b.favor * b.own_part, b.favor * b.neighbor_part, b.favor * b.session_part,
+               b.favor * b.memory_part, b.favor * b.speaker_part,
+               b.favor * b.feedback_part)::recall.found_turn)
       into v_turns
       from (
-            select a.*, a.own_part + a.feedback_part + a.neighbor_part + a.session_part
-                        + a.memory_part + a.speaker_part as score
+            select a.*, f.favor,
+                   f.favor * (a.own_part + a.feedback_part + a.neighbor_part + a.session_part
+                              + a.memory_part + a.speaker_part) as score
               from around as a
+             cross join lateral (
+                    select case when v_has_time and a.created_at <@ p_favored then v_favor
+                                else 1 end
+                   ) as f (favor)
              where (p_filter.since is null or a.created_at >= p_filter.since)
                and (p_filter.until is null or a.created_at < p_filter.until)
                and (p_filter.roles is null or a.role = any (p_filter.roles))
@@ -63,5 +73,5 @@ end;
 $function$;
 
 comment on function recall._rank_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    jsonb, recall.settings) is
+    tstzrange, jsonb, recall.settings) is
     'The best of a user''s turns for a query, with the parts that add up to their scores.';

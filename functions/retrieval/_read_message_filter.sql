@@ -22,7 +22,9 @@ begin
         return v_filter;
     end if;
     perform recall._check_keys(
-        p_filter, '{session_id,agent_id,since,until,roles,metadata}', 'filter');
+        p_filter, '{session_id,agent_id,since,until,roles,metadata,asked_at,dates}', 'filter');
+    perform recall._filter_value(p_filter, 'asked_at', 'timestamptz');
+    perform recall._filter_value(p_filter, 'dates', 'boolean');
     v_session_id   := recall._filter_value(p_filter, 'session_id', 'uuid')::uuid;
     v_agent_id     := recall._filter_value(p_filter, 'agent_id', 'text');
     v_metadata     := recall._filter_value(p_filter, 'metadata', 'jsonb')::jsonb;

@@ -9,6 +9,7 @@ create or replace function recall._score_turns(
     p_embedding halfvec,
     p_limit     integer,
     p_filter    recall.message_filter,
+    p_favored   tstzrange,
     p_cited     jsonb,
     p_settings  recall.settings
 )
@@ -37,7 +38,7 @@ begin
     return query
     with first as materialized (
         select * from recall._compare_turns(p_user_id, p_words, p_embedding, p_limit, p_filter,
-                                            p_cited, p_settings)
+                                            p_favored, p_cited, p_settings)
     ),
     total as materialized (
         select count(*)::double precision as turns, nullif(max(f.lexical), 0) as most
@@ -131,5 +132,5 @@ end;
 $function$;
 
 comment on function recall._score_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    jsonb, recall.settings) is
+    tstzrange, jsonb, recall.settings) is
     'A user''s turns with the parts of their scores that are their own.';

@@ -4,6 +4,7 @@
 -- the planner's choice, everything is compared exactly or only what is likely; and by the settings
 -- below one plan holds for all: the user's active rows by the partial index, joined by hash,
 -- whatever the statistics of a young table or the user's share of an old one suggest.
+-- What was observed in p_favored gains settings.date_weight of its score.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall._search_memories(
     p_user_id         uuid,
@@ -13,6 +14,7 @@ create or replace function recall._search_memories(
     p_filter          jsonb,
     p_as_of           timestamptz,
     p_session_id      uuid,
+    p_favored         tstzrange,
     p_settings        recall.settings
 )
 returns setof recall.found_memory
@@ -27,7 +29,7 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_filter     constant recall.memory_filter := recall._read_filter(p_filter, true);
+    v_filter     recall.memory_filter := recall._read_filter(p_filter, true);
     v_words      constant text[]  := case when p_query collate pg_c_utf8 ~ '\S'
                                           then recall._query_words(p_query, p_settings) end;
     v_weight     constant recall.score_weights := recall._score_weights(
@@ -37,6 +39,7 @@ declare
     v_sessions   uuid[] := array[v_filter.session_id];
     v_embedding  halfvec;
     v_only       uuid[];
+    v_inside     uuid[];
     v_is_many    boolean;
     v_found      record;
 begin
@@ -69,8 +72,20 @@ begin
         v_is_many := recall._has_many_memories(p_user_id, p_settings.exact_search_limit);
     end if;
     if v_is_many and v_weight.importance = 0 then
+        if p_favored is not null then
+            v_filter.is_empty        := false;
+            v_filter.observed_after  := lower(p_favored);
+            v_filter.observed_before := upper(p_favored);
+            v_inside := recall._likely_memories(
+                p_user_id, v_words, v_embedding,
+                recall._matching_memories(p_user_id, v_filter, null, v_sessions), p_limit,
+                v_sessions, p_settings);
+        end if;
         v_only := recall._likely_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
                                           v_sessions, p_settings);
+        if v_inside is not null then
+            v_only := array(select unnest(v_only) union select unnest(v_inside));
+        end if;
     end if;
 
     if v_weight.importance > 0 then
@@ -78,9 +93,18 @@ begin
     else
         v_found := recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
                                          v_filter.min_similarity, v_sessions, v_weight,
-                                         p_settings);
+                                         case when p_favored is null then 0
+                                              else p_settings.date_weight end, p_settings);
     end if;
 
+    if p_favored is not null then
+        return query
+        select r.*
+          from recall._favor_memories(p_user_id, v_found.candidates, v_found.largest_count,
+                                      p_limit, coalesce(p_as_of, now()), v_weight, p_favored,
+                                      p_settings) as r;
+        return;
+    end if;
     return query
     select r.*
       from recall._rank_memories(p_user_id, v_found.candidates, v_found.largest_count, p_limit,
@@ -89,4 +113,5 @@ end;
 $function$;
 
 comment on function recall._search_memories(uuid, text, halfvec, integer, jsonb, timestamptz, uuid,
-    recall.settings) is 'Memories for a query, best first, with every part of their scores.';
+    tstzrange, recall.settings) is
+    'Memories for a query, best first, with every part of their scores.';

@@ -2,7 +2,8 @@
 -- With a text and a vector both rank; with a vector alone it is the semantic search, with a text
 -- alone the lexical one, without both the most important and recent. Up to exact_search_limit
 -- memories of the user it compares every vector, above it those whose sign bits come nearest. It
--- returns as many rows as match, up to the limit. Reads only.
+-- returns as many rows as match, up to the limit. What was observed in a time that the query names
+-- gains settings.date_weight of its score (recall.query_dates). Reads only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search(
     p_user_id         uuid,
@@ -129,8 +130,9 @@ begin
 
     return query
     select m.*
-      from recall._search_memories(p_user_id, p_query, p_query_embedding, p_limit, p_filter,
-                                   p_as_of, null, v_settings) as m
+      from recall._search_memories(
+               p_user_id, p_query, p_query_embedding, p_limit, p_filter, p_as_of, null,
+               recall._favored_time(p_query, p_filter, p_as_of, v_settings), v_settings) as m
     offset v_rows;
 end;
 $function$;
@@ -139,5 +141,6 @@ comment on function recall.search(uuid, text, halfvec, integer, jsonb, timestamp
     'Memories of the user for a text, a vector or both, best first. Filter: kinds, kinds_none, '
     'tiers, scopes, slots, tags_any, tags_all, provenance, source, source_session_id, agent_id, '
     'session_id, metadata, observed_after, observed_before, valid_at, min_similarity, '
-    'include_ended. as_of replays what was known. score = decay × the sum of the parts; relevance '
-    'is the classic score (0 to 1).';
+    'include_ended; asked_at (when the query was asked, for "last week"; default as_of, or now), '
+    'dates (false: such words favor nothing). as_of replays what was known. score = decay × the '
+    'sum of the parts; relevance is the classic score (0 to 1).';

@@ -2,7 +2,9 @@
 -- Over all sessions. Words and meaning rank equally; a turn gains by its speaker being named, from
 -- the turns around it, from its session, and from the memories that rest on it, since a question
 -- and its answer seldom stand in one turn. Filter: session_id, agent_id, since, until, roles,
--- metadata (containment). Retracted turns are never found. Reads only.
+-- metadata (containment). A turn of a time that the query names gains settings.date_weight of its
+-- score (recall.query_dates; asked_at and dates in the filter). Retracted turns are never found.
+-- Reads only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search_messages(
     p_user_id         uuid,
@@ -62,6 +64,7 @@ begin
     v_words    := recall._query_words(coalesce(p_query, ''), v_settings);
     v_turns    := recall._rank_turns(
         p_user_id, v_words, p_query_embedding, p_limit, v_filter,
+        recall._favored_time(p_query, p_filter, null, v_settings),
         recall._cited_messages(p_user_id, p_query, p_query_embedding, v_settings), v_settings);
     return query
     select * from recall._read_turns(p_user_id, v_turns);
@@ -70,4 +73,5 @@ $function$;
 
 comment on function recall.search_messages(uuid, text, halfvec, integer, jsonb) is
     'Turns of all of a user''s sessions, best first, with the parts that add up to the score. '
-    'Filter: session_id, agent_id, since, until, roles, metadata.';
+    'Filter: session_id, agent_id, since, until, roles, metadata; asked_at (when the query was '
+    'asked, for "last week"; default now), dates (false: such words favor nothing).';

@@ -1,5 +1,5 @@
 -- recall._check_settings_keys(changes, what)
--- Raises  RC003 unknown key or language, RC007 one that is fixed at installation.
+-- Raises  RC003 unknown key, language or time zone, RC007 one that is fixed at installation.
 create or replace function recall._check_settings_keys(
     p_changes jsonb,
     p_what    text
@@ -34,9 +34,10 @@ begin
 
     perform recall._check_keys(p_changes, v_known, p_what);
     perform recall._check_language(p_changes -> 'language');
+    perform recall._check_time_zone(p_changes ->> 'time_zone', 'time_zone');
 end;
 $function$;
 
 comment on function recall._check_settings_keys(jsonb, text) is
     'Refuse keys that are no settings (RC003) or fixed at installation (RC007), and an unknown '
-    'language (RC003).';
+    'language or time zone (RC003).';

@@ -113,6 +113,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
     "purge_expired": {"limit": "integer", "as_of": "timestamp with time zone"},
     "put_working": {"user_id": "uuid", "session_id": "uuid", "task_id": "text", "key": "text",
         "value": "jsonb", "ttl": "interval", "token_count": "integer"},
+    "query_dates": {"query": "text", "now": "timestamp with time zone", "time_zone": "text"},
     "record_access": {"user_id": "uuid", "memory_ids": "uuid[]", "relevance": "real[]",
         "efficiency": "real"},
     "record_model_call": {"user_id": "uuid", "model": "text", "provider": "text",

@@ -96,6 +96,8 @@ create table if not exists recall.settings (
     feedback_turns                  integer     not null default 10,
     feedback_words                  integer     not null default 10,
     session_turn_weight             real        not null default 0.5,
+    date_weight                     real        not null default 0.25,
+    time_zone                       text        not null default 'UTC',
     recalled_turns                  integer     not null default 10,
     recalled_similarity             real        not null default 0.3,
     recalled_max_characters         integer     not null default 600,
@@ -229,6 +231,7 @@ create table if not exists recall.settings (
     constraint settings_feedback_check
         check (feedback_turns between 2 and 100 and feedback_words between 1 and 100),
     constraint settings_session_turn_weight_check check (session_turn_weight between 0 and 1),
+    constraint settings_date_weight_check check (date_weight between 0 and 1),
     constraint settings_recalled_turns_check check (recalled_turns between 0 and 1000),
     constraint settings_recalled_similarity_check check (recalled_similarity between -1 and 1),
     constraint settings_recalled_max_characters_check
@@ -281,8 +284,10 @@ create table if not exists recall.settings (
         and ended_vector_retention >= interval '0'
         and message_search_retention >= interval '0')
 );
--- A schema of an older state lacks it.
+-- A schema of an older state lacks them.
 alter table recall.settings add column if not exists user_cost_limit_microcents bigint;
+alter table recall.settings add column if not exists date_weight real not null default 0.25;
+alter table recall.settings add column if not exists time_zone text not null default 'UTC';
 
 comment on table recall.settings is
     'One row with every constant; change it with recall.configure, per user with '
@@ -458,6 +463,11 @@ comment on column recall.settings.feedback_words is
 comment on column recall.settings.session_turn_weight is
     'What a session''s best turn counts in a search of sessions, beside its title and summary '
     '(0 to 1).';
+comment on column recall.settings.date_weight is
+    'Share of its score that a hit gains when it lies in the time that the query names (0 to 1; '
+    '0: dates in queries count for nothing); per user.';
+comment on column recall.settings.time_zone is
+    'Time zone whose days a query means by "yesterday": a name of pg_timezone_names; per user.';
 comment on column recall.settings.recalled_turns is
     'Older turns that a context quotes at most (0 to 1000).';
 comment on column recall.settings.recalled_similarity is

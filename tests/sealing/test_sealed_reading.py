@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -111,6 +112,25 @@ def test_searches_find_as_for_any_user(
     assert [one.memory_id for one in chat.last_context.memories] == [found[0].memory_id]
     taken = [one for one in chat.explain("What is my parrot called?", max_memories=1) if one.taken]
     assert [one.content for one in taken] == ["The user has a parrot named Otto."]
+
+
+def test_dates_in_a_query_favor_that_time(memory: AgentMemory, sealed: uuid.UUID) -> None:
+    """The driver does it, since the database never sees the query."""
+    for month, name in enumerate(("jan", "feb", "mar"), start=1):
+        memory.remember(sealed, f"Ada went to the {name} concert.",
+                        observed_at=datetime(2026, month, 5, tzinfo=UTC))  # fmt: skip
+    asked = {"asked_at": datetime(2026, 3, 11, tzinfo=UTC)}
+
+    def found(**more: Any) -> list[str]:
+        hits = memory.search(sealed, "concert in January", **asked, **more)
+        assert len(hits) == 3
+        return [hit.content for hit in hits]
+
+    assert "jan" in found()[0]
+    plain = found(dates=False)
+    assert "jan" not in plain[0]
+    assert found(filter={"dates": False}) == plain
+    assert found(filter={"observed_after": "2025-01-01T00:00:00Z"}) == plain
 
 
 def test_searches_are_bounded_and_judged(memory: AgentMemory, sealed: uuid.UUID) -> None:

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, TypeVar
+from datetime import UTC, datetime
 from uuid import UUID
 
 from pgrecall._async.base import JSON, User
 from pgrecall._async.memories import AsyncMemories
 from pgrecall._calls import UNSET, Unset, Vector
 from pgrecall._ranking import (
-    DEFAULT_LIMIT,
     RERANKED,
+    Hit,
     Reranker,
     as_moment,
     best_first,
     by_scores,
-    by_window,
     by_words,
     contains,
     first,
+    seen_rows,
     shares_of_words,
 )
 from pgrecall._runtime import AsyncRuntime
-from pgrecall.dates import time_window
 from pgrecall.messages import content_text
 from pgrecall.rows import MessageHit, SearchHit, SessionHit
 
 __all__ = ["AsyncRetrieval"]
-
-Row = TypeVar("Row")
 
 logger = logging.getLogger("pgrecall")
 
@@ -41,6 +36,17 @@ _OPENED_FOR_SEARCH = 1000  # memories, the nearest, or the weightiest
 _OPENED_SESSIONS = 500  # of which titles and summaries are looked at
 _OPENED_MESSAGES = 2000  # the latest of the sessions that were active last
 _NEAR_MESSAGES = 100  # the nearest, where there are vectors
+
+
+def _with_dates(filter: JSON | Unset, asked_at: datetime | None, dates: bool) -> JSON:  # noqa: A002
+    """Return a filter that says when a query was asked, and whether its dates favor anything."""
+    given = {} if isinstance(filter, Unset) else dict(filter)
+    if asked_at is not None:
+        moment = asked_at if asked_at.tzinfo else asked_at.replace(tzinfo=UTC)
+        given["asked_at"] = moment.isoformat()
+    if not dates:
+        given["dates"] = False
+    return given
 
 
 class AsyncRetrieval(AsyncMemories):
@@ -74,7 +80,7 @@ class AsyncRetrieval(AsyncMemories):
                 valid_at, min_similarity, include_ended.
             as_of: search what was known then.
             asked_at: when the query was asked, for "last week" and its like; None is `as_of`, or
-                now.
+                now. Days are those of the user's setting time_zone (encrypted users: UTC).
             dates: whether such words in the query favor what was observed in that time; with a
                 filter by time they never do.
             reranker: another one than the client's; None for none.
@@ -82,39 +88,26 @@ class AsyncRetrieval(AsyncMemories):
         Raises:
             InvalidInputError: an unknown key of the filter, a negative limit.
         """
-        given = {} if filter is UNSET else dict(filter)
-        asked = asked_at if asked_at is not None or as_of is UNSET else as_of
-        window = time_window(query, asked) if dates and query else None
-        times = {"observed_after", "observed_before", "valid_at"}
+        given = _with_dates(filter, asked_at, dates)
+        chosen = self._chosen(reranker) if query else None
         if query and await self._sealing(user):
+            from pgrecall.encryption._dates import by_window, favored_window
+
             found = await self._search_sealed(user, query, embedding, given, as_of)
-            if window is not None and not times & given.keys():
-                found = by_window(found, window, lambda hit: hit.observed_at)
-            found = await self._reranked(query, found, self._chosen(reranker))
-            return first(found, limit)
-        hits, wanted = await self._favored(
-            self._read_memory,
+            window = favored_window(query, given, None if isinstance(as_of, Unset) else as_of)
+            found = by_window(found, window, lambda hit: hit.observed_at)
+            return first(await self._reranked(query, found, chosen), limit)
+        hits = await self._read_memory(
             SearchHit,
             user,
             "search",
-            limit=limit,
-            is_reranked=bool(query) and self._chosen(reranker) is not None,
-            filter=given,
-            inside=None
-            if window is None or times & given.keys()
-            else {
-                "observed_after": window.since.isoformat(),
-                "observed_before": window.until.isoformat(),
-            },
-            key=lambda hit: hit.memory_id,
-            order=lambda found: (
-                found if window is None else by_window(found, window, lambda hit: hit.observed_at)
-            ),
             query=UNSET if query is None else query,
             query_embedding=await self._vector(user, query, embedding),
+            limit=limit if chosen is None else seen_rows(limit),
+            filter=given,
             as_of=as_of,
         )
-        return (await self._reranked(query or "", hits, self._chosen(reranker)))[:wanted]
+        return hits if chosen is None else first(await self._reranked(query, hits, chosen), limit)
 
     async def search_messages(
         self,
@@ -136,38 +129,32 @@ class AsyncRetrieval(AsyncMemories):
             embedding: the query's vector; None searches by words, left out it is made here.
             limit: how many at most.
             filter: session_id, agent_id, since, until, roles, metadata.
-            asked_at: when the query was asked, for "last week" and its like; None is now.
+            asked_at: when the query was asked, for "last week" and its like; None is now. Days are
+                those of the user's setting time_zone (encrypted users: UTC).
             dates: whether such words in the query favor what was said in that time; with a filter
                 by time they never do.
             reranker: another one than the client's; None for none.
         """
-        given = {} if filter is UNSET else dict(filter)
-        window = time_window(query, asked_at) if dates and query else None
+        given = _with_dates(filter, asked_at, dates)
+        chosen = self._chosen(reranker)
         if await self._sealing(user):
+            from pgrecall.encryption._dates import by_window, favored_window
+
             found = await self._search_sealed_messages(user, query, embedding, given)
-            if window is not None and not {"since", "until"} & given.keys():
-                found = by_window(found, window, lambda hit: hit.created_at)
-            found = await self._reranked(query, found, self._chosen(reranker))
-            return first(found, limit)
-        hits, wanted = await self._favored(
-            self._read_history,
+            found = by_window(
+                found, favored_window(query or "", given, None), lambda hit: hit.created_at
+            )
+            return first(await self._reranked(query, found, chosen), limit)
+        hits = await self._read_history(
             MessageHit,
             user,
             "search_messages",
-            limit=limit,
-            is_reranked=self._chosen(reranker) is not None,
-            filter=given,
-            inside=None
-            if window is None or {"since", "until"} & given.keys()
-            else {"since": window.since.isoformat(), "until": window.until.isoformat()},
-            key=lambda hit: hit.message_id,
-            order=lambda found: (
-                found if window is None else by_window(found, window, lambda hit: hit.created_at)
-            ),
             query=query,
             query_embedding=await self._vector(user, query, embedding),
+            limit=limit if chosen is None else seen_rows(limit),
+            filter=given,
         )
-        return (await self._reranked(query, hits, self._chosen(reranker)))[:wanted]
+        return hits if chosen is None else first(await self._reranked(query, hits, chosen), limit)
 
     async def search_sessions(
         self,
@@ -196,38 +183,11 @@ class AsyncRetrieval(AsyncMemories):
             limit=limit,
         )
 
-    # What a time in the query favors, and the order of a reranker
+    # The order of a reranker
 
-    async def _favored(
-        self,
-        read: Callable[..., Any],
-        row: type[Row],
-        user: User,
-        function: str,
-        *,
-        limit: int | Unset,
-        is_reranked: bool,
-        filter: JSON,  # noqa: A002
-        inside: JSON | None,
-        key: Callable[[Row], UUID],
-        order: Callable[[list[Row]], list[Row]],
-        **arguments: Any,
-    ) -> tuple[list[Row], int | None]:
-        """Return hits, with those that a time in the query favors, and how many are wanted."""
-        asked, wanted = limit, None
-        if is_reranked:
-            wanted = DEFAULT_LIMIT if isinstance(limit, Unset) else limit
-            asked = max(wanted, RERANKED) if wanted > 0 else wanted
-        found = await read(row, user, function, limit=asked, filter=filter, **arguments)
-        if inside is None or not found:
-            return found, wanted
-        more = await read(
-            row, user, function, limit=asked, filter={**filter, **inside}, **arguments
-        )
-        known = {key(hit) for hit in found}
-        return order(found + [hit for hit in more if key(hit) not in known])[: len(found)], wanted
-
-    async def _reranked(self, query: str, hits: list[Row], reranker: Reranker | None) -> list[Row]:
+    async def _reranked(
+        self, query: str | None, hits: list[Hit], reranker: Reranker | None
+    ) -> list[Hit]:
         """Return the hits in the order of a reranker; in their own when it fails or is late."""
         if reranker is None or not query or len(hits) < 2:
             return hits

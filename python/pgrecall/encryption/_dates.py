@@ -1,17 +1,24 @@
-"""What a query says about time, as a window: "last week", "in March", "two months ago".
+"""Dates in the queries of encrypted users, which the database never sees.
 
-Pure: the same text and the same moment always give the same window. Only English is understood;
-what is not understood gives no window, never an error.
+The same expressions as in `recall.query_dates`; a test compares the two. Only English is
+understood; a query that says nothing about time gives no window, never an error.
 """
 
 from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
-__all__ = ["TimeWindow", "time_window"]
+from pgrecall._ranking import Hit, as_moment
+
+__all__ = ["TimeWindow", "by_window", "favored_window", "time_window"]
+
+_WEIGHT = 0.25  # the default of the setting date_weight
+_FILTERS = {"observed_after", "observed_before", "valid_at", "since", "until"}
 
 _NUMBERS = {
     word: number
@@ -68,6 +75,35 @@ class TimeWindow:
     def holds(self, moment: datetime | None) -> bool:
         """Return whether a moment lies in it; one that is not known does not."""
         return moment is not None and self.since <= moment < self.until
+
+
+def by_window(
+    hits: Iterable[Hit], window: TimeWindow | None, moment: Callable[[Hit], datetime | None]
+) -> list[Hit]:
+    """Return hits in order of their scores, a quarter more for those in the window."""
+    return sorted(
+        hits,
+        key=lambda hit: (
+            -hit.score * (1 + _WEIGHT * (window is not None and window.holds(moment(hit))))
+        ),
+    )
+
+
+def favored_window(
+    query: str, keys: Mapping[str, Any], as_of: datetime | None
+) -> TimeWindow | None:
+    """Return the window that a query names, as `recall._favored_time` does; days are UTC's.
+
+    Args:
+        query: the query.
+        keys: the filter of the search, with asked_at and dates.
+        as_of: the time that is searched, if not now.
+    """
+    given = {key for key, value in keys.items() if value is not None}
+    if keys.get("dates") is False or _FILTERS & given:
+        return None
+    asked = as_moment(keys.get("asked_at")) or as_of
+    return time_window(query, asked and asked.astimezone(UTC))
 
 
 def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:

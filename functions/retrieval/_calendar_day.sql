@@ -1,0 +1,19 @@
+-- Return a day of the calendar, or NULL when it has no such day.
+create or replace function recall._calendar_day(
+    p_year  integer,
+    p_month integer,
+    p_day   integer
+)
+returns date
+language sql
+immutable
+parallel safe
+return case
+           when p_month between 1 and 12
+                and p_day between 1 and date_part('day', make_date(p_year, p_month, 1)
+                                                         + interval '1 month - 1 day')
+               then make_date(p_year, p_month, p_day)
+       end;
+
+comment on function recall._calendar_day(integer, integer, integer) is
+    'A day of the calendar; NULL when it has no such day.';

@@ -1,0 +1,44 @@
+-- Score candidates as recall._rank_memories does, in favor of a time, and return the best.
+-- What was observed in that time gains settings.date_weight of its score and of each part, so that
+-- the parts still add up. A function of its own, since most searches name no time and would pay for
+-- the comparison and the products in each row.
+create or replace function recall._favor_memories(
+    p_user_id       uuid,
+    p_candidates    recall.memory_candidate[],
+    p_largest_count integer,
+    p_limit         integer,
+    p_at            timestamptz,
+    p_weight        recall.score_weights,
+    p_favored       tstzrange,
+    p_settings      recall.settings
+)
+returns setof recall.found_memory
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_favor constant double precision := 1 + p_settings.date_weight;
+begin
+    return query
+    select r.memory_id, r.content, r.kind, r.tier, f.favor * r.score as score, r.relevance,
+           r.similarity, r.lexical, r.freshness, r.frequency, r.authority, r.importance,
+           r.confidence, r.tags, r.observed_at, r.created_at, r.token_count, r.slot, r.scope,
+           r.provenance, r.source_turn_ids, r.access_count, r.session_id,
+           f.favor * r.similarity_part, f.favor * r.lexical_part, f.favor * r.freshness_part,
+           f.favor * r.frequency_part, f.favor * r.authority_part, f.favor * r.importance_part,
+           r.decay
+      from recall._rank_memories(p_user_id, p_candidates, p_largest_count, null, p_at, p_weight,
+                                 p_settings) with ordinality as r
+     cross join lateral (
+            select case when r.observed_at <@ p_favored then v_favor else 1 end
+           ) as f (favor)
+     order by score desc, r.ordinality
+     limit p_limit;
+end;
+$function$;
+
+comment on function recall._favor_memories(uuid, recall.memory_candidate[], integer, integer,
+    timestamptz, recall.score_weights, tstzrange, recall.settings) is
+    'Score candidates in favor of a time and return the best, each part of the score named.';
