@@ -9,6 +9,7 @@ project.
     … --without neighbor …       switch a part of the ranking off, to see what it is worth
     … --facts                    also ingest the data's facts as memories that cite their turns
     … --compare                  vectors alone, words alone, both, ours, each part off: one table
+    … --dates                    the questions that name a time, by settings.date_weight
     … --tokens                   how many tokens each of them needs for the same evidence
     … --recall 20000             what `search` finds of the nearest of one user's so many memories
 
@@ -49,10 +50,11 @@ PARTS: dict[str, dict[str, float]] = {
     "memory": {"message_memory_weight": 0},
     "speaker": {"message_speaker_weight": 0},
     "feedback": {"message_feedback_weight": 0},
+    "dates": {"date_weight": 0},
 }
 
 
-NOT_OWN = ("neighbor", "session", "memory", "speaker", "feedback")
+NOT_OWN = ("neighbor", "session", "memory", "speaker", "feedback", "dates")
 ALONE = {setting: 0 for part in NOT_OWN for setting in PARTS[part]}
 COMPARED: dict[str, tuple[bool, dict[str, float]]] = {
     "the vector alone": (False, ALONE | PARTS["words"]),
@@ -177,6 +179,12 @@ def ingest_facts(
     )
 
 
+def asked_after(conversation: dict[str, Any]) -> datetime:
+    """Return the day after the last session of a conversation."""
+    sessions = conversation["sessions"]
+    return max(datetime.fromisoformat(s["at"]) for s in sessions) + timedelta(days=1)
+
+
 def rankings(
     db: psycopg.Connection[Any],
     embed: Embeddings,
@@ -184,13 +192,14 @@ def rankings(
     conversation: dict[str, Any],
     ids: dict[str, str],
 ) -> Iterator[dict[str, Any]]:
-    """Ask every question; yield the turn ids found, best first."""
+    """Ask every question the day after the last session; yield the turn ids found, best first."""
+    asked_at = asked_after(conversation)
     questions = [q["question"] for q in conversation["questions"]]
     for question, vector in zip(questions, embed(questions), strict=True):
         rows = db.execute(
             "select message_id from recall.search_messages(p_user_id => %s, p_query => %s, "
-            "p_query_embedding => %s, p_limit => 100)",
-            [user, question, HalfVector(vector)],
+            "p_query_embedding => %s, p_limit => 100, p_filter => %s)",
+            [user, question, HalfVector(vector), Jsonb({"asked_at": asked_at.isoformat()})],
         ).fetchall()
         yield {
             "conversation": conversation["id"],
@@ -347,13 +356,13 @@ class Benchmark:
             command = [sys.executable, str(self.scorer), str(self.data), out.name, *arguments]
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    def rankings(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
-        """Ask every question that has an answer; yield it with the turns found, best first."""
+    def rankings(self) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+        """Ask every question that has an answer; yield its conversation, itself and the ranking."""
         for conversation, user, ids, _ in self.loaded:
             asked = rankings(self.db, self.embed, user, conversation, ids)
             for question, found in zip(conversation["questions"], asked, strict=True):
                 if question["category"] != "adversarial":
-                    yield question, found["ranked"]
+                    yield conversation["id"], question, found["ranked"]
 
     def tokens(self) -> Iterator[str]:
         """Yield the lines of a table: the tokens that hold so much of the evidence."""
@@ -382,8 +391,27 @@ class Benchmark:
                 self.add_facts()
             usual = json.loads(one(self.db, "select recall.get_settings()::text"))
             self.configure(changes)
-            yield line(name, [ranked for _, ranked in self.rankings()]) + " |"
+            yield line(name, [ranked for *_, ranked in self.rankings()]) + " |"
             self.configure({key: usual[key] for key in changes})
+
+    def dates(self) -> Iterator[str]:
+        """Yield the lines of a table: r@10 of the questions that name a time, by date_weight."""
+        asked = {(c["id"], question["question"]): one(
+                     self.db, "select expression from recall.query_dates(%s, %s)",
+                     question["question"], asked_after(c))
+                 for c, *_ in self.loaded for question in c["questions"]}  # fmt: skip
+        usual = json.loads(one(self.db, "select recall.get_settings()::text"))["date_weight"]
+        yield "| `date_weight` | questions that name a time | r@10 |"
+        yield "|---|---|---|"
+        for weight in (0, 0.1, usual, 0.5):
+            self.configure({"date_weight": weight})
+            shares = [
+                len({*question["evidence"]} & {*ranked[:10]}) / len({*question["evidence"]})
+                for owner, question, ranked in self.rankings()
+                if asked[owner, question["question"]]
+            ]
+            yield f"| {weight} | {len(shares)} | {100 * sum(shares) / len(shares):.1f} |"
+        self.configure({"date_weight": usual})
 
     def compare(self) -> Iterator[str]:
         """Yield the lines of a table: each way of ranking beside the others."""
@@ -415,6 +443,7 @@ def main() -> int:
     parser.add_argument("--without", action="append", choices=list(PARTS), default=[])
     parser.add_argument("--set", type=json.loads, default={}, help="settings to try, as JSON")
     parser.add_argument("--compare", action="store_true", help="every way of ranking, in one table")
+    parser.add_argument("--dates", action="store_true", help="the questions that name a time")
     parser.add_argument("--tokens", action="store_true", help="tokens for equal evidence")
     parser.add_argument("--recall", type=int, metavar="MEMORIES", help="of one user's memories")
     parser.add_argument("--json", action="store_true", help="the scorer's JSON")
@@ -432,9 +461,12 @@ def main() -> int:
             return 0
         benchmark = Benchmark(db, options.data, options.scorer)
         benchmark.configure(options.set)
-        if options.compare or options.tokens:
-            for line in benchmark.compare() if options.compare else benchmark.tokens():
-                print(line, flush=True)
+        tables = {benchmark.compare: options.compare, benchmark.dates: options.dates,
+                  benchmark.tokens: options.tokens}  # fmt: skip
+        if any(tables.values()):
+            for table, is_asked in tables.items():
+                for line in table() if is_asked else ():
+                    print(line, flush=True)
             return 0
         if options.facts:
             benchmark.add_facts()
