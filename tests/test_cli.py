@@ -381,7 +381,7 @@ def test_import_again(cli: Cli, who: str, tmp_path: Path) -> None:
 
 
 def test_import_again_of_a_file_older_than_the_session(cli: Cli, who: str, tmp_path: Path) -> None:
-    """The session's last message is later, so the database raises the times of the file."""
+    """The times stay as the file has them, so a second run recognizes each message."""
     now = lines(tmp_path / "now.jsonl", message(who, "today", created_at="2025-01-01T00:00:00Z"))
     assert cli("import", now, "--json").json["messages"] == 1
     said = [message(who, text, created_at=f"2024-03-01T10:00:0{at}Z")

@@ -549,7 +549,8 @@ def test_a_long_reader_only_delays_it(db: Connection, own: str, user: uuid.UUID)
         raise_errors(results)
         assert results[1] == 0
         assert worst < 2, "the wait for a lock is bounded"
-        assert call(db, "drop_expired_partitions") == [{"done": 0, "more": True}]
+        for _ in range(3):  # the turns are retired by then, and only the reader is in the way
+            assert call(db, "drop_expired_partitions") == [{"done": 0, "more": True}]
         assert session_row(db, user, session)["first_retained_turn"] == 2
         assert value(db, "select count(*) from recall.conversation_history"
                          " where session_id = %s", [session]) == 2  # fmt: skip

@@ -67,23 +67,17 @@ class Imported:
 class _Stored:
     """What a session holds already, to be matched with lines, each message once.
 
-    A line without a time matches a stored message whatever its time. The database raises a time
-    before the session's last message to that one's, so a stored message with the time of the one
-    before it matches an earlier line, too.
+    A line without a time matches a stored message whatever its time.
     """
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self) -> None:
         self._times: dict[str, list[datetime]] = {}
-        self._raised: dict[str, list[datetime]] = {}
-        before: datetime | None = None
-        for message in messages:
-            content = message.content if message.content_parts is None else message.content_parts
-            key = _identity(message.role, content, message.name, message.tool_calls,
-                            message.tool_call_id)  # fmt: skip
-            self._times.setdefault(key, []).append(message.created_at)
-            if message.created_at == before:
-                self._raised.setdefault(key, []).append(message.created_at)
-            before = message.created_at
+
+    def add(self, message: Message) -> None:
+        content = message.content if message.content_parts is None else message.content_parts
+        key = _identity(message.role, content, message.name, message.tool_calls,
+                        message.tool_call_id)  # fmt: skip
+        self._times.setdefault(key, []).append(message.created_at)
 
     def take(self, message: JSON, at: datetime | None) -> bool:
         """Return whether the message is there, and count it as found."""
@@ -94,17 +88,10 @@ class _Stored:
             message.get("tool_calls"),
             message.get("tool_call_id"),
         )
-        times, raised = self._times.get(key, []), self._raised.get(key, [])
-        if at is not None and at not in times:
-            at = min((time for time in raised if time > at), default=None)
-            if at is None:
-                return False
-        if not times:
+        times = self._times.get(key, [])
+        if not times or (at is not None and at not in times):
             return False
-        found = times[0] if at is None else at
-        times.remove(found)
-        if found in raised:
-            raised.remove(found)
+        times.remove(times[0] if at is None else at)
         return True
 
 
@@ -187,7 +174,7 @@ class MessageImporter:
             self.imported.sessions.add(key)
         conversation = self._conversations[key]
         conversation.seen += 1
-        if at is not None:  # the database raises a time before the last one, too
+        if at is not None:  # a conversation's times do not go back
             at = conversation.latest = max(at, conversation.latest or at)
             message["created_at"] = at.isoformat()
         if self._is_stored(conversation, message, at, line.place):
@@ -252,13 +239,13 @@ class MessageImporter:
         if self._extraction is not None and found.metadata.get("extraction") != self._extraction:
             chat.update(metadata=metadata)
         conversation.chat = chat
-        stored: list[Message] = []
+        conversation.stored = _Stored()
         before = found.turn_count + 1
         while before > 1:
             page = chat.messages(limit=_BATCH, before_turn=before)
-            stored += page
+            for message in page:
+                conversation.stored.add(message)
             before = page[-1].turn_index if page else 0
-        conversation.stored = _Stored(sorted(stored, key=lambda message: message.turn_index))
 
     def _flush(self, conversation: _Conversation) -> None:
         waiting, conversation.waiting = conversation.waiting, []
