@@ -31,7 +31,8 @@ begin
         return recall._defer_job(p_job, p_work, 'the worker opens no texts of encrypted users',
                                  v_now + interval '1 minute');
     end if;
-    if recall._needs_model(p_job.kind, p_job.payload) then
+    -- Vectors cost a hundredth of a chat, and end what was paid for already.
+    if p_step ? 'chat' then
         v_limit := recall._reached_limit(p_job.user_id, v_now);
         if v_limit.o_whose is not null then
             return recall._defer_job(p_job, p_work, recall._limit_text(v_limit.o_whose,

@@ -18,10 +18,17 @@ begin
     if v_work ->> 'lease' is distinct from p_job.lease_token::text then
         v_work := jsonb_build_object(
             'lease', p_job.lease_token, 'worker', '{}'::jsonb, 'windows', '{}'::jsonb,
-            'tries', 0, 'shrinks', 0, 'made', coalesce(v_work -> 'made', '{}'));
+            'tries', 0, 'shrinks', 0, 'made', '{}'::jsonb)
+            || coalesce(recall._kept_work(v_work), '{}');
     end if;
-    if jsonb_typeof(p_worker) = 'object' then
+    if p_worker is not null then
         v_work := v_work || jsonb_build_object('worker', jsonb_strip_nulls(p_worker));
+    end if;
+    -- Vectors of another embedding model are of no use since settings name a new one.
+    if v_work ? 'embedder' and v_work ->> 'embedder' <> (select s.embedding_model
+                                                           from recall.settings as s) then
+        v_work := (v_work - 'embedder') || jsonb_build_object(
+            'made', (v_work -> 'made') - '{vectors,done}'::text[]);
     end if;
     return v_work || jsonb_build_object(
         'is_sealed', v_is_sealed,
@@ -30,4 +37,4 @@ end;
 $function$;
 
 comment on function recall._begin_work(recall.jobs, jsonb) is
-    'State of a leased job: lease, worker, windows, tries, shrinks, made, question.';
+    'State of a leased job: lease, worker, windows, tries, shrinks, made, embedder, question.';

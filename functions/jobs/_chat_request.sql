@@ -31,14 +31,16 @@ declare
                                     || v_schema::text;
     v_limit     integer := (p_chat ->> 'max_tokens')::integer;
     v_room      constant integer := (p_chat ->> 'spare')::integer;
+    v_raw       constant text    := coalesce(v_complaint ->> 'raw', '');
+    v_is_quoted constant boolean := v_complaint is not null and not v_is_cut and v_raw <> ''
+                                    and recall._estimate_tokens(v_raw || v_told) + 50 <= v_room;
     v_pieces    jsonb   := p_chat -> 'pieces';
     v_messages  jsonb;
 begin
     if v_is_cut then
         v_limit := greatest(v_limit, least(2 * v_limit, v_limit + v_room));
     end if;
-    if v_complaint is not null
-       and (v_is_cut or coalesce(v_complaint ->> 'raw', '') = '' or v_room < 600) then
+    if v_complaint is not null and not v_is_quoted then
         v_pieces := v_pieces || jsonb_build_array(E'\n\nYour last answer was ' || case
             when v_is_cut then 'cut off. Answer shorter.' else 'not the JSON asked for.' end);
     end if;
@@ -48,10 +50,9 @@ begin
             'content', v_prompt.content || case when v_format = 'json_schema' then ''
                                                 else E'\n\n' || v_told end),
         jsonb_build_object('role', 'user', 'content', recall._joined_pieces(v_pieces)));
-    if v_complaint is not null and not v_is_cut and coalesce(v_complaint ->> 'raw', '') <> ''
-       and v_room >= 600 then
+    if v_is_quoted then
         v_messages := v_messages || jsonb_build_array(
-            jsonb_build_object('role', 'assistant', 'content', v_complaint ->> 'raw'),
+            jsonb_build_object('role', 'assistant', 'content', v_raw),
             jsonb_build_object('role', 'user', 'content', format(
                 E'That was not the JSON asked for: %s.\nAnswer again. %s',
                 v_complaint ->> 'problem', v_told)));

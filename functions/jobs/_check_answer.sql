@@ -27,7 +27,7 @@ begin
        or coalesce(jsonb_typeof(p_answer -> 'content'), 'null') not in ('string', 'null')
        or coalesce(jsonb_typeof(p_answer -> 'vectors'), 'null') not in ('array', 'null')
        or coalesce(jsonb_typeof(p_answer -> 'error'), 'null') not in ('object', 'null')
-       or coalesce((p_answer ->> 'latency_ms'), '0') !~ '^[0-9]{1,12}([.][0-9]*)?([eE][+-]?[0-9])?$'
+       or coalesce(p_answer ->> 'latency_ms', '0') !~ '^[0-9]{1,11}([.][0-9]*)?$'
        or jsonb_typeof(v_usage) <> 'object'
        or num_nulls(nullif(p_answer -> 'content', 'null'), nullif(p_answer -> 'value', 'null'),
                     nullif(p_answer -> 'vectors', 'null'), nullif(p_answer -> 'error', 'null'),

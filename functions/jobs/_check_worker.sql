@@ -1,4 +1,4 @@
--- Refuse what does not say what a worker offers.
+-- Refuse what does not say what a worker offers. NULL stands for what it said before.
 -- Raises  RC003.
 create or replace function recall._check_worker(
     p_worker jsonb
@@ -13,17 +13,21 @@ declare
     v_hint    constant text := 'chat_model, context_window, models ({"extract": {"model": "…", '
                                '"context_window": n}}), embedding_model, embed_batch, '
                                'embed_tokens, features, encryption.';
+    v_worker  constant jsonb := jsonb_strip_nulls(p_worker);
     v_problem text;
 begin
+    if p_worker is null then
+        return;
+    end if;
     perform recall._check_json(p_worker, 'p_worker');
     perform recall._check_keys(
-        p_worker, '{chat_model,context_window,models,embedding_model,embed_batch,embed_tokens,'
+        v_worker, '{chat_model,context_window,models,embedding_model,embed_batch,embed_tokens,'
                   'features,encryption}', 'p_worker');
     perform recall._check_keys(
-        coalesce(p_worker -> 'models', '{}'),
+        coalesce(v_worker -> 'models', '{}'),
         '{extract,consolidate,summarize,compact,merge,pattern}', 'models of p_worker');
     perform recall._check_keys(
-        coalesce(p_worker -> 'features', '{}'),
+        coalesce(v_worker -> 'features', '{}'),
         '{response_format,schema_lengths,temperature,limit}', 'features of p_worker');
 
     select format('%s is %s', v.name, left(v.value::text, 80))
@@ -36,13 +40,15 @@ begin
                         then w.value::text ~ '^[1-9][0-9]{0,8}$'
                         when w.key = 'encryption' then jsonb_typeof(w.value) = 'boolean'
                         else true end
-              from jsonb_each(jsonb_strip_nulls(p_worker)) as w
+              from jsonb_each(v_worker) as w
              union all
             select 'models.' || m.key, m.value,
                    jsonb_typeof(m.value) = 'object'
+                   and m.value - '{model,context_window}'::text[] = '{}'
                    and coalesce(jsonb_typeof(m.value -> 'model'), 'string') = 'string'
+                   and coalesce(m.value ->> 'model', '?') <> ''
                    and coalesce((m.value -> 'context_window')::text, '1') ~ '^[1-9][0-9]{0,8}$'
-              from jsonb_each(coalesce(p_worker -> 'models', '{}')) as m
+              from jsonb_each(coalesce(v_worker -> 'models', '{}')) as m
              union all
             select 'features.' || f.key, f.value,
                    case f.key
@@ -50,7 +56,7 @@ begin
                            then f.value <@ '["json_schema", "json_object", "text"]'
                        when 'limit' then f.value <@ '["max_tokens", "max_completion_tokens"]'
                        else jsonb_typeof(f.value) = 'boolean' end
-              from jsonb_each(coalesce(p_worker -> 'features', '{}')) as f
+              from jsonb_each(coalesce(v_worker -> 'features', '{}')) as f
            ) as v (name, value, is_fit)
      where v.is_fit is not true
      limit 1;

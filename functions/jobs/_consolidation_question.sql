@@ -19,7 +19,8 @@ declare
     v_limit  constant integer := recall._answer_room(
         p_work, 'consolidate', least(4096, greatest(400, 25 * jsonb_array_length(p_open))));
     v_room   constant integer := recall._prompt_room(p_work, v_prompt, v_limit, 16);
-    v_count  integer := jsonb_array_length(p_open);
+    -- a decision takes 25 tokens of the answer
+    v_count  integer := least(jsonb_array_length(p_open), greatest(1, v_limit / 25));
     v_shown  integer := (select max(jsonb_array_length(o.item -> 'neighbors'))
                            from jsonb_array_elements(p_open) as o (item));
     v_pieces jsonb;

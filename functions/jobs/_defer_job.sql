@@ -1,5 +1,6 @@
--- Give a leased job back without counting the attempt: nothing can be done now.
--- What was made is kept. Without a time the job is due at once: its world has moved.
+-- Give a leased job back, with a time without counting the attempt: nothing can be done now.
+-- What was made is kept. Without a time the job is due at once: its world has moved, which counts
+-- as an attempt, so that a job which always finds that does not go on for ever.
 create or replace function recall._defer_job(
     p_job    recall.jobs,
     p_work   jsonb,
@@ -25,6 +26,9 @@ begin
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     perform recall._return_job(v_job, v_run_at, p_reason);
+    if v_job.attempts >= v_job.max_attempts then
+        return jsonb_build_object('type', 'failed', 'error', p_reason, 'dead', true);
+    end if;
     return jsonb_build_object('type', 'deferred', 'reason', p_reason, 'run_at', v_run_at);
 end;
 $function$;

@@ -34,6 +34,7 @@ declare
     v_room     integer;
     v_limit    integer;
     v_facts    integer;
+    v_kinds    jsonb;
 begin
     v_first  := recall._leading_exchanges(
         v_messages, least(v_most, recall._attempt_share(v_messages, p_job.attempts)));
@@ -41,7 +42,10 @@ begin
     if v_first <> '[]' then
         v_head  := recall._extraction_head(v_input, v_known, v_sealed);
         v_limit := recall._answer_room(p_work, 'extract', 4096);
-        v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_head));
+        -- the kinds stand in the schema, too
+        v_kinds := (select jsonb_agg(k.key) from jsonb_object_keys(v_input -> 'kinds') as k (key));
+        v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_head)
+                                       + recall._estimate_tokens(v_kinds::text));
         v_turns := recall._leading_turns(v_first, v_limits, v_room, v_sealed);
         v_taken := v_turns.o_taken;
         v_users := array(
@@ -58,7 +62,10 @@ begin
             || jsonb '{"candidates": [], "episodes": [], "decisions": []}');
     end if;
 
-    v_facts := p_settings.max_facts_per_turn * cardinality(v_users);
+    v_limit := least(v_limit, greatest(400, v_per_turn * cardinality(v_users)));
+    v_facts := least(p_settings.max_facts_per_turn * cardinality(v_users),
+                     greatest(1, ((v_limit + cardinality(v_users)) * 100 / 128
+                                  - 50 * cardinality(v_users)) / 90));
     return jsonb_build_object('chat', jsonb_build_object(
         'purpose', 'extract',
         'pieces', recall._prompt_parts(array[
@@ -69,7 +76,7 @@ begin
                                             cardinality(v_users)),
         'shorter', recall._extraction_schema(v_prompt.schema, v_input -> 'kinds',
                                              (v_facts + 1) / 2, (cardinality(v_users) + 1) / 2),
-        'max_tokens', least(v_limit, greatest(400, v_per_turn * cardinality(v_users))),
+        'max_tokens', v_limit,
         'spare', greatest(0, v_room - recall._pieces_tokens(v_turns.o_pieces)),
         'seal', jsonb '{"facts[].content": "memory", "facts[].slot": "slot",
                         "facts[].tags[]": "tag", "episodes[].content": "memory"}',

@@ -1,4 +1,5 @@
 -- Return the schema of an extraction with its kinds and its caps.
+-- A fact of a kind that there is none of is kept, as a fact.
 create or replace function recall._extraction_schema(
     p_schema   jsonb,
     p_kinds    jsonb,
@@ -11,8 +12,11 @@ immutable
 parallel safe
 return jsonb_set(jsonb_set(jsonb_set(
     p_schema,
-    '{properties,facts,items,properties,kind,enum}',
-    (select jsonb_agg(k.key order by k.key) from jsonb_object_keys(p_kinds) as k (key))),
+    '{properties,facts,items,properties,kind}',
+    (select jsonb_build_object('type', 'string', 'enum', jsonb_agg(k.key order by k.key),
+                               'default', coalesce(min(k.key) filter (where k.key = 'fact'),
+                                                   min(k.key)))
+       from jsonb_object_keys(p_kinds) as k (key))),
     '{properties,facts,maxItems}', to_jsonb(p_facts)),
     '{properties,episodes,maxItems}', to_jsonb(p_episodes));
 

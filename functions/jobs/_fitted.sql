@@ -1,5 +1,6 @@
 -- Fit a value to a JSON schema: missing parts filled in, words trimmed; or say what does not fit.
--- Models leave out what has an obvious value: the schema's "default" fills it in.
+-- Models leave out what has an obvious value: the schema's "default" fills it in, and stands for a
+-- word that is none of an "enum".
 -- Lengths and sizes are not checked: what is longer is cut where it is stored.
 create or replace function recall._fitted(
     p_value  jsonb,
@@ -18,6 +19,7 @@ declare
     v_text  text;
     v_part  record;
     v_found record;
+    v_items jsonb[] := '{}'::jsonb[];
 begin
     o_value := p_value;
     if p_value is null or p_value = 'null' and 'null' <> all (v_types) then
@@ -43,7 +45,6 @@ begin
                 o_value := o_value || jsonb_build_object(v_part.key, v_found.o_value);
             end loop;
         when jsonb_typeof(p_value) = 'array' and 'array' = any (v_types) then
-            o_value := '[]';
             for v_part in
                 select * from jsonb_array_elements(p_value) with ordinality as e (value, place)
             loop
@@ -51,16 +52,18 @@ begin
                                           format('%s.%s', p_path, v_part.place - 1));
                 o_problem := v_found.o_problem;
                 exit when o_problem is not null;
-                o_value := o_value || jsonb_build_array(v_found.o_value);
+                v_items := array_append(v_items, v_found.o_value);
             end loop;
+            o_value := to_jsonb(v_items);
         when jsonb_typeof(p_value) = 'string' and 'string' = any (v_types) then
             o_value := to_jsonb(btrim(v_text, E' \t\r\n'));
             if p_schema ? 'enum' and not p_schema -> 'enum' @> o_value then
-                select e.word
-                  into o_value
-                  from jsonb_array_elements(p_schema -> 'enum') as e (word)
-                 where lower(e.word #>> '{}' collate pg_c_utf8)
-                       = lower(btrim(v_text, E' \t\r\n') collate pg_c_utf8);
+                o_value := coalesce((
+                    select e.word
+                      from jsonb_array_elements(p_schema -> 'enum') as e (word)
+                     where lower(e.word #>> '{}' collate pg_c_utf8)
+                           = lower(btrim(v_text, E' \t\r\n') collate pg_c_utf8)
+                     limit 1), p_schema -> 'default');
             end if;
         when 'integer' = any (v_types) and v_text ~ '^-?[0-9]{1,9}([.]0+)?$' then
             o_value := to_jsonb(trunc(v_text::numeric)::integer);

@@ -1,6 +1,6 @@
 -- Return a message as a numbered line of a prompt, and its tokens.
 -- Each text of it has at most so many characters, by its role. A message that is shown whole has
--- the tokens that are stored of it.
+-- the tokens that are stored of it; the indent of each further line is another, and so is the name.
 create or replace function recall._message_line(
     p_message   jsonb,
     p_limits    jsonb,
@@ -16,10 +16,12 @@ as $function$
 declare
     v_role   constant text    := p_message ->> 'role';
     v_limit  constant integer := coalesce((p_limits ->> v_role)::integer, 1200);
-    v_stored constant integer := (p_message ->> 'token_count')::integer + 8;
     v_body   constant text    := p_message ->> 'text';
     v_name   constant jsonb   := recall._prompt_piece(p_message ->> 'name', 100, p_is_sealed, true);
     v_calls  constant jsonb   := coalesce(p_message -> 'tool_calls', '[]');
+    v_stored constant integer := (p_message ->> 'token_count')::integer + 8
+        + coalesce(length(v_body) - length(replace(v_body, E'\n', '')), 0)
+        + recall._pieces_tokens(jsonb_build_array(v_name)) + 4 * jsonb_array_length(v_calls);
     v_is_whole boolean := recall._text_length(v_body) <= v_limit;
     v_call     record;
 begin

@@ -1,7 +1,8 @@
 -- recall._return_job(job, run_at, error)
 -- Running becomes ready again, or dead after its last attempt. When an equal job became ready
--- meanwhile, that one takes over, attempts included: a poisonous job must not live for ever. One
--- that becomes ready at this very moment is met at the unique index.
+-- meanwhile, that one takes over, with what models have made, and attempts included: a poisonous
+-- job must not live for ever. One that becomes ready at this very moment is met at the unique
+-- index.
 create or replace function recall._return_job(
     p_job    recall.jobs,
     p_run_at timestamptz,
@@ -21,6 +22,11 @@ begin
         update recall.jobs as t
            set attempts   = greatest(t.attempts, p_job.attempts),
                run_at     = greatest(t.run_at, p_run_at),
+               work       = coalesce((
+                   select recall._kept_work(j.work)
+                     from recall.jobs as j
+                    where j.user_id = p_job.user_id
+                      and j.job_id  = p_job.job_id), t.work),
                last_error = p_error
          where t.user_id    = p_job.user_id
            and t.kind       = p_job.kind

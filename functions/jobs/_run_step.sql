@@ -1,7 +1,7 @@
 -- Run the step of a job on what has been made so far, and return what comes next.
 -- Each step is one function, read from top to bottom, which is run anew at every call. It returns
--- `made` with one of: `chat`, `embed` or `select`, a question; `apply`, an effect before the next
--- question; `result`, the end; or `problem`, what is wrong with what the model said.
+-- `made` with one of: `chat`, `embed` or `select`, a question; `result`, the end; `moved`, the session
+-- has gone on without this job; or `problem`, what is wrong with what the model said.
 create or replace function recall._run_step(
     p_job  recall.jobs,
     p_work jsonb
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._run_step(recall.jobs, jsonb) is
-    'What comes next in a job: a question, an effect, the end, or a complaint.';
+    'What comes next in a job: a question, the end, or a complaint.';

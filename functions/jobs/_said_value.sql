@@ -1,7 +1,8 @@
 -- Read the JSON of an answer, and fit it to a schema: its value, or what is wrong with it.
 -- Thoughts, a fence or a sentence may stand around the object; NUL and halves of surrogate pairs,
--- which jsonb does not take, are left out. A worker that has parsed it (for an encrypted user)
--- hands in the value, or null for what is no JSON.
+-- which jsonb does not take, are left out. Some servers send thoughts without the tag that opens
+-- them. A worker that has parsed the answer (for an encrypted user) hands in the value, or null for
+-- what is no JSON.
 create or replace function recall._said_value(
     p_answer jsonb,
     p_schema jsonb,
@@ -14,9 +15,10 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_text text := regexp_replace(coalesce(p_answer ->> 'content', ''), '<think>.*?</think>', '',
-                                  'g');
-    v_last integer;
+    -- beyond this nothing is read: no step asks for a twentieth of it
+    v_longest constant integer := 1000000;
+    v_text    text := p_answer ->> 'content';
+    v_last    integer;
 begin
     if jsonb_typeof(p_answer -> 'value') = 'object' then
         select f.o_value, f.o_problem
@@ -25,14 +27,21 @@ begin
         return;
     end if;
 
+    v_text := regexp_replace(v_text, '<think>.*?</think>', '', 'g');
+    v_text := regexp_replace(v_text, '^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)', '');
     v_text := substr(v_text, nullif(strpos(v_text, '{'), 0));
+    if length(v_text) > v_longest then
+        o_problem := format('longer than %s characters', v_longest);
+        return;
+    end if;
     for v_try in 1 .. 50 loop
         v_last := length(v_text) - strpos(reverse(v_text), '}') + 1;
         exit when v_text is null or strpos(v_text, '}') = 0;
         v_text := left(v_text, v_last);
         if not pg_input_is_valid(v_text, 'jsonb') and pg_input_is_valid(v_text, 'json') then
             v_text := regexp_replace(
-                v_text, '(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1', 'g');
+                v_text, '(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})'
+                        '|\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1', 'g');
         end if;
         if pg_input_is_valid(v_text, 'jsonb') then
             o_problem := recall._json_problem(v_text::jsonb, 64);

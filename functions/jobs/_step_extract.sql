@@ -66,7 +66,7 @@ begin
                || recall._consolidation_question(p_work, v_open, v_settings);
     end if;
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
-        v_made - '{prompt,consolidated_by,vectors,all_decided}'::text[]
+        v_made - '{prompt,consolidated_by,vectors}'::text[]
         || recall._vectors_result(
                v_made, jsonb_array_length((v_made -> 'candidates') || (v_made -> 'episodes')),
                v_settings));

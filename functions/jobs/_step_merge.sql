@@ -46,6 +46,9 @@ begin
         v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_topic));
         v_lines := recall._leading_lines(
             recall._memory_lines(v_input -> 'memories', v_sealed), v_room);
+        if v_lines.o_taken < 2 then
+            return jsonb '{"result": {"merges": []}}';
+        end if;
         return jsonb_build_object('made', v_made, 'chat', jsonb_build_object(
             'purpose', 'merge',
             'pieces', recall._prompt_parts(array[
@@ -64,7 +67,7 @@ begin
                                  from jsonb_array_elements(v_input -> 'memories') as m (memory)),
                 'memories', jsonb_path_query_array(
                     v_input -> 'memories',
-                    format('$[0 to %s].memory_id', greatest(v_lines.o_taken, 1) - 1)::jsonpath))));
+                    format('$[0 to %s].memory_id', v_lines.o_taken - 1)::jsonpath))));
     end if;
 
     -- Vectors

@@ -49,6 +49,9 @@ begin
         v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_known));
         v_lines := recall._leading_lines(
             recall._memory_lines(v_input -> 'episodes', v_sealed), v_room);
+        if v_lines.o_taken = 0 then
+            return jsonb '{"result": {"content": null}}';
+        end if;
         return jsonb_build_object('made', v_made, 'chat', jsonb_build_object(
             'purpose', 'pattern',
             'pieces', recall._prompt_parts(array[
@@ -71,7 +74,7 @@ begin
                 'prompt', v_prompt.name || '@' || v_prompt.version,
                 'episodes', jsonb_path_query_array(
                     v_input -> 'episodes',
-                    format('$[0 to %s].memory_id', greatest(v_lines.o_taken, 1) - 1)::jsonpath))));
+                    format('$[0 to %s].memory_id', v_lines.o_taken - 1)::jsonpath))));
     end if;
 
     -- Its vector

@@ -18,6 +18,8 @@ declare
     v_window     jsonb;
     v_items      integer;
     v_candidates jsonb;
+    v_texts      jsonb;
+    v_digest     text;
     v_wanted     jsonb;
 begin
     -- The turns whose vectors are on their way, or those that are due
@@ -48,13 +50,20 @@ begin
     end if;
 
     -- Vectors
-    v_wanted := recall._vectors_wanted(p_work, v_made, (
+    v_texts := (
         select coalesce(jsonb_agg(recall._embed_piece(c.candidate ->> 'content', v_sealed)
                                   order by c.place), '[]')
-          from jsonb_array_elements(v_candidates) with ordinality as c (candidate, place)));
+          from jsonb_array_elements(v_candidates) with ordinality as c (candidate, place));
+    v_digest := encode(sha256(convert_to(v_texts::text, 'UTF8')), 'hex');
+    if v_made ->> 'texts' <> v_digest then
+        -- Settings have changed what a statement is: vectors so far are of other texts.
+        v_made := v_made - 'vectors';
+    end if;
+    v_wanted := recall._vectors_wanted(p_work, v_made, v_texts);
     if v_wanted is not null then
         return jsonb_build_object('made', v_made, 'items', v_items)
-               || jsonb_set(v_wanted, '{embed,keep}', v_window);
+               || jsonb_set(v_wanted, '{embed,keep}',
+                            v_window || jsonb_build_object('texts', v_digest));
     end if;
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
         v_window || case when v_sealed then jsonb_build_object('candidates', v_candidates)

@@ -40,8 +40,8 @@ begin
             v_work := v_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
         end if;
         if v_problem is null then
-            v_work := v_work || jsonb_build_object(
-                'said', v_said.o_value, 'answered', v_question, 'model', p_answer -> 'model');
+            v_work := v_work || jsonb_build_object('said', v_said.o_value,
+                                                   'answered', v_question);
         else
             v_work := recall._complain(v_work, v_problem,
                                        p_answer ->> 'finish_reason' = 'length');

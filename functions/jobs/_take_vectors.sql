@@ -1,5 +1,5 @@
 -- Take a batch of vectors into the state of a job: those of the request in flight, in its order.
--- Null stands for a text that has none.
+-- Null stands for a text that has none. Those of a model that settings no longer name are left out.
 create or replace function recall._take_vectors(
     p_work   jsonb,
     p_answer jsonb
@@ -17,13 +17,16 @@ declare
     v_vectors constant jsonb   := coalesce(nullif(p_answer -> 'vectors', 'null'), '[]');
     v_read    halfvec[];
 begin
+    if p_work #>> '{question,model}' <> (select s.embedding_model from recall.settings as s) then
+        return v_work;
+    end if;
     if jsonb_array_length(v_vectors) <> v_wanted then
         return v_work || jsonb_build_object('failure', jsonb_build_object(
             'error', format('%s vectors of %s texts', jsonb_array_length(v_vectors), v_wanted),
             'is_final', false, 'is_ours', true));
     end if;
     v_read := recall._embeddings_from_json(v_vectors);
-    return v_work || jsonb_build_object('made', jsonb_set(
+    return v_work || jsonb_build_object('embedder', p_work #> '{question,model}', 'made', jsonb_set(
         p_work -> 'made', '{vectors}',
         coalesce(p_work #> '{made,vectors}', '[]')
         || coalesce((select jsonb_agg(v.vector::text order by v.place)

@@ -58,16 +58,10 @@ begin
             end if;
             if v_work ? 'said' then
                 v_spans[1].items := coalesce((v_step ->> 'items')::integer, 0);
+                v_work := (v_work - '{said,complaint}'::text[]) || jsonb '{"tries": 0}';
             end if;
-            v_work := (v_work - 'said') || jsonb_build_object('made', v_step -> 'made');
-            exit when not v_step ? 'apply';
-
-            -- An effect of its own before the step goes on.
-            if not recall._apply_result(v_job, v_step -> 'apply') then
-                v_step := jsonb '{"moved": true}';
-                exit;
-            end if;
-            v_work := v_work || jsonb '{"made": {}}';
+            v_work := v_work || jsonb_build_object('made', v_step -> 'made');
+            exit;
         end loop;
         if v_step ? 'result' then
             v_done := recall._complete_job(v_job, v_step -> 'result');
