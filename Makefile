@@ -9,12 +9,12 @@ STAMP  := $(VENV)/.installed
 export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format generate bench eval soak dist clean
+.PHONY: help setup node demo test lint format generate bench eval soak dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(STAMP)  ## create .venv and install everything into it
+setup: $(STAMP) node  ## create .venv and install everything into it
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -23,9 +23,18 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pgspot==0.9.4
 	@touch $@
 
+# What examples/node needs, where there is a Node; without one its tests are skipped.
+node:
+	@if command -v npm >/dev/null; then \
+	    cd examples/node && cmp -s package-lock.json node_modules/.installed || { \
+	        npm ci --silent --no-audit --no-fund && \
+	        cp package-lock.json node_modules/.installed; }; \
+	fi
+
 demo: $(STAMP)  ## import example conversations, search them, compile a context (no key, no Docker)
 	@$(BIN)/pgrecall demo
 
+test: node
 test: $(STAMP)  ## run the tests (PGRECALL_TEST_SERVER=embedded, docker or a DSN; ARGS for pytest)
 	$(BIN)/python -m pytest $(ARGS)
 
