@@ -499,6 +499,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_check_exchange_end.sql
 \ir ../functions/jobs/_check_model.sql
 \ir ../functions/jobs/_check_pattern.sql
+\ir ../functions/jobs/_check_prompt.sql
 \ir ../functions/jobs/_check_worker.sql
 \ir ../functions/jobs/_clause_kind.sql
 \ir ../functions/jobs/_clause_meanings.sql
@@ -576,6 +577,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_prompt.sql
 \ir ../functions/jobs/_prompt_block.sql
 \ir ../functions/jobs/_prompt_checksum.sql
+\ir ../functions/jobs/_prompt_name.sql
 \ir ../functions/jobs/_prompt_parts.sql
 \ir ../functions/jobs/_prompt_piece.sql
 \ir ../functions/jobs/_prompt_room.sql
@@ -591,10 +593,12 @@ begin isolation level read committed;
 \ir ../functions/jobs/_run_step.sql
 \ir ../functions/jobs/_run_task.sql
 \ir ../functions/jobs/_said_value.sql
+\ir ../functions/jobs/_schema_problem.sql
 \ir ../functions/jobs/_schema_types.sql
 \ir ../functions/jobs/_searchable_messages.sql
 \ir ../functions/jobs/_sent_schema.sql
 \ir ../functions/jobs/_ship_prompt.sql
+\ir ../functions/jobs/_shipped_prompt.sql
 \ir ../functions/jobs/_slot_name.sql
 \ir ../functions/jobs/_statements_question.sql
 \ir ../functions/jobs/_step_compact.sql
@@ -633,14 +637,17 @@ begin isolation level read committed;
 \ir ../functions/jobs/finish_job.sql
 \ir ../functions/jobs/job_input.sql
 \ir ../functions/jobs/list_maintenance.sql
+\ir ../functions/jobs/list_prompts.sql
 \ir ../functions/jobs/maintain.sql
 \ir ../functions/jobs/maintenance_commands.sql
 \ir ../functions/jobs/next_request.sql
 \ir ../functions/jobs/release_expired_leases.sql
+\ir ../functions/jobs/reset_prompt.sql
 \ir ../functions/jobs/retry_dead_jobs.sql
 \ir ../functions/jobs/run_due_maintenance.sql
 \ir ../functions/jobs/run_maintenance.sql
 \ir ../functions/jobs/schedule_maintenance.sql
+\ir ../functions/jobs/set_prompt.sql
 \ir ../functions/jobs/set_scheduler.sql
 \ir ../functions/jobs/unschedule_maintenance.sql
 \ir ../functions/jobs/waiting_jobs.sql

@@ -12,7 +12,7 @@ declare
     v_roles    text[];
     v_prefix   constant text   := (select s.role_prefix from recall.settings as s);
     v_reader   constant text[] := array[
-        'user_id', 'uuidv7', 'version', 'health', 'get_settings', 'list_models',
+        'user_id', 'uuidv7', 'version', 'health', 'get_settings', 'list_models', 'list_prompts',
         'message_hash', 'new_messages_since',
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
@@ -39,7 +39,8 @@ declare
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
         'metrics'];
     v_admin    constant text[] := array[
-        'configure', 'configure_user', 'register_model', 'register_kind', 'retry_dead_jobs',
+        'configure', 'configure_user', 'register_model', 'register_kind', 'set_prompt',
+        'reset_prompt', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance', 'set_scheduler',
         'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key',

@@ -131,7 +131,8 @@ select p.oid::regprocedure::text
    and coalesce(p.proargnames[1], '') <> 'p_user_id'
    and p.proname not in (
         'uuidv7', 'user_id', 'ensure_user', 'message_hash', 'new_messages_since', 'version',
-        'query_dates', 'configure', 'register_model', 'register_kind',
+        'query_dates', 'configure', 'register_model', 'register_kind', 'set_prompt',
+        'reset_prompt',
         'claim_jobs', 'waiting_jobs', 'retry_dead_jobs',
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',
@@ -141,7 +142,7 @@ select p.oid::regprocedure::text
         'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
         'configure_maintenance', 'set_scheduler',
         'list_erasures', 'list_sealed_users', 'replay_erasures',
-        'health', 'metrics', 'get_settings', 'list_models');
+        'health', 'metrics', 'get_settings', 'list_models', 'list_prompts');
 
 -- rule: constraints are named <table>_<columns>_<kind>
 select format('%s on %s', k.conname, k.conrelid::regclass)

@@ -66,6 +66,7 @@ CALLS: list[Call] = [
     _global("health"),
     _global("get_settings"),
     _global("list_models"),
+    _global("list_prompts"),
     # sessions
     _global("ensure_user", "%(name)s"),
     _call("open_session", "'gpt-4o-mini', %(mark)s, p_parent_session_id => %(session)s"),
@@ -209,6 +210,8 @@ CALLS: list[Call] = [
     _global("configure_maintenance", "'expire_working', '{\"batch_size\": 100}'"),
     _global("register_model", "'mine', 1000"),
     _global("register_kind", "'mine', 'My own kind'"),
+    _global("set_prompt", "'extract', 'Extract facts.', 'own-1'"),
+    _global("reset_prompt", "'extract'"),
     # privacy
     _call("forget_memory", "%(memory)s"),
     _call("forget_session", "%(session)s"),

@@ -25,7 +25,8 @@ Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
 
 OF_NOBODY = {
-    "configure", "configure_maintenance", "register_model", "register_kind", "uuidv7",
+    "configure", "configure_maintenance", "register_model", "register_kind", "set_prompt",
+    "reset_prompt", "uuidv7",
     "forget_user", "forget_memory", "forget_session", "replay_erasures",
 }  # fmt: skip
 """What writes nothing of a user, or forgets itself."""

@@ -255,7 +255,8 @@ IDENTIFIERS = {
 }
 """Names that are given to users, models, workers and keys: they say who or what it is."""
 
-NOT_A_USERS = {"configure", "register_model", "register_kind", "configure_maintenance"}
+NOT_A_USERS = {"configure", "register_model", "register_kind", "set_prompt",
+               "configure_maintenance"}  # fmt: skip
 ONCE = {"finish_job", "fail_job"}
 """What a second call would not do again."""
 

@@ -22,7 +22,8 @@ Connection = psycopg.Connection[Any]
 Login = dict[str, str]
 
 READER = {
-    "user_id", "uuidv7", "version", "health", "get_settings", "list_models", "message_hash",
+    "user_id", "uuidv7", "version", "health", "get_settings", "list_models", "list_prompts",
+    "message_hash",
     "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
     "search_sessions",
     "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
@@ -59,6 +60,8 @@ ADMIN = {
     "configure_user",
     "register_model",
     "register_kind",
+    "set_prompt",
+    "reset_prompt",
     "retry_dead_jobs",
     "configure_maintenance",
     "maintenance_commands",

@@ -44,7 +44,7 @@ begin
         'max_tokens', v_limit,
         'spare', greatest(0, v_room - recall._pieces_tokens(v_pieces)),
         'keep', jsonb_build_object(
-            'prompt', v_prompt.name || '@' || v_prompt.version,
+            'prompt', recall._prompt_name(v_prompt),
             'open', (
                 select jsonb_agg(jsonb_build_object(
                            'ordinal', o.item -> 'ordinal',

@@ -81,7 +81,7 @@ begin
         'seal', jsonb '{"facts[].content": "memory", "facts[].slot": "slot",
                         "facts[].tags[]": "tag", "episodes[].content": "memory"}',
         'keep', v_cursor || jsonb_build_object(
-            'prompt', v_prompt.name || '@' || v_prompt.version,
+            'prompt', recall._prompt_name(v_prompt),
             'facts', v_facts,
             'user_turns', to_jsonb(v_users),
             'turns', (select jsonb_agg(e.message -> 'turn_index' order by e.place)

@@ -62,7 +62,7 @@ begin
                 v_input -> 'memories',
                 format('$[0 to %s].content', greatest(v_lines.o_taken, 1) - 1)::jsonpath)),
             'keep', jsonb_build_object(
-                'prompt', v_prompt.name || '@' || v_prompt.version,
+                'prompt', recall._prompt_name(v_prompt),
                 'characters', (select sum(length(m.memory ->> 'content'))
                                  from jsonb_array_elements(v_input -> 'memories') as m (memory)),
                 'memories', jsonb_path_query_array(

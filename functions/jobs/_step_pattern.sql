@@ -71,7 +71,7 @@ begin
                             with ordinality as e (episode, place)),
                     format('$[0 to %s]', greatest(v_lines.o_taken, 1) - 1)::jsonpath)),
             'keep', jsonb_build_object(
-                'prompt', v_prompt.name || '@' || v_prompt.version,
+                'prompt', recall._prompt_name(v_prompt),
                 'episodes', jsonb_path_query_array(
                     v_input -> 'episodes',
                     format('$[0 to %s].memory_id', v_lines.o_taken - 1)::jsonpath))));

@@ -45,7 +45,7 @@ begin
         'spare', greatest(0, v_room - recall._pieces_tokens(v_turns.o_pieces)),
         'seal', jsonb '{"summary": "summary"}',
         'keep', jsonb_build_object(
-            'prompt', v_prompt.name || '@' || v_prompt.version,
+            'prompt', recall._prompt_name(v_prompt),
             'through_turn', p_through,
             'read', p_messages -> (v_turns.o_taken - 1) -> 'turn_index',
             'taken', v_turns.o_taken)));

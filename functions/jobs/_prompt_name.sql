@@ -1,0 +1,13 @@
+-- Return how the provenance names a prompt: name@version, with the language unless it is English.
+create or replace function recall._prompt_name(
+    p_prompt recall.prompts
+)
+returns text
+language sql
+immutable
+parallel safe
+return (p_prompt).name || '@' || (p_prompt).version
+       || case when (p_prompt).language = 'en' then '' else ':' || (p_prompt).language end;
+
+comment on function recall._prompt_name(recall.prompts) is
+    'Name of a prompt in the provenance: extract@1, or extract@own-1:de.';
