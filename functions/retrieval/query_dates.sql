@@ -16,6 +16,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
+security definer
 set search_path from current
 as $function$
 declare
