@@ -491,6 +491,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_attempt_share.sql
 \ir ../functions/jobs/_backoff.sql
 \ir ../functions/jobs/_begin_work.sql
+\ir ../functions/jobs/_bound_piece.sql
 \ir ../functions/jobs/_candidate_lines.sql
 \ir ../functions/jobs/_chat_model.sql
 \ir ../functions/jobs/_chat_request.sql

@@ -26,7 +26,10 @@ begin
                  union all
                 select o.place, n.below, jsonb_build_array(
                            format('   %s) ', n.below),
-                           recall._prompt_piece(n.memory ->> 'content', 500, p_is_sealed, true),
+                           recall._bound_piece(
+                               recall._prompt_piece(n.memory ->> 'content', 500, p_is_sealed,
+                                                    true),
+                               n.memory -> 'memory_id'),
                            format(' (%s, %s)', n.memory ->> 'kind',
                                   left(n.memory ->> 'observed_at', 10)))
                   from jsonb_array_elements(p_open) with ordinality as o (item, place)

@@ -21,7 +21,9 @@ begin
     v_profile := recall._leading_lines((
         select coalesce(jsonb_agg(jsonb_build_array(
                    recall._prompt_piece(p.key, 100, p_is_sealed, true), ': ',
-                   recall._prompt_piece(p.value ->> 'content', 500, p_is_sealed, true))
+                   recall._bound_piece(
+                       recall._prompt_piece(p.value ->> 'content', 500, p_is_sealed, true),
+                       p.value -> 'memory_id'))
                    order by p.key), '[]')
           from jsonb_each(coalesce(nullif(p_input -> 'profile', 'null'), '{}')) as p), p_most);
     return recall._prompt_parts(array[

@@ -13,7 +13,9 @@ begin
     return (
         select coalesce(jsonb_agg(jsonb_build_array(
                    format('%s. ', e.place),
-                   recall._prompt_piece(e.memory ->> 'content', 4000, p_is_sealed, true),
+                   recall._bound_piece(
+                       recall._prompt_piece(e.memory ->> 'content', 4000, p_is_sealed, true),
+                       e.memory -> 'memory_id'),
                    format(' (%s)', e.memory ->> 'observed_at')) order by e.place), '[]')
           from jsonb_array_elements(p_memories) with ordinality as e (memory, place));
 end;

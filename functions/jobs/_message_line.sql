@@ -28,7 +28,9 @@ begin
     o_pieces := jsonb_build_array(format('[%s] %s', p_message ->> 'turn_index', v_role))
                 || case when v_name = '""' then jsonb '[": "]'
                         else jsonb_build_array(' ', v_name, ': ') end
-                || jsonb_build_array(recall._prompt_piece(v_body, v_limit, p_is_sealed));
+                || jsonb_build_array(recall._bound_piece(
+                       recall._prompt_piece(v_body, v_limit, p_is_sealed),
+                       p_message -> 'message_id'));
     for v_call in
         select e.place, coalesce(e.call #>> '{function,name}', '?') as name,
                coalesce(e.call #>> '{function,arguments}', '') as arguments
@@ -39,7 +41,9 @@ begin
                                                  else ' (calls ' end
                  else '; ' end,
             recall._prompt_piece(v_call.name, 100, false, true), ' ',
-            recall._prompt_piece(v_call.arguments, v_limit, p_is_sealed, true));
+            recall._bound_piece(
+                recall._prompt_piece(v_call.arguments, v_limit, p_is_sealed, true),
+                p_message -> 'message_id'));
         v_is_whole := v_is_whole and recall._text_length(v_call.arguments) <= v_limit;
     end loop;
     if v_calls <> '[]' then

@@ -1,7 +1,7 @@
 -- Run the step of a job on what has been made so far, and return what comes next.
 -- Each step is one function, read from top to bottom, which is run anew at every call. It returns
--- `made` with one of: `chat`, `embed` or `select`, a question; `result`, the end; `moved`, the session
--- has gone on without this job; or `problem`, what is wrong with what the model said.
+-- `made` with one of: `chat`, `embed` or `select`, a question; `result`, the end; `moved`, the
+-- session has gone on without this job; or `problem`, what is wrong with what the model said.
 create or replace function recall._run_step(
     p_job  recall.jobs,
     p_work jsonb

@@ -24,7 +24,8 @@ begin
             'messages', (
                 select coalesce(jsonb_agg(jsonb_build_object(
                            'turn', m.message -> 'turn_index',
-                           'ciphertext', m.message -> 'text') order by m.place), '[]')
+                           'ciphertext', m.message -> 'text',
+                           'row', m.message -> 'message_id') order by m.place), '[]')
                   from jsonb_array_elements(v_input -> 'messages')
                        with ordinality as m (message, place)
                  where m.message ->> 'role' = 'user'

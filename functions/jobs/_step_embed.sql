@@ -35,8 +35,9 @@ begin
       into v_wanted, v_texts
       from (
             select k.key || ' ' || (e.item ->> k.value) as id,
-                   recall._embed_piece(e.item ->> 'text', (p_work -> 'is_sealed')::boolean)
-                       as piece,
+                   recall._bound_piece(
+                       recall._embed_piece(e.item ->> 'text', (p_work -> 'is_sealed')::boolean),
+                       e.item -> 'memory_id') as piece,
                    row_number() over (order by k.key, e.place) as place
               from jsonb_each_text(v_keys) as k
              cross join lateral jsonb_array_elements(v_input -> k.key)

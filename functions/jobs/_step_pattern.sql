@@ -40,8 +40,10 @@ begin
             return jsonb '{"result": {"content": null}}';
         end if;
         v_limit := recall._answer_room(p_work, 'pattern', 400 + 60 * v_count);
-        v_piece := recall._prompt_piece(
-            recall._pattern_sentence(v_input #>> '{pattern,content}'), 600, v_sealed);
+        v_piece := recall._bound_piece(
+            recall._prompt_piece(
+                recall._pattern_sentence(v_input #>> '{pattern,content}'), 600, v_sealed),
+            v_input #> '{pattern,memory_id}');
         if jsonb_typeof(v_piece) = 'object' then
             v_piece := v_piece || jsonb_build_object('until', recall._pattern_separator());
         end if;

@@ -14,7 +14,7 @@ from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory, ConfigurationError
 from pgrecall.encryption import LocalWrappingKeys
 from pgrecall.encryption._requests import opened_request, sealed_answer, select_statements
-from pgrecall.encryption._sealed import Sealing
+from pgrecall.encryption._sealed import MovedError, Sealing
 from scripted_model import Script, fact
 from sealed import MARK, connected, marks, readable
 from support import append, call, open_session, refused, rows, said, value
@@ -190,7 +190,7 @@ def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, scri
 
     # what is known stands in the next question, and the model decides
     chat.append(user=f"My {MARK} died", reply="Sorry.")
-    script.facts = {f"My {MARK} died": [fact(f"User keeps no {MARK}.")]}
+    script.facts = {f"My {MARK} died": [fact(f"User keeps no {MARK}.", kind=MARK, **{MARK: MARK})]}
     script.decisions = {f"User keeps no {MARK}.": ("DELETE", f"User keeps a {MARK}.")}
     end, seen = worker.work("extract")
     assert end["type"] == "done"
@@ -380,9 +380,9 @@ def test_malformed_answers_leave_no_text(
     again = worker.ask(job, answer)
     assert again["request_id"] != request["request_id"]
     assert [one["role"] for one in again["messages"]] == ["system", "user"]
-    wrong = {"facts": [fact(MARK, kind=MARK, **{MARK: MARK})], MARK: MARK}
+    wrong = {"facts": MARK, "episodes": [], MARK: MARK}
     failed = worker.ask(job, worker.answer(job, again, lambda _: wrong))
-    assert failed == {"type": "failed", "dead": False, "error": "facts.0.kind is missing"}
+    assert failed == {"type": "failed", "dead": False, "error": "facts is missing"}
     [left] = rows(db, "select state::text, work, last_error from recall.jobs where user_id = %s"
                       " and kind = 'extract'", [sealed])  # fmt: skip
     assert left == {"state": "ready", "work": None, "last_error": failed["error"]}
@@ -446,6 +446,41 @@ def test_rotation_during_a_job_makes_it_run_anew(
     assert (end["type"], types(seen)[0]) == ("done", "extract")
     assert [one.content for one in memory.memories(user)] == [f"User keeps a {MARK}."]
     assert readable(db) == []
+
+
+def test_moved_texts_are_refused(
+    memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
+) -> None:
+    """Whoever changes rows makes no memory of one text out of another's; a restored one is fine."""
+    memory.seal_user(user, vectors=True)
+    session = told(memory, user)
+    memory.session(user=user, session_id=session).append(user="My cat is ill", reply="Oh.")
+    kept = memory.remember(user, f"The user keeps a {MARK}.")
+    memory.edit(user, kept.memory_id, "The user keeps a newt.")
+    memory.restore(user, kept.memory_id)
+    sealer = memory._guard.sealer()
+    worker = Worker(db, memory, script)
+    job = worker.claim("extract")
+    opened = sealer.opened_request(worker.ask(job), user)
+    assert "My cat is ill" in opened["messages"][1]["content"]
+    with db.transaction(force_rollback=True):
+        db.execute("set local session_replication_role = replica")
+        db.execute("update recall.conversation_history as h set content = o.content"
+                   "  from recall.conversation_history as o"
+                   " where h.user_id = %s and o.user_id = h.user_id and h.turn_index = 1"
+                   "   and o.turn_index = 3", [user])  # fmt: skip
+        request = ask(db, job, **WORKER)
+    with pytest.raises(ConfigurationError, match="was encrypted for"):
+        sealer.opened_request(request, user)
+    # a restored memory has the text of the one before it
+    db.execute("delete from recall.memory_embedding where user_id = %s", [user])
+    call(db, "enqueue_missing_embeddings")
+    request = worker.ask(worker.claim("embed"))
+    restored = [one for one in request["inputs"] if "row" in one]
+    assert restored
+    with pytest.raises(MovedError):
+        opened_request(request, worker.sealing(job))
+    assert f"The user keeps a {MARK}." in sealer.opened_request(request, user)["inputs"]
 
 
 def test_wrong_key_opens_nothing(

@@ -24,13 +24,15 @@ from uuid import UUID
 from pgrecall._ciphertext import PREFIX, is_damaged, is_sealed, is_token
 from pgrecall._plain import one_line, shortened
 from pgrecall._statement import is_statement, phrases_by_place
-from pgrecall.encryption._sealed import COUNTED_AS, Sealer, Sealing, numbers, readable
+from pgrecall.encryption._keys import Opened
+from pgrecall.encryption._sealed import COUNTED_AS, MovedError, Sealer, Sealing, numbers, readable
 from pgrecall.errors import ConfigurationError
 from pgrecall.tokens import count_text_tokens
 
 __all__ = ["opened_request", "sealed_answer", "select_statements"]
 
 Json = Mapping[str, Any]
+Kin = Collection[tuple[str, str, str]]  # field, the row of a ciphertext, the row that it stands in
 
 _SHOWN = {"message", "parts", "arguments", "name", "memory", "summary", "slot", "tag"}
 _SAID = {"message", "parts"}
@@ -38,23 +40,31 @@ _LONGEST = {"memory": 500, "solution": 500, "tag": 40, "slot": 60}  # characters
 _SLOT_BYTES = 90  # its ciphertext has at most 200 characters
 _MAX_SOLUTIONS = 5  # named in the text of a pattern, the latest
 _MAX_ERROR = 2000
+_LONGEST_ANSWER = 1_000_000  # characters
 _TAG = re.compile(
     r"<(?=\s*/?\s*(?:conversation|summary|profile|candidates|memories|episodes|known)\b)",
     re.IGNORECASE,
 )
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+_CLOSED_THOUGHTS = re.compile(r"^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]{1,40}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 _NOTHING = {"", "user", "the user"}
 _JOINING = {"and", "also", "as", "both", "or", "too", "well", "with"}
 
 
-def opened_request(request: Json, sealing: Sealing) -> dict[str, Any]:
+def opened_request(request: Json, sealing: Sealing, kin: Kin = ()) -> dict[str, Any]:
     """Return a request with its ciphertexts opened, as a model or an embedder takes it.
 
     Of a failure the error is opened. What else is no chat and no embedding stays as it is.
 
+    Args:
+        request: as the database put it.
+        sealing: of the user.
+        kin: texts that stand in another row than they were encrypted for, and may.
+
     Raises:
+        MovedError: a text was encrypted for another row.
         ConfigurationError: a text does not open, is readable where a ciphertext belongs, or the
             request is one for a user who is not encrypted.
     """
@@ -62,12 +72,13 @@ def opened_request(request: Json, sealing: Sealing) -> dict[str, Any]:
     if kind == "chat":
         if "seal" not in request:
             raise _downgraded(sealing, "does not say what of the answer to encrypt")
-        return {**request, "messages": [_opened_message(one, sealing)
+        return {**request, "messages": [_opened_message(one, sealing, kin)
                                         for one in request["messages"]]}  # fmt: skip
     if kind == "embed":
         if not sealing.has_vectors:
             raise _downgraded(sealing, "wants vectors, and this user has none")
-        return {**request, "inputs": [_opened_input(one, sealing) for one in request["inputs"]]}
+        inputs = [_opened_input(one, sealing, kin) for one in request["inputs"]]
+        return {**request, "inputs": inputs}
     if kind == "failed" and is_token(str(request.get("error"))):
         return {**request, "error": sealing.keys.open(request["error"], {"error"})}
     return dict(request)
@@ -106,13 +117,13 @@ def sealed_answer(request: Json, answer: Json, sealing: Sealing) -> dict[str, An
     return made | {"value": None if said is None else _Answer(request, sealing).value(said)}
 
 
-def select_statements(request: Json, sealing: Sealing) -> dict[str, Any]:
+def select_statements(request: Json, sealing: Sealing, kin: Kin = ()) -> dict[str, Any]:
     """Return the answer to a request of type select: the messages that state something.
 
     Or the summary that the database has words for, encrypted: of turns in which nobody spoke.
 
     Raises:
-        ConfigurationError: a message does not open.
+        ConfigurationError: a message does not open, or was encrypted for another row.
     """
     if "summary" in request:
         session_id = UUID(str(request["session_id"]))
@@ -122,7 +133,7 @@ def select_statements(request: Json, sealing: Sealing) -> dict[str, Any]:
     sealer = Sealer(sealing)
     chosen = []
     for message in request["messages"]:
-        text = _opened(message.get("ciphertext"), _SAID, sealing).strip()
+        text = _opened(message, _SAID, sealing, kin).strip()
         if len(text) > request["max_characters"]:
             continue
         if is_statement(text, request["min_words"], phrases):
@@ -137,19 +148,19 @@ def select_statements(request: Json, sealing: Sealing) -> dict[str, Any]:
 # Opening
 
 
-def _opened_message(message: Json, sealing: Sealing) -> dict[str, Any]:
+def _opened_message(message: Json, sealing: Sealing, kin: Kin) -> dict[str, Any]:
     content = message.get("content")
     pieces = content if isinstance(content, list) else [{"text": content}]
-    return {**message, "content": "".join(_opened_piece(one, sealing) for one in pieces)}
+    return {**message, "content": "".join(_opened_piece(one, sealing, kin) for one in pieces)}
 
 
-def _opened_piece(piece: Json, sealing: Sealing) -> str:
+def _opened_piece(piece: Json, sealing: Sealing, kin: Kin) -> str:
     if "ciphertext" not in piece:
         text = str(piece.get("text") or "")
         if PREFIX in text:
             raise _downgraded(sealing, "holds a ciphertext in the place of a text")
         return text
-    text = _opened(piece["ciphertext"], _SHOWN, sealing)
+    text = _opened(piece, _SHOWN, sealing, kin)
     if until := piece.get("until"):
         text = text.partition(until)[0]
     text = shortened(text, int(piece["max_characters"]))
@@ -157,21 +168,36 @@ def _opened_piece(piece: Json, sealing: Sealing) -> str:
     return _TAG.sub("‹", text)
 
 
-def _opened(token: Any, fields: Collection[str], sealing: Sealing) -> str:
+def _opened(piece: Json, fields: Collection[str], sealing: Sealing, kin: Kin = ()) -> str:
+    token = piece.get("ciphertext")
     if not isinstance(token, str) or not is_token(token):
         raise ConfigurationError(
             f"a text in a request for the encrypted user {sealing.keys.user_id} is no ciphertext",
             hint="It was written in the database by somebody without the key.",
         )
-    return sealing.keys.replaced(token, readable, fields, " (next_request)")
+    return _replaced(piece, fields, sealing, kin)
 
 
-def _opened_input(item: Any, sealing: Sealing) -> str:
+def _replaced(piece: Json, fields: Collection[str], sealing: Sealing, kin: Kin) -> str:
+    """Return the text of a piece with its ciphertexts opened, if they belong to its row."""
+
+    def shown(opened: Opened) -> str:
+        pair = (opened.field, str(opened.row), str(piece.get("row") or opened.row))
+        if opened.row is not None and pair[1] != pair[2] and pair not in kin:
+            raise MovedError(
+                f"a text of the encrypted user {sealing.keys.user_id} in a request about "
+                f"{pair[2]} was encrypted for {pair[1]}", pair,
+            )  # fmt: skip
+        return readable(opened)
+
+    return sealing.keys.replaced(piece["ciphertext"], shown, fields, " (next_request)")
+
+
+def _opened_input(item: Any, sealing: Sealing, kin: Kin) -> str:
     text = item.get("ciphertext") if isinstance(item, Mapping) else None
     if not isinstance(text, str) or not is_sealed(text) or is_damaged(text):
         raise _downgraded(sealing, "wants a vector of what is no ciphertext")
-    opened = sealing.keys.replaced(text, readable, _SHOWN, " (next_request)")
-    return opened[: int(item["max_characters"])]
+    return _replaced(item, _SHOWN, sealing, kin)[: int(item["max_characters"])]
 
 
 def _downgraded(sealing: Sealing, what: str) -> ConfigurationError:
@@ -209,8 +235,9 @@ def _storable(text: str) -> str:
 def _parsed(content: Any) -> dict[str, Any] | None:
     """Return the JSON object in what a model said; thoughts, a fence or words may stand around."""
     text = _THOUGHTS.sub("", content if isinstance(content, str) else "")
+    text = _CLOSED_THOUGHTS.sub("", text)
     start = text.find("{")
-    if start < 0:
+    if start < 0 or len(text) - start > _LONGEST_ANSWER:
         return None
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
@@ -283,7 +310,7 @@ class _Answer:
         only stays as it is.
         """
         memories = self._source("memories")
-        texts = [_opened(one, {"memory"}, self._sealing) for one in memories]
+        texts = [_opened({"ciphertext": one}, {"memory"}, self._sealing) for one in memories]
         merges = said.get("merges")
         if not isinstance(merges, list):
             return said
@@ -309,7 +336,7 @@ class _Answer:
         days = {one["memory_id"]: str(one.get("observed_at")) for one in episodes}
         of_episode: dict[str, tuple[str, str]] = {}
         for one in self._source("known"):
-            text = _opened(one.get("solution"), {"solution"}, self._sealing)
+            text = _opened({"ciphertext": one.get("solution")}, {"solution"}, self._sealing)
             day = one.get("date") or days.get(one["memory_id"])
             of_episode[one["memory_id"]] = (str(day), text)
         for item in said.get("solutions") or ():

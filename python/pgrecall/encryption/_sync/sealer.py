@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -198,13 +198,7 @@ class SyncSealer:
         sealing = self.sealing(user_id)
         if sealing is None:
             return dict(request)  # `opened` has refused what holds a ciphertext
-        try:
-            return opened_request(request, sealing)
-        except UnknownKeyError:
-            # the keys are being replaced
-            if not self.forget(user_id):
-                raise
-            return opened_request(request, self.sealing(user_id) or sealing)
+        return self._opened_by(opened_request, request, user_id, sealing)
 
     def select_statements(self, request: Mapping[str, Any], user_id: UUID) -> dict[str, Any]:
         """Return the answer to a request of type select.
@@ -218,13 +212,30 @@ class SyncSealer:
                 f"a request asks to choose among ciphertexts, and user {user_id} has no data key",
                 hint="The rows of recall.user_keys were deleted: restore them from a backup.",
             )
-        try:
-            return select_statements(request, sealing)
-        except UnknownKeyError:
-            # the keys are being replaced
-            if not self.forget(user_id):
-                raise
-            return select_statements(request, self.sealing(user_id) or sealing)
+        return self._opened_by(select_statements, request, user_id, sealing)
+
+    def _opened_by(
+        self,
+        opener: Callable[[Mapping[str, Any], Sealing, set[tuple[str, str, str]]], dict[str, Any]],
+        request: Mapping[str, Any],
+        user_id: UUID,
+        sealing: Sealing,
+    ) -> dict[str, Any]:
+        """Open a request; ask for keys that are new, and whether texts may have been moved."""
+        has_asked, kin = False, set[tuple[str, str, str]]()
+        while True:
+            try:
+                return opener(request, sealing, kin)
+            except UnknownKeyError:
+                # the keys are being replaced
+                if has_asked or not self.forget(user_id):
+                    raise
+                has_asked, sealing = True, self.sealing(user_id) or sealing
+            except MovedError as error:
+                found = self._kin(user_id, *error.pair)
+                if not found:
+                    raise
+                kin |= found
 
     def sealed_answer(
         self, request: Mapping[str, Any], answer: Mapping[str, Any], user_id: UUID
