@@ -7,7 +7,6 @@
 -- compact: summary, messages, chat_model, from_turn, through_turn, retracted, target_tokens
 -- merge: tag, memory_kind, memories
 -- pattern: episodes, pattern
--- functions/jobs/README.md has a schema and an example of each.
 -- Raises  RC001 no such job under this lease, RC003 a payload that is none.
 create or replace function recall.job_input(
     p_user_id     uuid,
