@@ -372,6 +372,10 @@ def furnish(conn: Connection, mark: str) -> World:
          p_lease_token=keys.pop("index_token"),
          p_result={"through_turn": 30,
                    "messages": [{"turn_index": 1, "embedding": vector(1)}]})  # fmt: skip
+    # what a model has made for a job that died before it was done
+    conn.execute("update recall.jobs set work = %s where job_id = %s",
+                 [Jsonb({"made": {"candidates": [{"content": mark}]}}),
+                  keys["merge_job"]])  # fmt: skip
     (window,) = call(conn, "job_input", p_user_id=user, p_job_id=keys["compact_job"],
                      p_lease_token=keys["compact_token"])  # fmt: skip
     compacted = {

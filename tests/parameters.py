@@ -94,6 +94,8 @@ OWN_WORDS: dict[str, dict[str, Any]] = {
     "configure_user": {"p_changes": Jsonb({"extraction": "verbatim"})},
     "enqueue_job": {"p_kind": "extract"},
     "record_model_call": {"p_call_id": None},
+    "reset_prompt": {"p_name": "extract"},
+    "set_prompt": {"p_name": "extract", "p_version": "own"},
     "supersede_memory": {"p_changes": Jsonb({"tags": ["x"], "metadata": {"a": "b"}})},
     "search_messages": {"p_filter": Jsonb({"roles": ["user"], "since": "2020-01-01"})},
 }
