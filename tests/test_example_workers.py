@@ -22,7 +22,7 @@ from psycopg import conninfo
 from memories import remember
 from scripted_model import Script, asked, fact, step_of
 from scripted_openai import Request, ScriptedOpenAI
-from support import append, call, login_role, open_session, rows, session_row, value
+from support import append, call, login_role, open_session, rows, session_row, tool, value
 
 Connection = psycopg.Connection[Any]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -65,8 +65,8 @@ def available(name: str) -> str:
         pytest.skip(f"{COMMANDS[name][0]} is not installed")
     if name == "node":
         assert (EXAMPLES / "node" / "node_modules").is_dir(), "run make setup"
-    if name == "shell" and (lacking := [t for t in ("psql", "curl") if shutil.which(t) is None]):
-        pytest.skip(f"{lacking[0]} is not installed")
+    if name == "shell" and shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
     return name
 
 
@@ -79,7 +79,8 @@ def started(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PGRECALL_DSN": url(dsn), "OPENAI_BASE_URL": openai.base_url,
+        env={**os.environ, "PATH": f"{os.environ['PATH']}:{Path(tool('psql')).parent}",
+             "PGRECALL_DSN": url(dsn), "OPENAI_BASE_URL": openai.base_url,
              "OPENAI_API_KEY": "x", "PGRECALL_WORKER": json.dumps(WORKER | worker)},
     )  # fmt: skip
 
