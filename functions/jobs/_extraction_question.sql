@@ -55,7 +55,7 @@ begin
                and e.message ->> 'role' = 'user');
     end if;
     v_cursor := v_cursor || jsonb_build_object('through_turn', coalesce(
-        (v_messages -> v_taken ->> 'turn_index')::integer - 1,
+        (v_messages -> nullif(v_taken, 0) ->> 'turn_index')::integer - 1,
         (v_input ->> 'through_turn')::integer));
     if coalesce(cardinality(v_users), 0) = 0 then
         return jsonb_build_object('result', v_cursor
