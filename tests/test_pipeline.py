@@ -754,6 +754,30 @@ def test_worker_reports_deferred_jobs_and_flush_extracts_them(
         assert contents(memory, user) == {"User uses Vim."}
 
 
+def test_a_limit_that_is_reached_within_a_job_defers_it(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection,
+) -> None:  # fmt: skip
+    """The report counts it as deferred; what was made is kept for the next day."""
+    script.facts = {"I use Vim too": [fact("User uses Vim too.")]}
+    script.decisions = {"User uses Vim too.": ("ADD", None)}
+    memory.remember(user, "User uses Vim.")
+    talk(memory, user, ["I use Vim too"])
+    memory.configure_user(user, daily_user_cost_limit_microcents=18000)  # of one question
+    report = memory.worker(kinds=["extract:llm"]).run_until_idle()
+    assert (report.done, report.failed, report.lost) == ({}, {}, 0)
+    assert asked(openai) == ["extract"]
+    (job,) = extractions(db, user)
+    assert (job["state"], job["attempts"]) == ("ready", 0)
+    assert (report.deferred >= 1, report.deferred_until is not None) == (True, True)
+
+    memory.configure_user(user, daily_user_cost_limit_microcents=None)
+    make_due(db)
+    work(memory, kinds=["extract:llm"])
+    assert asked(openai) == ["extract", "consolidate"]
+    assert contents(memory, user) == {"User uses Vim.", "User uses Vim too."}
+
+
 def test_asynchronous_worker_flushes_and_reports(
     model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
 ) -> None:

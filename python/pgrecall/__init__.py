@@ -68,7 +68,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the worker, with its prompts and pydantic, at its first use; read the version then."""
+    """Load the worker at its first use; read the version then."""
     if name in ("AsyncWorker", "Worker"):
         from pgrecall import worker
 

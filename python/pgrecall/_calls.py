@@ -54,7 +54,6 @@ class Call:
     function: str
     text: bytes
     parameters: dict[str, Any]
-    session_id: UUID | None = None  # of what it writes, where no parameter says so
     keys: str = ""  # numbers of the oldest and the newest key by which it was sealed
 
     @classmethod

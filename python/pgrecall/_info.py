@@ -9,7 +9,7 @@ from typing import ClassVar
 from pgrecall.embedding import Embedder, embedder_from_name
 from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
 
-__all__ = ["MODELS", "DatabaseInfo", "checked_embedder", "default_embedder"]
+__all__ = ["DatabaseInfo", "checked_embedder", "default_embedder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,6 @@ class DatabaseInfo:
                s.settings ->> 'role_prefix'
           from recall.get_settings() as s (settings)
     """
-
-
-MODELS: bytes = b"""
-    select m.model_id, m.context_window_size, m.input_price, m.output_price, m.cached_input_price
-      from recall.list_models() as m
-"""
-"""What the database knows of models: window, then as `pgrecall.llm.Price`."""
 
 
 def default_embedder(

@@ -8,17 +8,14 @@ import random
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pgrecall import steps
-from pgrecall._answers import vectors_answer
+from pgrecall._answers import storable, vectors_answer
 from pgrecall._calls import UNSET, Call
-from pgrecall._info import MODELS
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import AsyncCrew, AsyncRuntime, AsyncStop
 from pgrecall.embedding import Embedder
@@ -26,23 +23,21 @@ from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
     InvalidInputError,
-    NotFoundError,
     PgRecallError,
     is_lost,
 )
-from pgrecall.llm import Asking, ChatModel, Price
+from pgrecall.llm import Asking, ChatModel
 from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
-from pgrecall.steps.merge import drop_unfaithful
 
 if TYPE_CHECKING:
     from pgrecall._async.client import AsyncAgentMemory
     from pgrecall._async.database import AsyncDatabase
-    from pgrecall.encryption._sealed import Sealing
 
 __all__ = ["AsyncWorker"]
 
 logger = logging.getLogger("pgrecall")
 
+_OF_MODEL = ("extract:llm", "summarize", "compact", "merge", "pattern")
 _MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
 _REPEATS = (0.5, 2.0)  # seconds before a call that took too long is sent again
 _MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
@@ -88,8 +83,6 @@ class AsyncWorker:
         self._memory = memory
         self._database = database
         self._llm = llm
-        self._prices: Mapping[str, Price] = {}
-        self._are_models_known = False
         self._kinds = None if kinds is None else {kinds} if isinstance(kinds, str) else set(kinds)
         self._lease = lease
         self._poll_seconds = poll_seconds
@@ -247,7 +240,6 @@ class AsyncWorker:
 
     async def _claim_once(self, limit: int, flush: bool) -> list[Job]:
         kinds = self._kinds_of(await self._memory.embedder())
-        await self._learn_models()
         return await self._database.rows(
             Job,
             Call.of(
@@ -276,7 +268,8 @@ class AsyncWorker:
 
     def _kinds_of(self, embedder: Embedder | None) -> list[str]:
         """Return the kinds to take: of those that it can do, the ones that it was told to."""
-        able = steps.kinds(embedder, self._llm)
+        able = [*(("extract:verbatim", "embed") if embedder else ("extract:verbatim",)),
+                *(_OF_MODEL if self._llm else ())]  # fmt: skip
         if self._kinds is None:
             return able
         for kind in self._kinds:
@@ -286,21 +279,6 @@ class AsyncWorker:
                     hint=f"It can do {', '.join(able)}; more with an embedder or a language model.",
                 )
         return [one for one in able if not self._kinds.isdisjoint((one, one.partition(":")[0]))]
-
-    async def _learn_models(self) -> None:
-        """Ask once what models cost and how much they read."""
-        if self._are_models_known:
-            return
-        found = await self._database.query(MODELS)
-        self._are_models_known = True
-        self._prices = {name: Price(*numbers) for name, _, *numbers in found}
-        if self._llm is None:
-            return
-        self._llm.windows = {name: window for name, window, *_ in found}
-        if self._llm.settings.prices is None:
-            self._llm.prices = self._prices
-        else:
-            self._prices = {**self._prices, **self._llm.settings.prices}
 
     async def _maintain(self) -> None:
         """Run the maintenance that is due; where pg_cron does it in time, nothing is.
@@ -357,17 +335,14 @@ class AsyncWorker:
 
     async def _do(self, job: Job) -> Outcome:
         try:
-            sealing = await self._memory._sealing(job.user_id)
             with await self._memory._call_log.of_own(
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
-                if sealing is not None:
-                    return await self._do_encrypted(job, sealing)
                 end = await self._work(job)
         except Exception as error:
             if is_lost(error):
                 raise  # of the server, not of the job: its lease ends, or is found again
-            return await self._failed(job, error, ())
+            return await self._failed(job, error)
         match end["type"]:
             case "done":
                 return Outcome(job.kind, is_done=True)
@@ -380,27 +355,42 @@ class AsyncWorker:
         return self._lost(job)
 
     async def _work(self, job: Job) -> dict[str, Any]:
-        """Answer the requests of a job until there is none, and return how it ended."""
+        """Answer the requests of a job until there is none, and return how it ended.
+
+        An answer that is missing says that the same question is to be put in another way.
+        """
         embedder = await self._memory.embedder()
+        guard = self._memory._guard
+        sealer = None if guard.wrapping is None else guard.sealer()
         asking = None if self._llm is None else Asking(self._llm)
-        offer = _offer(embedder, asking, None)
+        offer = _offer(embedder, asking, None, sealer is not None)
         answer: Mapping[str, Any] | None = None
         while True:
             request: dict[str, Any] = await self._call(
                 job, "next_request", worker=offer, answer=UNSET if answer is None else answer
             )
+            if request["type"] == "select":
+                answer = await guard.sealer().select_statements(request, job.user_id)
+                continue
+            opened = request
+            if sealer is not None:
+                opened = await sealer.opened_request(request, job.user_id)
             if request["type"] not in ("chat", "embed"):
-                return request
+                return opened
             made_for, answer = offer, None
             if request["type"] == "chat":
-                offer = _offer(embedder, asking, request["model"])
-            if offer == made_for:
-                send = partial(_answered, request, embedder, asking)
-                answer = await AsyncRuntime.with_heartbeat(
-                    send, partial(self._beat, job), self._lease.total_seconds() / 3
-                )
-                if request["type"] == "chat":
-                    offer = _offer(embedder, asking, request["model"])
+                offer = _offer(embedder, asking, request["model"], sealer is not None)
+            if offer != made_for:
+                continue
+            answer = await AsyncRuntime.with_heartbeat(
+                partial(_answered, opened, embedder, asking),
+                partial(self._beat, job),
+                self._lease.total_seconds() / 3,
+            )
+            if answer is None:
+                offer = _offer(embedder, asking, request["model"], sealer is not None)
+            elif sealer is not None:
+                answer = await sealer.sealed_answer(request, answer, job.user_id)
 
     async def _beat(self, job: Job) -> None:
         """Extend the lease while a model works."""
@@ -408,42 +398,6 @@ class AsyncWorker:
             await self._call(job, "extend_lease", lease=self._lease)
         except psycopg.Error as error:  # the next one may come through
             logger.warning("job %s: no sign of life: %s", job.job_id, error)
-
-    async def _do_encrypted(self, job: Job, sealing: Sealing) -> Outcome:
-        spans: list[steps.Phase] = []
-        try:
-            job_input = await self._call(job, "job_input")
-            embedder = await self._memory.embedder()
-            if not sealing.has_vectors and job.kind != "embed":
-                embedder = None
-            running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
-            spans = running.phases
-            done = await self._step(job, running, partial(self._beat, job))
-            if job.kind == "merge":
-                drop_unfaithful(done.result, job_input)
-            is_finished = await self._call(
-                job, "finish_job", result=done.result, phases=list(done.phases)
-            )
-        except NotFoundError:
-            return self._lost(job)
-        except Exception as error:
-            if is_lost(error):
-                raise
-            return await self._failed(job, error, spans)
-        return Outcome(job.kind, is_done=True) if is_finished else self._lost(job)
-
-    async def _step(
-        self, job: Job, running: steps.Running, beat: Callable[[], Any]
-    ) -> steps.StepResult:
-        """Do a step; its questions are answered in between, each in a transaction of its own."""
-        answer: Any = None
-        while True:
-            reached = await AsyncRuntime.with_heartbeat(
-                partial(running.advance, answer), beat, self._lease.total_seconds() / 3
-            )
-            if isinstance(reached, steps.StepResult):
-                return reached
-            answer = await self._call(job, reached.function, **reached.arguments)
 
     async def _call(self, job: Job, function: str, **arguments: Any) -> Any:
         """Call a function on the job; the lease token makes each of them repeatable."""
@@ -454,11 +408,10 @@ class AsyncWorker:
             lease_token=job.lease_token,
             **arguments,
         )
-        call = replace(call, session_id=job.session_id)
         send = partial(self._database.value, call, user_id=job.user_id, repeatable=True)
         return await self._patiently(send)
 
-    async def _failed(self, job: Job, error: Exception, spans: Sequence[steps.Phase]) -> Outcome:
+    async def _failed(self, job: Job, error: Exception) -> Outcome:
         """Hand the job back; what the database has refused by its rules it would refuse again."""
         is_final = isinstance(error, PgRecallError) and error.diag.sqlstate is not None
         said = f"{type(error).__name__}: {error}"
@@ -467,9 +420,8 @@ class AsyncWorker:
             await self._call(
                 job,
                 "fail_job",
-                error=steps.storable(said),
+                error=storable(said),
                 retry=False if is_final else UNSET,
-                phases=list(spans),
             )
         except psycopg.Error as failure:  # as when somebody holds the user for long
             if is_lost(failure):
@@ -484,9 +436,11 @@ class AsyncWorker:
         return Outcome(job.kind)
 
 
-def _offer(embedder: Embedder | None, asking: Asking | None, model: str | None) -> dict[str, Any]:
-    """Return `p_worker`: the models and their endpoint's features, and the embedder."""
-    offer: dict[str, Any] = {} if asking is None else asking.offer(model)
+def _offer(
+    embedder: Embedder | None, asking: Asking | None, model: str | None, has_keys: bool
+) -> dict[str, Any]:
+    """Return `p_worker`: the models and their endpoint's features, the embedder, the keys."""
+    offer = {"encryption": has_keys} | ({} if asking is None else asking.offer(model))
     return offer if embedder is None else {**offer, "embedding_model": embedder.model}
 
 

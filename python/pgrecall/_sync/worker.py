@@ -9,17 +9,14 @@ import random
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pgrecall import steps
-from pgrecall._answers import vectors_answer
+from pgrecall._answers import storable, vectors_answer
 from pgrecall._calls import UNSET, Call
-from pgrecall._info import MODELS
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import SyncCrew, SyncRuntime, SyncStop
 from pgrecall.embedding import Embedder
@@ -27,23 +24,21 @@ from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
     InvalidInputError,
-    NotFoundError,
     PgRecallError,
     is_lost,
 )
-from pgrecall.llm import Asking, ChatModel, Price
+from pgrecall.llm import Asking, ChatModel
 from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
-from pgrecall.steps.merge import drop_unfaithful
 
 if TYPE_CHECKING:
     from pgrecall._sync.client import AgentMemory
     from pgrecall._sync.database import SyncDatabase
-    from pgrecall.encryption._sealed import Sealing
 
 __all__ = ["Worker"]
 
 logger = logging.getLogger("pgrecall")
 
+_OF_MODEL = ("extract:llm", "summarize", "compact", "merge", "pattern")
 _MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
 _REPEATS = (0.5, 2.0)  # seconds before a call that took too long is sent again
 _MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
@@ -89,8 +84,6 @@ class Worker:
         self._memory = memory
         self._database = database
         self._llm = llm
-        self._prices: Mapping[str, Price] = {}
-        self._are_models_known = False
         self._kinds = None if kinds is None else {kinds} if isinstance(kinds, str) else set(kinds)
         self._lease = lease
         self._poll_seconds = poll_seconds
@@ -246,7 +239,6 @@ class Worker:
 
     def _claim_once(self, limit: int, flush: bool) -> list[Job]:
         kinds = self._kinds_of(self._memory.embedder())
-        self._learn_models()
         return self._database.rows(
             Job,
             Call.of(
@@ -275,7 +267,8 @@ class Worker:
 
     def _kinds_of(self, embedder: Embedder | None) -> list[str]:
         """Return the kinds to take: of those that it can do, the ones that it was told to."""
-        able = steps.kinds(embedder, self._llm)
+        able = [*(("extract:verbatim", "embed") if embedder else ("extract:verbatim",)),
+                *(_OF_MODEL if self._llm else ())]  # fmt: skip
         if self._kinds is None:
             return able
         for kind in self._kinds:
@@ -285,21 +278,6 @@ class Worker:
                     hint=f"It can do {', '.join(able)}; more with an embedder or a language model.",
                 )
         return [one for one in able if not self._kinds.isdisjoint((one, one.partition(":")[0]))]
-
-    def _learn_models(self) -> None:
-        """Ask once what models cost and how much they read."""
-        if self._are_models_known:
-            return
-        found = self._database.query(MODELS)
-        self._are_models_known = True
-        self._prices = {name: Price(*numbers) for name, _, *numbers in found}
-        if self._llm is None:
-            return
-        self._llm.windows = {name: window for name, window, *_ in found}
-        if self._llm.settings.prices is None:
-            self._llm.prices = self._prices
-        else:
-            self._prices = {**self._prices, **self._llm.settings.prices}
 
     def _maintain(self) -> None:
         """Run the maintenance that is due; where pg_cron does it in time, nothing is.
@@ -354,17 +332,14 @@ class Worker:
 
     def _do(self, job: Job) -> Outcome:
         try:
-            sealing = self._memory._sealing(job.user_id)
             with self._memory._call_log.of_own(
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
-                if sealing is not None:
-                    return self._do_encrypted(job, sealing)
                 end = self._work(job)
         except Exception as error:
             if is_lost(error):
                 raise  # of the server, not of the job: its lease ends, or is found again
-            return self._failed(job, error, ())
+            return self._failed(job, error)
         match end["type"]:
             case "done":
                 return Outcome(job.kind, is_done=True)
@@ -377,27 +352,42 @@ class Worker:
         return self._lost(job)
 
     def _work(self, job: Job) -> dict[str, Any]:
-        """Answer the requests of a job until there is none, and return how it ended."""
+        """Answer the requests of a job until there is none, and return how it ended.
+
+        An answer that is missing says that the same question is to be put in another way.
+        """
         embedder = self._memory.embedder()
+        guard = self._memory._guard
+        sealer = None if guard.wrapping is None else guard.sealer()
         asking = None if self._llm is None else Asking(self._llm)
-        offer = _offer(embedder, asking, None)
+        offer = _offer(embedder, asking, None, sealer is not None)
         answer: Mapping[str, Any] | None = None
         while True:
             request: dict[str, Any] = self._call(
                 job, "next_request", worker=offer, answer=UNSET if answer is None else answer
             )
+            if request["type"] == "select":
+                answer = guard.sealer().select_statements(request, job.user_id)
+                continue
+            opened = request
+            if sealer is not None:
+                opened = sealer.opened_request(request, job.user_id)
             if request["type"] not in ("chat", "embed"):
-                return request
+                return opened
             made_for, answer = offer, None
             if request["type"] == "chat":
-                offer = _offer(embedder, asking, request["model"])
-            if offer == made_for:
-                send = partial(_answered, request, embedder, asking)
-                answer = SyncRuntime.with_heartbeat(
-                    send, partial(self._beat, job), self._lease.total_seconds() / 3
-                )
-                if request["type"] == "chat":
-                    offer = _offer(embedder, asking, request["model"])
+                offer = _offer(embedder, asking, request["model"], sealer is not None)
+            if offer != made_for:
+                continue
+            answer = SyncRuntime.with_heartbeat(
+                partial(_answered, opened, embedder, asking),
+                partial(self._beat, job),
+                self._lease.total_seconds() / 3,
+            )
+            if answer is None:
+                offer = _offer(embedder, asking, request["model"], sealer is not None)
+            elif sealer is not None:
+                answer = sealer.sealed_answer(request, answer, job.user_id)
 
     def _beat(self, job: Job) -> None:
         """Extend the lease while a model works."""
@@ -405,40 +395,6 @@ class Worker:
             self._call(job, "extend_lease", lease=self._lease)
         except psycopg.Error as error:  # the next one may come through
             logger.warning("job %s: no sign of life: %s", job.job_id, error)
-
-    def _do_encrypted(self, job: Job, sealing: Sealing) -> Outcome:
-        spans: list[steps.Phase] = []
-        try:
-            job_input = self._call(job, "job_input")
-            embedder = self._memory.embedder()
-            if not sealing.has_vectors and job.kind != "embed":
-                embedder = None
-            running = steps.Running(job_input, embedder, self._llm, prices=self._prices)
-            spans = running.phases
-            done = self._step(job, running, partial(self._beat, job))
-            if job.kind == "merge":
-                drop_unfaithful(done.result, job_input)
-            is_finished = self._call(
-                job, "finish_job", result=done.result, phases=list(done.phases)
-            )
-        except NotFoundError:
-            return self._lost(job)
-        except Exception as error:
-            if is_lost(error):
-                raise
-            return self._failed(job, error, spans)
-        return Outcome(job.kind, is_done=True) if is_finished else self._lost(job)
-
-    def _step(self, job: Job, running: steps.Running, beat: Callable[[], Any]) -> steps.StepResult:
-        """Do a step; its questions are answered in between, each in a transaction of its own."""
-        answer: Any = None
-        while True:
-            reached = SyncRuntime.with_heartbeat(
-                partial(running.advance, answer), beat, self._lease.total_seconds() / 3
-            )
-            if isinstance(reached, steps.StepResult):
-                return reached
-            answer = self._call(job, reached.function, **reached.arguments)
 
     def _call(self, job: Job, function: str, **arguments: Any) -> Any:
         """Call a function on the job; the lease token makes each of them repeatable."""
@@ -449,11 +405,10 @@ class Worker:
             lease_token=job.lease_token,
             **arguments,
         )
-        call = replace(call, session_id=job.session_id)
         send = partial(self._database.value, call, user_id=job.user_id, repeatable=True)
         return self._patiently(send)
 
-    def _failed(self, job: Job, error: Exception, spans: Sequence[steps.Phase]) -> Outcome:
+    def _failed(self, job: Job, error: Exception) -> Outcome:
         """Hand the job back; what the database has refused by its rules it would refuse again."""
         is_final = isinstance(error, PgRecallError) and error.diag.sqlstate is not None
         said = f"{type(error).__name__}: {error}"
@@ -462,9 +417,8 @@ class Worker:
             self._call(
                 job,
                 "fail_job",
-                error=steps.storable(said),
+                error=storable(said),
                 retry=False if is_final else UNSET,
-                phases=list(spans),
             )
         except psycopg.Error as failure:  # as when somebody holds the user for long
             if is_lost(failure):
@@ -479,9 +433,11 @@ class Worker:
         return Outcome(job.kind)
 
 
-def _offer(embedder: Embedder | None, asking: Asking | None, model: str | None) -> dict[str, Any]:
-    """Return `p_worker`: the models and their endpoint's features, and the embedder."""
-    offer: dict[str, Any] = {} if asking is None else asking.offer(model)
+def _offer(
+    embedder: Embedder | None, asking: Asking | None, model: str | None, has_keys: bool
+) -> dict[str, Any]:
+    """Return `p_worker`: the models and their endpoint's features, the embedder, the keys."""
+    offer = {"encryption": has_keys} | ({} if asking is None else asking.offer(model))
     return offer if embedder is None else {**offer, "embedding_model": embedder.model}
 
 

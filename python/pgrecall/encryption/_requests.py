@@ -255,7 +255,7 @@ class _Answer:
         self._fields: Mapping[str, str] = request["seal"]
         session_id = request.get("session_id")
         self._session_id = None if session_id is None else UUID(str(session_id))
-        self._sealer = Sealer(sealing, self._session_id)
+        self._sealer = Sealer(sealing)
 
     def value(self, said: dict[str, Any]) -> Any:
         """Return the value of an answer, its texts encrypted."""

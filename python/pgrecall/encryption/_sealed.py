@@ -55,10 +55,8 @@ _WITH_SECRETS = {
     "clear_working": {"task_id"},
     "enqueue_job": {"dedupe_key"},
     "fail_job": {"error"},
-    "finish_job": {"result"},
-    "consolidation_input": {"candidates"},
 }
-_OF_MODELS = {"fail_job", "finish_job", "consolidation_input"}
+_OF_MODELS = {"fail_job"}
 _NO_SECRETS = {"embedding", "embeddings", "embedding_model", "source_turn_ids", "memory_ids",
                "token_count", "tool_call_id", "model_call_id", "created_at", "role",
                "target_id"}  # fmt: skip
@@ -102,7 +100,7 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
         hint = "This driver does not know what of it is to be encrypted."
         raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
     given = _guarded(call.function, given, sealing)
-    sealed = rule(Sealer(sealing, call.session_id, str(given.get("request_id") or "")), given)
+    sealed = rule(Sealer(sealing, str(given.get("request_id") or "")), given)
     made = call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
     return replace(made, keys=f"{sealing.keys.numbers[0]} {sealing.keys.numbers[-1]}")
 
@@ -181,12 +179,11 @@ _OF_VECTORS = ("embedding", "embeddings", "embedding_model", "query_embedding")
 class Sealer:
     """Encrypts the parts of one call."""
 
-    def __init__(self, sealing: Sealing, session_id: UUID | None = None, context: str = "") -> None:
+    def __init__(self, sealing: Sealing, context: str = "") -> None:
         self._keys = sealing.keys
         self._context = context
         self._last = UUID(int=0)
         self.has_vectors = sealing.has_vectors
-        self.session_id = session_id
 
     def new_row(self) -> UUID:
         """Return an id for a row, later than those before."""
@@ -418,32 +415,6 @@ def _fail(sealer: Sealer, given: _Given) -> _Given:
     return given | {"error": error, "phases": _phases(given)}
 
 
-def _finish(sealer: Sealer, given: _Given) -> _Given:
-    result = {k: v for k, v in (given.get("result") or {}).items()
-              if sealer.has_vectors or k not in _OF_VECTORS}  # fmt: skip
-    for key in ("messages", "memories", "summaries"):  # of an embed job
-        if key in result and not sealer.has_vectors:
-            result[key] = []
-    for key in ("candidates", "episodes", "merges"):
-        if key in result:
-            result[key] = [sealer.candidate(one) for one in result[key]]
-    for one in result.get("merges", ()):
-        one.pop("token_count", None)
-    content = result.get("content")
-    if "solutions" in result:  # a pattern
-        result["content"] = sealer.memory(content)
-        result["tags"] = sealer.texts(result.get("tags"), "tag")
-        result["solutions"] = [
-            {**one, "solution": sealer.text(one["solution"], "solution")}
-            for one in result["solutions"]
-        ]
-    elif isinstance(content, str) and content:
-        if result.get("token_count") is None:
-            result["token_count"] = count_text_tokens(content, COUNTED_AS)
-        result["content"] = sealer.text(content, "summary", sealer.session_id)
-    return given | {"result": result, "phases": _phases(given)}
-
-
 def _model_call(sealer: Sealer, given: _Given) -> _Given:
     """Keep numbers and times: bodies and headers say what the user said."""
     bodies = ("request", "response", "request_body", "response_body", "request_headers",
@@ -496,8 +467,6 @@ _RULES: dict[str, Callable[[Sealer, _Given], _Given]] = {
     "clear_working": _working,
     "enqueue_job": _enqueue,
     "fail_job": _fail,
-    "finish_job": _finish,
-    "consolidation_input": _ingest,
     "record_model_call": _model_call,
     "search_messages": _messages,
     "search_sessions": _without_query,
