@@ -14,7 +14,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_limits   constant jsonb   := '{"user": 8000, "assistant": 1200, "tool": 500}';
+    v_limits   constant jsonb   := jsonb '{"user": 8000, "assistant": 1200, "tool": 500}';
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
     v_prompt   constant recall.prompts := recall._prompt('extract', p_settings.prompt_language);
     v_input    constant jsonb   := recall._extract_input(p_job.user_id, p_job.session_id);

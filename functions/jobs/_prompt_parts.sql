@@ -9,7 +9,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_pieces jsonb := '[]';
+    v_pieces jsonb := jsonb '[]';
     v_part   jsonb;
 begin
     foreach v_part in array p_parts loop

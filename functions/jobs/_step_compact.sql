@@ -12,7 +12,7 @@ set search_path from current
 as $function$
 declare
     v_nothing constant text := 'Nothing was said.';
-    v_limits constant jsonb := '{"user": 8000, "assistant": 4000, "tool": 2000}';
+    v_limits constant jsonb := jsonb '{"user": 8000, "assistant": 4000, "tool": 2000}';
     v_input  constant jsonb := recall._compact_input(p_job.user_id, p_job.session_id);
     v_kept   jsonb;
     v_window jsonb;

@@ -15,8 +15,8 @@ as $function$
 declare
     v_batch constant integer := coalesce((p_work #>> '{worker,embed_batch}')::integer, 64);
     v_input constant jsonb   := recall._embed_input(p_job.user_id, p_job.session_id);
-    v_keys  constant jsonb   := '{"messages": "turn_index", "memories": "memory_id",
-                                  "summaries": "summary_id"}';
+    v_keys  constant jsonb   := jsonb '{"messages": "turn_index", "memories": "memory_id",
+                                        "summaries": "summary_id"}';
     v_ids    constant jsonb  := p_work #> '{answered,keep,ids}';
     v_vectors jsonb := coalesce(p_work #> '{made,done}', '{}');
     v_wanted  jsonb;

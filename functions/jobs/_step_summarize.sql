@@ -11,7 +11,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_limits constant jsonb   := '{"user": 2000, "assistant": 800, "tool": 200}';
+    v_limits constant jsonb   := jsonb '{"user": 2000, "assistant": 800, "tool": 200}';
     v_target constant integer := 200;
     v_input  constant jsonb   := recall._summarize_input(p_job.user_id, p_job.session_id);
     v_step   jsonb;

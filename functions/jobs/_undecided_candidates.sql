@@ -16,7 +16,7 @@ declare
     v_embeddings halfvec[];
 begin
     if v_count = 0 then
-        return '[]';
+        return jsonb '[]';
     end if;
     v_candidates := recall._extracted_candidates(
         p_session, (p_made ->> 'from_turn')::integer, (p_made ->> 'through_turn')::integer,

@@ -27,7 +27,7 @@ begin
               ?| '{observed_after,observed_before,valid_at,since,until}'::text[] then
             return null;
         end if;
-        v_asked_at := recall._filter_value(p_keys, 'asked_at', 'timestamptz');
+        v_asked_at := recall._filter_value(p_keys, 'asked_at', 'timestamptz')::timestamptz;
     end if;
 
     select tstzrange(q.since, q.until)
