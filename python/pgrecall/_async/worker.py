@@ -350,7 +350,7 @@ class AsyncWorker:
                 logger.warning("job %s (%s) failed: %s", job.job_id, job.kind, end["error"])
                 return Outcome(job.kind, error=end["error"])
             case "deferred":
-                logger.info("job %s (%s) is deferred: %s", job.job_id, job.kind, end["reason"])
+                logger.warning("job %s (%s) is deferred: %s", job.job_id, job.kind, end["reason"])
                 return Outcome(job.kind, is_deferred=True)
         return self._lost(job)
 
