@@ -221,6 +221,8 @@ def test_null_content_is_an_answer_that_is_none(db: Connection, user: uuid.UUID)
     again = ask(db, job, {"request_id": chat["request_id"], "content": None, "refusal": None,
                           "finish_reason": "length"})  # fmt: skip
     assert again["max_tokens"] > chat["max_tokens"]
+    spans = rows(db, "select error from recall.job_phases where user_id = %s", [user])
+    assert spans == [{"error": "the answer was cut off"}]
     with refused("RC003", "p_answer is"):
         ask(db, job, {"request_id": again["request_id"], "content": None})
 

@@ -35,7 +35,9 @@ begin
             'failure', jsonb_build_object('error', v_problem, 'is_final', false));
     else
         v_said := recall._said_value(p_answer, v_question -> 'schema');
-        v_problem := v_said.o_problem;
+        v_problem := case when v_said.o_problem is not null
+                               and p_answer ->> 'finish_reason' = 'length'
+                          then 'the answer was cut off' else v_said.o_problem end;
         if p_work -> 'is_sealed' is distinct from 'true' then
             v_work := v_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
         end if;
