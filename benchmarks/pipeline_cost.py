@@ -134,7 +134,7 @@ def converse(db: psycopg.Connection[Any]) -> None:
             db.execute(
                 "select recall.remember(p_user_id => %s, p_content => %s, p_kind => %s,"
                 " p_embedding => %s::halfvec, p_observed_at => '2026-02-01')",
-                [USER, f"{content} As known.", kind, vector(content, is_near=True)],
+                [USER, content, kind, vector(content, is_near=True)],
             )
         db.execute("select recall.open_session(%s, %s, p_session_id => %s)", [USER, MODEL, session])
         messages = [
