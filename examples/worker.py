@@ -71,8 +71,7 @@ with psycopg.connect(os.environ["PGRECALL_DSN"], autocommit=True) as db:
     while not stopping:
         job, answer = db.execute(CLAIM).fetchone(), None
         while job:
-            now = [*job, json.dumps(WORKER), json.dumps(answer)]
-            [request] = db.execute(NEXT, now).fetchone()
+            [request] = db.execute(NEXT, [*job, json.dumps(WORKER), json.dumps(answer)]).fetchone()
             if request["type"] not in ("chat", "embed"):
                 print(request, flush=True)
                 break
