@@ -45,6 +45,7 @@ begin
         'spare', greatest(0, v_room - recall._pieces_tokens(v_pieces)),
         'keep', jsonb_build_object(
             'prompt', recall._prompt_name(v_prompt),
+            'is_last', v_count = jsonb_array_length(p_open),
             'open', (
                 select jsonb_agg(jsonb_build_object(
                            'ordinal', o.item -> 'ordinal',

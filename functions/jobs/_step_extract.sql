@@ -36,7 +36,8 @@ begin
         end if;
         v_made  := jsonb_set(v_made, '{decisions}', (v_made -> 'decisions')
                                                     || v_decided.o_decisions)
-                   || jsonb_build_object('consolidated_by', v_keep -> 'prompt');
+                   || jsonb_build_object('consolidated_by', v_keep -> 'prompt',
+                                         'is_decided', v_keep -> 'is_last');
         v_items := jsonb_array_length(v_decided.o_decisions);
     end if;
 
@@ -60,13 +61,15 @@ begin
     end if;
 
     -- The second question: what becomes of the candidates that are not settled
-    v_open := recall._undecided_candidates(v_session, v_made, v_settings);
+    if v_made -> 'is_decided' is distinct from 'true' then
+        v_open := recall._undecided_candidates(v_session, v_made, v_settings);
+    end if;
     if v_open <> '[]' then
         return jsonb_build_object('made', v_made, 'items', v_items)
                || recall._consolidation_question(p_work, v_open, v_settings);
     end if;
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
-        v_made - '{prompt,consolidated_by,vectors}'::text[]
+        v_made - '{prompt,consolidated_by,vectors,is_decided}'::text[]
         || recall._vectors_result(
                v_made, jsonb_array_length((v_made -> 'candidates') || (v_made -> 'episodes')),
                v_settings));

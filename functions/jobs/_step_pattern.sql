@@ -12,7 +12,9 @@ as $function$
 declare
     v_settings constant recall.settings := recall._settings(p_job.user_id);
     v_prompt   constant recall.prompts  := recall._prompt('pattern', v_settings.prompt_language);
-    v_input    constant jsonb := recall._pattern_input(p_job.user_id, p_job.payload);
+    v_input    constant jsonb := case
+        when p_work ? 'said' or not p_work -> 'made' ? 'content'
+        then recall._pattern_input(p_job.user_id, p_job.payload) end;
     v_count    constant integer := jsonb_array_length(v_input -> 'episodes');
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
     v_made     jsonb := p_work -> 'made';

@@ -13,7 +13,12 @@ as $function$
 declare
     v_limits constant jsonb   := jsonb '{"user": 2000, "assistant": 800, "tool": 200}';
     v_target constant integer := 200;
-    v_input  constant jsonb   := recall._summarize_input(p_job.user_id, p_job.session_id);
+    v_made   constant jsonb   := case when p_work ? 'said' then p_work #> '{answered,keep}'
+                                      else p_work -> 'made' end;
+    -- not read again when the summary reaches the last turn
+    v_input  constant jsonb   := case
+        when coalesce(v_made -> 'read' = v_made -> 'through_turn', false) then '{}'
+        else recall._summarize_input(p_job.user_id, p_job.session_id) end;
     v_step   jsonb;
 begin
     v_step := recall._summary_step(p_job, p_work, 'summarize', v_input, v_target, v_limits);
