@@ -428,8 +428,7 @@ class Worker:
 
     @staticmethod
     def _lost(job: Job) -> Outcome:
-        logger.info("job %s (%s) is due again: too late, or the session moved on", job.job_id,
-                    job.kind)  # fmt: skip
+        logger.info("job %s (%s) is no longer this worker's", job.job_id, job.kind)
         return Outcome(job.kind)
 
 
