@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import psycopg
 import pytest
 
-from pgrecall._statement import Phrases, is_statement, phrases_by_place
+from pgrecall.encryption._verbatim import Phrases, is_statement, phrases_by_place
 from support import append, call, open_session, rows, said, value
 
 Connection = psycopg.Connection[Any]

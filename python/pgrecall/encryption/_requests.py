@@ -23,9 +23,9 @@ from uuid import UUID
 
 from pgrecall._ciphertext import PREFIX, is_damaged, is_sealed, is_token
 from pgrecall._plain import one_line, shortened
-from pgrecall._statement import is_statement, phrases_by_place
 from pgrecall.encryption._keys import Opened
 from pgrecall.encryption._sealed import COUNTED_AS, MovedError, Sealer, Sealing, numbers, readable
+from pgrecall.encryption._verbatim import is_statement, phrases_by_place
 from pgrecall.errors import ConfigurationError
 from pgrecall.tokens import count_text_tokens
 
