@@ -552,6 +552,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_leading_turns.sql
 \ir ../functions/jobs/_lease_job.sql
 \ir ../functions/jobs/_limit_text.sql
+\ir ../functions/jobs/_log_makers.sql
 \ir ../functions/jobs/_made_decisions.sql
 \ir ../functions/jobs/_made_extraction.sql
 \ir ../functions/jobs/_made_merges.sql
@@ -564,6 +565,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_message_line.sql
 \ir ../functions/jobs/_needs_model.sql
 \ir ../functions/jobs/_neighbors_json.sql
+\ir ../functions/jobs/_note_maker.sql
 \ir ../functions/jobs/_open_candidates.sql
 \ir ../functions/jobs/_pattern_input.sql
 \ir ../functions/jobs/_pattern_memory.sql
@@ -730,6 +732,7 @@ begin isolation level read committed;
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_integrity.sql
 \ir ../functions/observability/_health_maintenance.sql
+\ir ../functions/observability/_health_prompts.sql
 \ir ../functions/observability/_health_queue.sql
 \ir ../functions/observability/_health_replication.sql
 \ir ../functions/observability/_health_scheduler.sql

@@ -406,6 +406,45 @@ def test_a_role_is_missing(db: Connection) -> None:
     assert "CREATEROLE" in str(found[2])
 
 
+def test_prompts_are_as_they_were_set(db: Connection) -> None:
+    assert health(db, "prompts")[0] == "ok"
+    own = {"p_name": "extract", "p_content": "Extract facts.", "p_version": "own-1"}
+    call(db, "set_prompt", **own)
+    assert health(db, "prompts") == (
+        "ok", "each step has a prompt, and none was changed by hand", None
+    )  # fmt: skip
+
+    db.execute("update recall.prompts set content = content || ' Be brief.'"
+               " where version = 'own-1' or name = 'merge'")  # fmt: skip
+    status, detail, hint = health(db, "prompts")
+    assert (status, detail) == ("warn", "changed by hand: extract@own-1, merge@1")
+    assert "recall.set_prompt" in str(hint)
+
+
+def test_prompt_language_without_prompts(db: Connection) -> None:
+    call(db, "configure", p_changes=json.dumps({"prompt_language": "de"}))
+    status, detail, hint = health(db, "prompts")
+    assert (status, "prompt_language, de" in detail) == ("warn", True)
+    assert "p_language => 'de'" in str(hint)
+    call(db, "set_prompt", p_name="extract", p_content="Finde Fakten.", p_version="own-1",
+         p_language="de")  # fmt: skip
+    assert health(db, "prompts")[0] == "ok"
+
+
+def test_prompt_that_its_step_cannot_use(db: Connection) -> None:
+    """A release whose step reads one more field; then no prompt is in use at all."""
+    call(db, "set_prompt", p_name="summarize", p_content="Be brief.", p_version="own-1")
+    db.execute("select recall._ship_prompt('summarize', '2', 'en', 1, 1, 'Sum up.',"
+               " jsonb_set(s.schema, '{properties,title}', '{\"type\": \"string\"}'))"
+               " from recall.prompts as s where s.name = 'summarize' and is_shipped")  # fmt: skip
+    status, detail, _ = health(db, "prompts")
+    assert (status, "summarize@own-1: the answer lacks property title" in detail) == ("fail", True)
+    db.execute("delete from recall.prompts where name = 'summarize'")
+    assert health(db, "prompts") == (
+        "fail", "no prompt is in use for summarize", "Run the installer again."
+    )  # fmt: skip
+
+
 def strings_of_tests() -> Iterator[set[str]]:
     """Yield the strings of each test function there is, those of its parameters included."""
     for path in Path(__file__).parent.rglob("test_*.py"):
@@ -461,7 +500,7 @@ def test_health_reads_nothing_that_grows_with_users(db: Connection) -> None:
         " and c.relkind in ('r', 'p') and not c.relispartition",
     )
     assert {row["relname"] for row in read} <= {
-        "settings", "migrations", "maintenance_tasks", "models", "jobs", "job_phases",
+        "settings", "migrations", "maintenance_tasks", "models", "prompts", "jobs", "job_phases",
         "model_spending", "model_spending_totals",
         "memory_store",  # disputes, by an index of their own
     }  # fmt: skip

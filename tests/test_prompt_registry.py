@@ -13,9 +13,10 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from pgrecall.tokens import count_text_tokens
-from support import call, raise_errors, refused, rows, together, value
+from support import append, call, open_session, raise_errors, refused, rows, said, together, value
 from test_install import psql
-from test_next_request import ask, claim, told
+from test_next_request import answered, ask, claim, scripted, told, vector, work
+from test_pattern import CLOSE, NOW, episodes
 
 Connection = psycopg.Connection[Any]
 ROOT = Path(__file__).resolve().parents[1]
@@ -306,3 +307,126 @@ def test_upgrade_moves_only_where_the_shipped_prompt_is_used(
         assert "You are to keep" in next(
             p for p in call(conn, "list_prompts") if p["name"] == "extract" and p["is_current"]
         )["content"]  # fmt: skip
+
+
+# --- provenance
+
+
+EXTRACT = {"prompt": "extract@1", "model": "gpt-4o-mini"}
+
+
+def history(db: Connection, user: uuid.UUID, content: str) -> dict[str, Any]:
+    """Return made_by of each event of a memory."""
+    memory = value(db, "select memory_id from recall.memory_store"
+                       " where user_id = %s and content = %s", [user, content])  # fmt: skip
+    events = call(db, "memory_history", p_user_id=user, p_memory_id=memory)
+    return {event["event"]: event["detail"].get("made_by") for event in events}
+
+
+def fact(content: str) -> dict[str, Any]:
+    return {"content": content, "kind": "fact", "confidence": "high", "turns": [1]}
+
+
+def test_memories_and_episodes_name_their_prompt_and_model(db: Connection, user: uuid.UUID) -> None:
+    told(db, user)
+    end, _ = work(db, claim(db, "extract"), scripted)
+    assert end["type"] == "done"
+    assert history(db, user, "User lives in Lyon.") == {"added": [EXTRACT]}
+    assert history(db, user, "Told where they live.") == {"added": [EXTRACT]}
+    # one event a job keeps it, whatever it made
+    assert rows(db, "select memory_id = job_id as is_job, detail -> 'made_by' as made_by"
+                    "  from recall.memory_events where user_id = %s and detail ? 'made_by'",
+                [user]) == [{"is_job": True, "made_by": [EXTRACT]}]  # fmt: skip
+
+
+def test_decisions_name_both_prompts(db: Connection, user: uuid.UUID) -> None:
+    """The first pass by an own German prompt, the second by another model."""
+    call(db, "remember", p_user_id=user, p_content="User works as a nurse in Lyon.",
+         p_embedding=str(vector("User works as a nurse in Lyon.")))  # fmt: skip
+    set_prompt(db, p_language="de")
+    call(db, "configure_user", p_user_id=user, p_changes=Jsonb({"prompt_language": "de"}))
+    told(db, user)
+    end, seen = work(
+        db, claim(db, "extract"),
+        lambda request: {"facts": [fact("User works as a nurse in Rome.")], "episodes": []}
+        if request["purpose"] == "extract"
+        else {"decisions": [{"candidate": 1, "decision": "UPDATE", "target": 1}]},
+        models={"consolidate": {"model": "gpt-4o"}},
+    )  # fmt: skip
+    assert end["type"] == "done", end
+    assert [request["purpose"] for request in seen if request["type"] == "chat"] == [
+        "extract", "consolidate",
+    ]  # fmt: skip
+    made_by = [{"prompt": "extract@own-1:de", "model": "gpt-4o-mini"},
+               {"prompt": "consolidate@1", "model": "gpt-4o"}]  # fmt: skip
+    assert history(db, user, "User works as a nurse in Rome.") == {
+        "added": made_by, "superseded": made_by,
+    }  # fmt: skip
+
+
+def test_merges_name_their_prompt_and_model(db: Connection, user: uuid.UUID) -> None:
+    texts = ["User likes cold soup.", "User likes green soup.",
+             *(f"User eats bread on day {n}." for n in range(4))]  # fmt: skip
+    for text in texts:
+        call(db, "remember", p_user_id=user, p_content=text, p_tags=["food"])
+    call(db, "enqueue_merges")
+    end, _ = work(db, claim(db, "merge"), lambda _: {
+        "merges": [{"content": "User likes cold and green soup.", "parts": [1, 2]}]
+    })  # fmt: skip
+    assert end["outcome"]["items"] == 1
+    made_by = [{"prompt": "merge@1", "model": "gpt-4o-mini"}]
+    found = history(db, user, "User likes cold and green soup.")
+    assert found["merged"] == made_by
+    assert found["proposed"] is None
+
+
+def test_patterns_name_their_prompt_and_model(db: Connection, user: uuid.UUID) -> None:
+    episodes(db, user, CLOSE)
+    call(db, "enqueue_patterns", p_as_of=NOW)
+    end, _ = work(db, claim(db, "pattern"), lambda _: {
+        "pattern": "User keeps meeting problems.", "solutions": [], "tags": []
+    })  # fmt: skip
+    assert end["type"] == "done", end
+    made_by = [{"prompt": "pattern@1", "model": "gpt-4o-mini"}]
+    assert history(db, user, "User keeps meeting problems.") == {"added": made_by}
+
+
+def test_summaries_name_their_prompt_and_model(db: Connection, user: uuid.UUID) -> None:
+    """Of two parts by two models, too; a session that goes on from it inherits that."""
+    session = open_session(
+        db, user, p_model_id="gpt-4o-mini", p_context_window_size=2000, p_max_response_tokens=300
+    )
+    for number in range(40):
+        append(db, user, session,
+               [*said(f"{number}. " + "The quick fox jumps. " * 9),
+                {"role": "assistant", "content": "The dog is lazy. " * 9}])  # fmt: skip
+    job = claim(db, "compact")
+    request = ask(db, job, context_window=2500)
+    while request["type"] in ("chat", "embed"):
+        request = ask(
+            db, job, answered(request, scripted), context_window=2500, chat_model="gpt-4o"
+        )
+    assert request["type"] == "done", request
+    made_by = [{"prompt": "compact@1", "model": model} for model in ("gpt-4o-mini", "gpt-4o")]
+    kept = "select kind, made_by from recall.session_summaries where user_id = %s order by 1"
+    assert rows(db, kept, [user]) == [{"kind": "compaction", "made_by": made_by}]
+    open_session(db, user, p_model_id="gpt-4o-mini", p_parent_session_id=session)
+    assert [row["made_by"] for row in rows(db, kept, [user])] == [made_by, made_by]
+
+    work(db, claim(db, "summarize"), scripted)
+    assert rows(db, kept, [user])[-1] == {
+        "kind": "rolling", "made_by": [{"prompt": "summarize@1", "model": "gpt-4o-mini"}],
+    }  # fmt: skip
+
+
+def test_export_and_import_keep_it(db: Connection, user: uuid.UUID) -> None:
+    session = told(db, user)
+    work(db, claim(db, "extract"), scripted)
+    call(db, "enqueue_job", p_user_id=user, p_kind="summarize", p_session_id=session)
+    work(db, claim(db, "summarize"), scripted)
+    document = value(db, "select recall.export_user(%s)", [user])
+    call(db, "forget_user", p_user_id=user)
+    call(db, "import_user", p_user_id=user, p_document=Jsonb(document))
+    assert history(db, user, "User lives in Lyon.")["added"] == [EXTRACT]
+    assert value(db, "select made_by from recall.session_summaries where user_id = %s",
+                 [user]) == [{"prompt": "summarize@1", "model": "gpt-4o-mini"}]  # fmt: skip

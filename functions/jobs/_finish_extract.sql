@@ -58,7 +58,7 @@ begin
 
     if v_decisions <> '[]' then
         perform recall._apply_decisions(p_job.user_id, v_session, v_decisions, v_embeddings,
-                                        v_settings, p_job.job_id);
+                                        v_settings, p_job.job_id, p_job.work #> '{made,made_by}');
         if array_position(v_embeddings, null) is not null then
             perform recall._enqueue_job(p_job.user_id, 'embed', p_job.session_id,
                                         p_job.session_id::text);

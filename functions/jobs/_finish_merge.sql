@@ -33,6 +33,7 @@ begin
             v_merge ->> 'content', v_embeddings[v_place], v_settings, p_job.job_id);
     end loop;
 
+    perform recall._log_makers(p_job);
     perform recall._count_memories(p_job.user_id, 0, p_merge_due => true);
     perform recall._embed_rest(p_job.user_id, v_settings);
     return true;

@@ -29,7 +29,8 @@ begin
                                  v_through) = '[]' then
         return true;
     end if;
-    perform recall._write_summary(v_session, 'rolling', 1, v_through, p_result);
+    perform recall._write_summary(v_session, 'rolling', 1, v_through, p_result,
+                                  p_made_by => p_job.work #> '{made,made_by}');
     return true;
 end;
 $function$;

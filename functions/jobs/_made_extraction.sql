@@ -60,7 +60,6 @@ begin
 
     return jsonb_build_object(
         'from_turn', p_keep -> 'from_turn', 'through_turn', p_keep -> 'through_turn',
-        'prompt', p_keep -> 'prompt',
         'candidates', v_facts, 'episodes', v_episodes, 'decisions', jsonb '[]');
 end;
 $function$;

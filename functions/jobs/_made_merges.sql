@@ -7,7 +7,7 @@ returns jsonb
 language sql
 immutable
 parallel safe
-return jsonb_build_object('prompt', p_keep -> 'prompt', 'merges', (
+return jsonb_build_object('merges', (
     select coalesce(jsonb_agg(jsonb_build_object(
                'content', c.content,
                'memory_ids', (

@@ -18,7 +18,7 @@ declare
     v_listed    text;
 begin
     if coalesce(v_sentence, '') !~ '[[:alnum:]]' then
-        return jsonb_build_object('prompt', p_keep -> 'prompt', 'content', null);
+        return jsonb_build_object('content', null);
     end if;
 
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -53,7 +53,6 @@ begin
            ) as l;
 
     return jsonb_build_object(
-        'prompt', p_keep -> 'prompt',
         'content', v_sentence || case when recall._is_sealed(v_sentence) then ''
                                       else coalesce(recall._pattern_separator() || v_listed || '.',
                                                     '') end,

@@ -36,8 +36,7 @@ begin
         end if;
         v_made  := jsonb_set(v_made, '{decisions}', (v_made -> 'decisions')
                                                     || v_decided.o_decisions)
-                   || jsonb_build_object('consolidated_by', v_keep -> 'prompt',
-                                         'is_decided', v_keep -> 'is_last');
+                   || jsonb_build_object('is_decided', v_keep -> 'is_last');
         v_items := jsonb_array_length(v_decided.o_decisions);
     end if;
 
@@ -69,7 +68,7 @@ begin
                || recall._consolidation_question(p_work, v_open, v_settings);
     end if;
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
-        v_made - '{prompt,consolidated_by,vectors,is_decided}'::text[]
+        v_made - '{made_by,vectors,is_decided}'::text[]
         || recall._vectors_result(
                v_made, jsonb_array_length((v_made -> 'candidates') || (v_made -> 'episodes')),
                v_settings));

@@ -89,7 +89,7 @@ begin
     return jsonb_build_object('made', v_made,
                               'items', (v_made ->> 'content' is not null)::integer)
            || coalesce(v_wanted, jsonb_build_object('result',
-               (v_made - '{prompt,vectors}'::text[]) || case
+               (v_made - '{made_by,vectors}'::text[]) || case
                    when v_made #>> '{vectors,0}' is not null
                    then jsonb_build_object('embedding', v_made #> '{vectors,0}',
                                            'embedding_model', v_settings.embedding_model)

@@ -27,7 +27,8 @@ begin
         if p_work #>> '{said,summary}' = '' then
             return jsonb '{"problem": "summary is empty"}';
         end if;
-        v_made := v_keep || jsonb_build_object('content', p_work #> '{said,summary}');
+        v_made := (v_keep - 'prompt')
+                  || jsonb_build_object('content', p_work #> '{said,summary}');
     end if;
 
     -- The turns that are left

@@ -7,7 +7,8 @@ create or replace function recall._write_summary(
     p_from_turn     integer,
     p_to_turn       integer,
     p_result        jsonb,
-    p_source_tokens bigint default null
+    p_source_tokens bigint default null,
+    p_made_by       jsonb  default null
 )
 returns void
 language plpgsql
@@ -39,7 +40,7 @@ begin
 
     insert into recall.session_summaries (
         user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
-        embedding, embedding_model, created_at, source_tokens)
+        embedding, embedding_model, created_at, source_tokens, made_by)
     values (
         p_session.user_id, p_session.session_id, v_id, p_kind, p_from_turn, p_to_turn, v_content,
         coalesce(recall._integer(p_result, 'token_count'),
@@ -47,7 +48,7 @@ begin
                            then greatest(1, recall._text_length(v_content) / 3)
                       else recall._estimate_tokens(v_content) end),
         v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
-        p_source_tokens);
+        p_source_tokens, p_made_by);
     if v_embedding is null then
         perform recall._enqueue_job(p_session.user_id, 'embed', p_session.session_id,
                                     p_session.session_id::text);
@@ -55,5 +56,6 @@ begin
 end;
 $function$;
 
-comment on function recall._write_summary(recall.sessions, text, integer, integer, jsonb, bigint) is
+comment on function recall._write_summary(recall.sessions, text, integer, integer, jsonb, bigint,
+    jsonb) is
     'Store a session''s new summary of a kind and end the one before.';

@@ -58,12 +58,14 @@ begin
             end if;
             if v_work ? 'said' then
                 v_spans[1].items := coalesce((v_step ->> 'items')::integer, 0);
+                v_step := recall._note_maker(v_work, v_step);
                 v_work := (v_work - '{said,complaint}'::text[]) || jsonb '{"tries": 0}';
             end if;
             v_work := v_work || jsonb_build_object('made', v_step -> 'made');
             exit;
         end loop;
         if v_step ? 'result' then
+            v_job.work := v_work;
             v_done := recall._complete_job(v_job, v_step -> 'result');
         end if;
     exception when sqlstate 'RC001' or sqlstate 'RC003' or sqlstate 'RC004' or sqlstate 'RC006'

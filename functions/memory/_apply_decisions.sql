@@ -1,13 +1,15 @@
--- recall._apply_decisions(user, session, decisions, embeddings, settings, job) -> a list of answers
--- Decisions that are checked; the session may be a row of NULLs. A job's answer is kept in the
--- audit, under the job. The caller holds the user's row, and knows that they are not applied yet.
+-- Apply decisions that are checked, and return their answers as a list.
+-- The session may be a row of NULLs. A job's answer is kept in the audit, under the job, with the
+-- prompts and models behind it. The caller holds the user's row, and knows that the decisions are
+-- not applied yet.
 create or replace function recall._apply_decisions(
     p_user_id    uuid,
     p_session    recall.sessions,
     p_decisions  jsonb,
     p_embeddings halfvec[],
     p_settings   recall.settings,
-    p_job_id     uuid default null
+    p_job_id     uuid default null,
+    p_made_by    jsonb default null
 )
 returns jsonb
 language plpgsql
@@ -31,11 +33,12 @@ begin
     end loop;
     if p_job_id is not null then
         perform recall._log_event(p_user_id, p_job_id, 'decided',
-                                  jsonb_build_object('answer', v_answer), p_job_id);
+                                  jsonb_build_object('answer', v_answer, 'made_by', p_made_by),
+                                  p_job_id);
     end if;
     return v_answer;
 end;
 $function$;
 
 comment on function recall._apply_decisions(uuid, recall.sessions, jsonb, halfvec[],
-    recall.settings, uuid) is 'Apply checked decisions; the answers in order.';
+    recall.settings, uuid, jsonb) is 'Apply checked decisions; the answers in order.';

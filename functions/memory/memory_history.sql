@@ -1,4 +1,6 @@
--- recall.memory_history(user, memory) -> the audit of all its versions, oldest first
+-- Return the audit of a memory and of all its versions, oldest first.
+-- Beside what a job did stand the prompts and models that the job asked: its own event, under the
+-- job's id, keeps them once.
 -- Raises  RC001.
 create or replace function recall.memory_history(
     p_user_id   uuid,
@@ -28,8 +30,19 @@ begin
     v_ids := recall._chain_ids(p_user_id, p_memory_id);
 
     return query
-    select e.at, e.event, e.memory_id, e.job_id, e.caller, e.detail
+    select e.at, e.event, e.memory_id, e.job_id, e.caller,
+           e.detail || coalesce(j.made_by, '{}')
       from recall.memory_events as e
+      left join lateral (
+            select jsonb_build_object('made_by', d.detail -> 'made_by')
+              from recall.memory_events as d
+             where d.user_id   = p_user_id
+               and d.memory_id = e.job_id
+               and d.event     = 'decided'
+               and d.detail ? 'made_by'
+               and e.event    <> 'proposed'
+             limit 1
+           ) as j (made_by) on true
      where e.user_id   = p_user_id
        and e.memory_id = any (v_ids)
      order by e.event_no;
@@ -37,4 +50,5 @@ end;
 $function$;
 
 comment on function recall.memory_history(uuid, uuid) is
-    'What happened to a memory and its other versions, oldest first.';
+    'What happened to a memory and its other versions, oldest first. detail.made_by: the prompts '
+    'and models of the job that did it, as [{"prompt": "extract@1", "model": "…"}].';

@@ -33,6 +33,8 @@ begin
      union all
     select * from recall._health_spending()
      union all
+    select * from recall._health_prompts()
+     union all
     select * from recall._health_disputes()
      union all
     select * from recall._health_statements();

@@ -18,7 +18,8 @@ declare
     v_new_row constant jsonb           := to_jsonb(v_new);
     -- no policy: how much at a time, how a rank is made, what a context holds
     v_free    constant text[]          := array[
-        'embed_batch', 'language', 'default_context_window', 'default_max_response_tokens',
+        'embed_batch', 'language', 'prompt_language', 'default_context_window',
+        'default_max_response_tokens',
         'tokens_per_message', 'tokens_per_image', 'extract_after_turns', 'extract_after_idle',
         'extract_batch', 'max_facts_per_turn', 'summarize_after_turns', 'verbatim_min_words',
         'memory_max_characters', 'near_duplicate_distance', 'consolidation_neighbors',

@@ -190,8 +190,8 @@ comment on table recall.memory_events is
     'Audit: what happened to which memory, when, by whom, why. INSERT only.';
 comment on column recall.memory_events.user_id is 'Owner.';
 comment on column recall.memory_events.memory_id is
-    'The memory; of event decided, which keeps the answer of a job''s decisions, the job; zeros '
-    'where it was forgotten.';
+    'The memory; of event decided, which keeps the answer of a job''s decisions and the prompts '
+    'and models behind them, the job; zeros where it was forgotten.';
 comment on column recall.memory_events.event_no is '1 to n of the user''s events, without gaps.';
 comment on column recall.memory_events.at is 'When.';
 comment on column recall.memory_events.event is
@@ -199,7 +199,9 @@ comment on column recall.memory_events.event is
     'tombstone: forgotten, and said so by an event forgotten.';
 comment on column recall.memory_events.job_id is 'The job that did it.';
 comment on column recall.memory_events.caller is 'The login role that did it.';
-comment on column recall.memory_events.detail is 'Why, and the other rows involved.';
+comment on column recall.memory_events.detail is
+    'Why, and the other rows involved. Of event decided: answer, and made_by, a list of '
+    '{"prompt", "model"}; recall.memory_history shows made_by beside each event of the job.';
 comment on column recall.memory_events.memory_hash is
     'SHA-256 of the memory as the event left it; NULL: the event is about no memory.';
 comment on column recall.memory_events.event_hash is

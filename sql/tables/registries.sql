@@ -124,7 +124,8 @@ comment on column recall.prompts.name is
 comment on column recall.prompts.language is
     'Language of the text (BCP 47); settings.prompt_language chooses.';
 comment on column recall.prompts.version is
-    'Named in the provenance of what it produced, as name@version.';
+    'Named in the provenance of what it produced: extract@1, or extract@own-1:de where the '
+    'language is not English. Plain numbers are releases.';
 comment on column recall.prompts.content is 'The system message.';
 comment on column recall.prompts.schema is
     'JSON Schema of the answer, as strict modes want it; "default" fills a value in that a model '

@@ -123,13 +123,15 @@ create table if not exists recall.session_summaries (
     created_at      timestamptz not null,
     ended_at        timestamptz,
     source_tokens   bigint,
+    made_by         jsonb,
     constraint session_summaries_pkey primary key (user_id, session_id, summary_id),
     constraint session_summaries_kind_check check (kind in ('rolling', 'compaction')),
     constraint session_summaries_turns_check check (from_turn >= 0 and to_turn >= from_turn),
     constraint session_summaries_token_count_check check (token_count >= 0),
     constraint session_summaries_source_tokens_check check (source_tokens >= 0),
     constraint session_summaries_embedding_check
-        check ((embedding is null) = (embedding_model is null))
+        check ((embedding is null) = (embedding_model is null)),
+    constraint session_summaries_made_by_check check (jsonb_typeof(made_by) = 'array')
 ) partition by hash (user_id);
 
 comment on table recall.session_summaries is
@@ -152,3 +154,6 @@ comment on column recall.session_summaries.ended_at is 'When a newer one took it
 comment on column recall.session_summaries.source_tokens is
     'Tokens of the turns that a compaction took out of the context; what it saves is this divided '
     'by token_count. NULL: a rolling summary.';
+comment on column recall.session_summaries.made_by is
+    'Prompts and models that wrote it: a list of {"prompt", "model"}, where prompt is '
+    'name@version of recall.prompts. NULL: not known.';

@@ -124,7 +124,8 @@ def hidden(text: str) -> bool:
 
 def assert_sealed(work: dict[str, Any] | None) -> None:
     """All that models have made is ciphertexts, ids, vectors and words of ours."""
-    known = {"fact", "personal", "high", "medium", "low", "ADD", "UPDATE", "DELETE", "NONE"}
+    known = {"fact", "personal", "high", "medium", "low", "ADD", "UPDATE", "DELETE", "NONE",
+             "gpt-4o-mini"}  # fmt: skip
 
     def look(item: Any) -> None:
         if isinstance(item, dict):
