@@ -186,6 +186,8 @@ def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, scri
     )  # fmt: skip
     assert kept.token_count is not None
     assert 4 <= kept.token_count < 25
+    [event] = call(db, "memory_history", p_user_id=sealed, p_memory_id=kept.memory_id)
+    assert event["detail"]["made_by"] == [{"prompt": "extract@1", "model": "gpt-4o-mini"}]
     texts = [f"User keeps a {MARK}.", f"Told of a {MARK}."]
     assert worker.inputs == (texts if has_vectors else [])
 
