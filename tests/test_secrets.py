@@ -250,6 +250,7 @@ IDENTIFIERS = {
     ("open_session", "p_model_id"),
     ("add_embedding", "p_model"),
     ("claim_jobs", "p_worker"),
+    ("next_request", "p_worker"),
     ("rewrap_user_key", "p_wrapping_key"),
     ("seal_user", "p_wrapping_key"),
 }
