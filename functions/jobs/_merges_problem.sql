@@ -1,5 +1,5 @@
 -- Return what is wrong with the merges that a model proposed; NULL when nothing is.
--- A merge has two of the memories that were shown or more, and none is in two merges.
+-- A merge has a text and two of the memories that were shown or more, and none is in two merges.
 create or replace function recall._merges_problem(
     p_merges   jsonb,
     p_memories jsonb
@@ -10,6 +10,7 @@ immutable
 parallel safe
 return (
     select case
+               when bool_or(m.content = '') then 'content of a merge is empty'
                when min(m.parts) < 2 then 'a merge of fewer than two memories'
                when min(m.least) < 1 or max(m.most) > jsonb_array_length(p_memories)
                    then format('there are no memories but 1 to %s', jsonb_array_length(p_memories))
@@ -19,7 +20,7 @@ return (
                    then 'a memory in two merges'
            end
       from (
-            select count(distinct p.part) as parts, min(p.part::integer) as least,
+            select min(e.merge ->> 'content') as content, count(distinct p.part) as parts, min(p.part::integer) as least,
                    max(p.part::integer) as most
               from jsonb_array_elements(p_merges) with ordinality as e (merge, place)
               left join lateral jsonb_array_elements(e.merge -> 'parts') as p (part) on true
