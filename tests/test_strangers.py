@@ -348,10 +348,10 @@ def test_no_constraint_spans_users(db: Connection) -> None:
 # --- what the other user has
 
 CHOSEN = {
-    "caller", "direction", "embedding_model", "end_reason", "event", "kind", "overrides", "phase",
-    "source", "usage", "job_phases.model_id",
+    "caller", "direction", "embedding_model", "end_reason", "event", "kind", "made_by", "overrides",
+    "phase", "source", "usage", "job_phases.model_id",
 }  # fmt: skip
-"""Columns that hold one of a few words, a number, or the name of a model that a worker has."""
+"""Columns that hold one of a few words, a number, or names of prompts and of a worker's models."""
 
 
 def test_his_word_stands_in_every_text(db: Connection, worlds: tuple[World, World]) -> None:
