@@ -37,6 +37,7 @@ WHOLE = {"run_due_maintenance", "metrics"}
 """All tasks in one transaction, each of which is measured for itself; all gauges of all users."""
 
 OVER = {
+    "next_request embed": 6,
     "finish_job llm": 10,
     "finish_job embed": 3,
     "finish_job extract": 6,
@@ -46,8 +47,9 @@ OVER = {
     "health": 16,
     "purge_expired": 50,
 }
-"""An extraction with decisions: the trigger of a memory that changes reads the user's settings, and
-the one that asks whether the user is sealed his row; the head of his chain of events is read, and
+"""A request for vectors reads the session, its messages, the memories and the summaries that have
+none. An extraction with decisions: the trigger of a memory that changes reads the user's settings,
+and the one that asks whether the user is sealed his row; the head of his chain of events is read, and
 hashes of memories that changed. A search of sessions reads the turns that it found, beside titles
 and summaries; a context with recalled turns searches memories and turns, and reads history. An
 operator's look at the catalog, at disputes, pg_cron, subscriptions and other databases; a sweep

@@ -19,6 +19,7 @@ declare
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
     v_made     jsonb := p_work -> 'made';
     v_said     jsonb := p_work -> 'said';
+    v_unknown  jsonb;
     v_limit    integer;
     v_piece    jsonb;
     v_known    jsonb;
@@ -28,10 +29,11 @@ declare
 begin
     -- What the model said, in the numbers of the episodes that it was shown
     if v_said is not null then
-        if jsonb_path_exists(v_said, '$.solutions[*] ? (@.episode < 1 || @.episode > $n)',
-                             jsonb_build_object('n', jsonb_array_length(
-                                 p_work #> '{answered,keep,episodes}'))) then
-            return jsonb '{"problem": "a solution of an episode that is not there"}';
+        v_unknown := jsonb_path_query_first(
+            v_said, '$.solutions[*].episode ? (@ < 1 || @ > $n)', jsonb_build_object(
+                'n', jsonb_array_length(p_work #> '{answered,keep,episodes}')));
+        if v_unknown is not null then
+            return jsonb_build_object('problem', 'there is no episode ' || v_unknown);
         end if;
         v_made := recall._made_pattern(v_said, p_work #> '{answered,keep}', v_input);
     end if;
