@@ -48,14 +48,14 @@ OVER = {
     "purge_expired": 50,
 }
 """A request for vectors reads the session, its messages, the memories and the summaries that have
-none. An extraction with decisions: the trigger of a memory that changes reads the user's settings,
-and the one that asks whether the user is sealed his row; the head of his chain of events is read, and
-hashes of memories that changed. A search of sessions reads the turns that it found, beside titles
-and summaries; a context with recalled turns searches memories and turns, and reads history. An
-operator's look at the catalog, at disputes, pg_cron, subscriptions and other databases; a sweep
-over eight kinds of rows, which scans all users, too. A verbatim extraction reads the phrases that
-tell statements apart, and the user's keys where somebody is encrypted. To accept a dispute reads in
-the audit whether it asks to retract."""
+none. An extraction with decisions: the trigger of a memory that changes reads the user's
+settings, and the one that asks whether the user is sealed his row; the head of his chain of
+events is read, and hashes of memories that changed. A search of sessions reads the turns that it
+found, beside titles and summaries; a context with recalled turns searches memories and turns,
+and reads history. An operator's look at the catalog, at disputes, pg_cron, subscriptions and
+other databases; a sweep over eight kinds of rows, which scans all users, too. A verbatim
+extraction reads the phrases that tell statements apart, and the user's keys where somebody is
+encrypted. To accept a dispute reads in the audit whether it asks to retract."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
 """One call at a time, in the background, over all leaves: they may take twice as many."""

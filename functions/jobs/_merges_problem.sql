@@ -20,7 +20,8 @@ return (
                    then 'a memory in two merges'
            end
       from (
-            select min(e.merge ->> 'content') as content, count(distinct p.part) as parts, min(p.part::integer) as least,
+            select min(e.merge ->> 'content') as content, count(distinct p.part) as parts,
+                   min(p.part::integer) as least,
                    max(p.part::integer) as most
               from jsonb_array_elements(p_merges) with ordinality as e (merge, place)
               left join lateral jsonb_array_elements(e.merge -> 'parts') as p (part) on true

@@ -33,7 +33,7 @@ begin
             v_said, '$.solutions[*].episode ? (@ < 1 || @ > $n)', jsonb_build_object(
                 'n', jsonb_array_length(p_work #> '{answered,keep,episodes}')));
         if v_unknown is not null then
-            return jsonb_build_object('problem', 'there is no episode ' || v_unknown);
+            return jsonb_build_object('problem', format('there is no episode %s', v_unknown));
         end if;
         v_made := recall._made_pattern(v_said, p_work #> '{answered,keep}', v_input);
     end if;
