@@ -135,7 +135,11 @@ def test_a_repetition_takes_the_better_standing(db: Connection, user: uuid.UUID)
         db, user, "User lives in Berlin", p_importance=0.8, p_tags=["home", "city"],
         p_slot="city", p_metadata={"a": 2, "c": 3},
     )  # fmt: skip
-    assert again == {"memory_id": said_by_tool["memory_id"], "outcome": "duplicate"}
+    assert again == {
+        "memory_id": said_by_tool["memory_id"],
+        "outcome": "duplicate",
+        "is_proven": None,
+    }
     (row,) = stored(db, user)
     assert (row["tier"], row["scope"], row["is_validated"]) == ("semantic", "global", True)
     assert (row["provenance"], row["source"]) == ("user_stated", "manual")
@@ -182,7 +186,7 @@ def test_an_equal_text_may_take_a_slot(db: Connection, user: uuid.UUID) -> None:
     remember(db, user, "Works at Acme", p_slot="employer")
     plain = remember(db, user, "Works at Beta")
     again = remember(db, user, "Works at Beta", p_slot="employer")
-    assert again == {"memory_id": plain["memory_id"], "outcome": "superseded"}
+    assert again == {"memory_id": plain["memory_id"], "outcome": "superseded", "is_proven": None}
     (row,) = active(db, user)
     assert (row["memory_id"], row["slot"]) == (plain["memory_id"], "employer")
     check_invariants(db)
@@ -201,7 +205,7 @@ def test_the_edge_of_the_distance(
 def test_new_within_old_is_a_duplicate(db: Connection, user: uuid.UUID) -> None:
     old = remember(db, user, "User likes green tea", p_embedding=vector())
     new = remember(db, user, "User likes tea", p_embedding=vector(5), p_tags=["drinks"])
-    assert new == {"memory_id": old["memory_id"], "outcome": "duplicate"}
+    assert new == {"memory_id": old["memory_id"], "outcome": "duplicate", "is_proven": None}
     (row,) = stored(db, user)
     assert (row["content"], row["access_count"]) == ("User likes green tea", 1)
     assert row["tags"] == ["drinks"]
@@ -336,7 +340,7 @@ def test_a_vector_for_what_has_ended(db: Connection, user: uuid.UUID) -> None:
 def test_a_repetition_may_bring_the_vector(db: Connection, user: uuid.UUID) -> None:
     first = remember(db, user, "User likes tea")
     again = remember(db, user, "User likes tea", p_embedding=vector())
-    assert again == {"memory_id": first["memory_id"], "outcome": "duplicate"}
+    assert again == {"memory_id": first["memory_id"], "outcome": "duplicate", "is_proven": None}
     assert remember(db, user, "User likes green tea", p_embedding=vector())["outcome"] == "merged"
     check_invariants(db)
 
