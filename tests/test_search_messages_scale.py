@@ -42,7 +42,10 @@ class Talker:
 
     def talk_all(self, users: list[uuid.UUID], messages: int) -> None:
         self.conn.execute("select pg_temp.talk(%s, %s)", [users, messages])
-        self.conn.execute("vacuum analyze recall.message_search, recall.sessions")
+        # all that a search reads: an autovacuum in between would change the plans
+        self.conn.execute(
+            "vacuum analyze recall.message_search, recall.sessions, recall.conversation_history"
+        )
 
     def questions(self, count: int) -> list[tuple[str, str]]:
         """Vectors and words that ask for messages of the user."""

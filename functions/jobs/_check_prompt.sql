@@ -28,7 +28,8 @@ begin
             hint    = format('Pass the instructions of the step, at most %s characters.',
                              v_longest);
     end if;
-    if p_version is null or p_version !~ '^[A-Za-z0-9._-]{1,40}$' or p_version ~ '^[0-9]+$' then
+    if p_version is null or p_version collate "C" !~ '^[A-Za-z0-9._-]{1,40}$'
+       or p_version collate "C" ~ '^[0-9]+$' then
         raise exception using
             errcode = 'RC003',
             message = format('version %L of prompt %s', left(p_version, 80), p_name),

@@ -13,7 +13,7 @@ as $function$
 declare
     v_prompt recall.prompts;
 begin
-    if p_language is null or p_language !~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' then
+    if p_language is null or p_language collate "C" !~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' then
         raise exception using
             errcode = 'RC003',
             message = format('language %L of a prompt', left(p_language, 80)),
