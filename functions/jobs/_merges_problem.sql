@@ -1,8 +1,10 @@
 -- Return what is wrong with the merges that a model proposed; NULL when nothing is.
--- A merge has a text and two of the memories that were shown or more, and none is in two merges.
+-- A merge has a text, and two of the memories that were shown or more; none is in two merges. The
+-- worker of an encrypted user empties the text of a merge that is not faithful.
 create or replace function recall._merges_problem(
-    p_merges   jsonb,
-    p_memories jsonb
+    p_merges    jsonb,
+    p_memories  jsonb,
+    p_is_sealed boolean
 )
 returns text
 language sql
@@ -10,7 +12,8 @@ immutable
 parallel safe
 return (
     select case
-               when bool_or(m.content = '') then 'content of a merge is empty'
+               when not p_is_sealed and bool_or(m.content = '')
+                   then 'content of a merge is empty'
                when min(m.parts) < 2 then 'a merge of fewer than two memories'
                when min(m.least) < 1 or max(m.most) > jsonb_array_length(p_memories)
                    then format('there are no memories but 1 to %s', jsonb_array_length(p_memories))
@@ -28,5 +31,5 @@ return (
              group by e.place
            ) as m);
 
-comment on function recall._merges_problem(jsonb, jsonb) is
+comment on function recall._merges_problem(jsonb, jsonb, boolean) is
     'What is wrong with the merges that a model proposed; NULL when nothing is.';

@@ -30,7 +30,7 @@ begin
     -- What the model said, in the numbers of the memories that it was shown
     if p_work ? 'said' then
         v_problem := recall._merges_problem(p_work #> '{said,merges}',
-                                            p_work #> '{answered,keep,memories}');
+                                            p_work #> '{answered,keep,memories}', v_sealed);
         if v_problem is not null then
             return jsonb_build_object('problem', v_problem);
         end if;
