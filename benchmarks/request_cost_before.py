@@ -1,0 +1,93 @@
+"""The other half of request_cost.py: the functions and the driver's steps before next_request.
+
+request_cost.py starts it with the package of that commit in front of ours. Each line of standard
+input names a step; the line that it answers with is what its job cost.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from openai.types.chat import ChatCompletion
+
+from pgrecall import steps
+from pgrecall.llm import ChatModel, ModelSettings, Price
+from request_cost import (
+    DIMENSIONS,
+    EMBEDDER,
+    MODEL,
+    USAGE,
+    Clock,
+    once,
+    prepared,
+    said,
+    vector,
+)  # fmt: skip
+from target import database
+
+
+class Embedder:
+    """Makes vectors of words."""
+
+    model = EMBEDDER
+    dimensions = DIMENSIONS
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def embed(self, texts: Any) -> list[list[float]]:
+        with self._clock.model():
+            return [vector(text) for text in texts]
+
+
+class Client:
+    """An OpenAI client that answers by the book."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.chat = self
+        self.completions = self
+
+    def create(self, **request: Any) -> ChatCompletion:
+        with self._clock.model():
+            purpose = request["response_format"]["json_schema"]["name"]
+            content = said(purpose, request["messages"][1]["content"])
+            return ChatCompletion.model_validate({
+                "id": "1", "created": 1, "model": MODEL, "object": "chat.completion",
+                "usage": USAGE | {"total_tokens": sum(USAGE.values())},
+                "choices": [{"index": 0, "finish_reason": "stop",
+                             "message": {"role": "assistant", "content": content}}],
+            })  # fmt: skip
+
+
+def by_input(job: tuple[Any, ...], clock: Clock) -> None:
+    """Do a job by job_input, a step of the driver, consolidation_input and finish_job."""
+    given = clock.call("select recall.job_input(%s, %s, %s)", *job)
+    llm = ChatModel(ModelSettings(model=MODEL), client=Client(clock))
+    llm.prices, llm.windows = PRICES, WINDOWS
+    running = steps.Running(given, Embedder(clock), llm, PRICES)
+    reached = running.advance()
+    while isinstance(reached, steps.Question):
+        assert reached.function == "consolidation_input"
+        vectors = [json.dumps(numbers) for numbers in reached.arguments["embeddings"]]
+        reached = running.advance(clock.call(
+            "select recall.consolidation_input(%s, %s, %s, %s::jsonb, %s::halfvec[])", *job,
+            json.dumps(reached.arguments["candidates"]), vectors))  # fmt: skip
+    assert clock.call("select recall.finish_job(%s, %s, %s, %s::jsonb, %s::jsonb)", *job,
+                      json.dumps(reached.result), json.dumps(reached.phases))  # fmt: skip
+
+
+PRICES: dict[str, Price] = {}
+WINDOWS: dict[str, int] = {}
+
+with database(sys.argv[1], dimensions=DIMENSIONS) as db:
+    for name, window, *numbers in db.execute(
+        "select model_id, context_window_size, input_price, output_price from recall.models"
+    ).fetchall():
+        PRICES[name], WINDOWS[name] = Price(*numbers), window
+    jobs = prepared(db)
+    for asked in map(json.loads, sys.stdin):
+        cost = once(db, by_input, jobs[asked["step"]], is_last=asked["is_last"])
+        print(json.dumps(cost), flush=True)
