@@ -1,0 +1,57 @@
+"""The labeled merges: balanced, unique, and with no group of statements in both files."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks/merge_sets"
+FAITHFUL = {"join", "reorder", "redundancy", "paraphrase", "synonym", "pronoun", "tense", "style"}
+UNFAITHFUL = {
+    "lost", "added", "generalized", "negated", "weakened", "strengthened", "swapped", "person",
+    "number", "name", "time", "cause",
+}  # fmt: skip
+LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "ja", "ru"}
+
+
+def read(name: str) -> list[dict[str, str]]:
+    """Read one file of merges."""
+    with (FOLDER / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True))
+
+
+@pytest.mark.parametrize(("name", "size"), [("tune", 400), ("held_out", 200)])
+def test_each_file_is_balanced_in_every_language(name: str, size: int) -> None:
+    rows = read(name)
+    assert len(rows) == size
+    count = Counter((row["language"], row["label"]) for row in rows)
+    assert {language for language, _ in count} == LANGUAGES
+    assert all(count[each, "faithful"] == count[each, "unfaithful"] for each in LANGUAGES)
+    assert 0.36 <= count["en", "faithful"] / (size / 2) <= 0.44
+
+
+@pytest.mark.parametrize("name", ["tune", "held_out"])
+def test_each_class_belongs_to_its_label(name: str) -> None:
+    rows = read(name)
+    for label, classes in (("faithful", FAITHFUL), ("unfaithful", UNFAITHFUL)):
+        assert {row["class"] for row in rows if row["label"] == label} == classes
+
+
+def test_merges_are_unique_and_join_two_to_six_statements() -> None:
+    rows = read("tune") + read("held_out")
+    assert len({row["id"] for row in rows}) == len({row["merged"] for row in rows}) == len(rows)
+    for row in rows:
+        assert None not in row
+        assert all(value == value.strip() != "" for value in row.values())
+        statements = row["statements"].split(" | ")
+        assert 2 <= len(set(statements)) == len(statements) <= 6
+        assert row["merged"] not in statements
+
+
+def test_files_share_no_group_of_statements() -> None:
+    tune, held_out = ({frozenset(row["statements"].split(" | ")) for row in read(name)}
+                      for name in ("tune", "held_out"))  # fmt: skip
+    assert not tune & held_out
