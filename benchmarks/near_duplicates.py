@@ -1,9 +1,10 @@
 """How often two memories are wrongly taken for one, and how often one is kept twice.
 
-Over the labeled pairs in duplicate_pairs.txt: the guard alone, as if the vectors had nominated
-every pair, and the whole rule: both texts are remembered with their vectors of the local model.
+Over the labeled pairs in duplicate_pairs.txt, or in another file of that format: the guard alone,
+as if the vectors had nominated every pair, and the whole rule: both texts are remembered with their
+vectors of the local model.
 
-    python benchmarks/near_duplicates.py [--dsn DSN] [--json] [--wrong]
+    python benchmarks/near_duplicates.py [--dsn DSN] [--pairs FILE] [--json] [--wrong]
 """
 
 from __future__ import annotations
@@ -210,11 +211,12 @@ def main() -> int:
     """Print the table; exit status 1 when one pair in a hundred or more is merged falsely."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
+    parser.add_argument("--pairs", type=Path, default=PAIRS, help="the labeled pairs")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--wrong", action="store_true", help="list the pairs that went wrong")
     options = parser.parse_args()
 
-    pairs = read_pairs()
+    pairs = read_pairs(options.pairs)
     with database(options.dsn, dimensions=384) as db:
         db.execute("""select recall.configure('{"embedding_model": "local"}')""")
         verdicts, nominees = remembered(db, pairs)

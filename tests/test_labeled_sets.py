@@ -1,4 +1,4 @@
-"""The labeled merges: balanced, unique, and with no group of statements in both files."""
+"""The labeled merges and pairs: balanced, unique, and with no statements in both halves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "benchmarks/merge_sets"
+from near_duplicates import read_pairs
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FAITHFUL = {"join", "reorder", "redundancy", "paraphrase", "synonym", "pronoun", "tense", "style"}
 UNFAITHFUL = {
     "lost", "added", "generalized", "negated", "weakened", "strengthened", "swapped", "person",
@@ -19,7 +21,7 @@ LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "ja", "ru"}
 
 def read(name: str) -> list[dict[str, str]]:
     """Read one file of merges."""
-    with (FOLDER / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+    with (BENCHMARKS / f"merge_sets/{name}.tsv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True))
 
 
@@ -55,3 +57,14 @@ def test_files_share_no_group_of_statements() -> None:
     tune, held_out = ({frozenset(row["statements"].split(" | ")) for row in read(name)}
                       for name in ("tune", "held_out"))  # fmt: skip
     assert not tune & held_out
+
+
+def test_halves_of_the_statement_pairs_are_balanced_and_unique() -> None:
+    tune, held_out = (
+        read_pairs(BENCHMARKS / f"statement_pairs/{name}.txt") for name in ("tune", "held_out")
+    )
+    for pairs in (tune, held_out):
+        assert Counter(pair.label == "different" for pair in pairs) == {True: 50, False: 50}
+    assert not any(pair.is_held_out for pair in tune)
+    assert all(pair.is_held_out for pair in held_out)
+    assert len({frozenset((pair.old, pair.new)) for pair in tune + held_out}) == 200
