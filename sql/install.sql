@@ -574,6 +574,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_payload_memories.sql
 \ir ../functions/jobs/_persist_phase.sql
 \ir ../functions/jobs/_phase_cost.sql
+\ir ../functions/jobs/_phase_row.sql
 \ir ../functions/jobs/_phase_rows.sql
 \ir ../functions/jobs/_phrase_meaning.sql
 \ir ../functions/jobs/_pieces_tokens.sql

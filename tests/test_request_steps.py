@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import threading
 import uuid
@@ -15,7 +16,7 @@ import pytest
 
 from memories import remember
 from support import append, call, open_session, raise_errors, rows, together, value
-from test_next_request import answered, ask, claim, vector
+from test_next_request import MODEL, answered, ask, claim, vector
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -163,11 +164,12 @@ def make_vectors(conn: Connection, user: uuid.UUID) -> None:
     call(conn, "enqueue_job", p_user_id=user, p_kind="embed")
 
 
-def make_verbatim(conn: Connection, user: uuid.UUID) -> None:
+def make_verbatim(
+    conn: Connection, user: uuid.UUID, text: str = "I bought my bicycle number {} in Lyon last May."
+) -> None:
     session = open_session(conn, user)
-    append(conn, user, session, [
-        {"role": "user", "content": f"I bought my bicycle number {number} in Lyon last May."}
-        for number in range(5)])  # fmt: skip
+    append(conn, user, session, [{"role": "user", "content": text.format(number)}
+                                 for number in range(5)])  # fmt: skip
     conn.execute("delete from recall.jobs where user_id = %s", [user])
     call(conn, "enqueue_job", p_user_id=user, p_kind="extract", p_session_id=session,
          p_payload={"mode": "verbatim"})  # fmt: skip
@@ -438,3 +440,92 @@ def test_a_transaction_of_one_user_reaches_no_others_job(
     assert ask(worker, job, answered(request, step.script))["type"] == "embed"
     worker.commit()
     assert value(db, "select count(*) from recall.job_phases where user_id = %s", [user]) == 1
+
+
+# --- what changes while a model works
+
+
+def turns_read(request: Request) -> int:
+    """Return the last turn that a prompt shows."""
+    return max(map(int, re.findall(r"^\[(\d+)\]", user_part(request), re.MULTILINE)))
+
+
+def test_turns_appended_to_a_compaction_do_not_start_it_anew(
+    db: Connection, user: uuid.UUID
+) -> None:
+    step = STEPS["compact"]
+    step.make(db, user)
+    job = claim(db, step.kind)
+    request, seen = ask(db, job), []
+    while request["type"] in ("chat", "embed"):
+        seen.append(request)
+        append(db, user, job["session_id"], [{"role": "user", "content": TALK},
+                                             {"role": "assistant", "content": TALK}])  # fmt: skip
+        request = ask(db, job, answered(request, step.script))
+    assert request["type"] == "done"
+    assert [one["purpose"] for one in seen] == ["compact", "embed"]
+    assert stored(db, user)["sessions"][0]["compacted_through_turn"] == turns_read(seen[0])
+
+
+def test_a_compaction_of_other_turns_is_not_stored(db: Connection, user: uuid.UUID) -> None:
+    """The window moves before the vector comes, or before the second part of the turns."""
+    for worker in ({}, STEPS["compact"].worker):
+        step = STEPS["compact"]
+        step.make(db, user)
+        job = claim(db, step.kind)
+        request = ask(db, job, **worker)
+        if not worker:
+            request = ask(db, job, answered(request, step.script))
+        db.execute("update recall.sessions set compacted_through_turn = 2 where session_id = %s",
+                   [job["session_id"]])  # fmt: skip
+        moved = ask(db, job, answered(request, step.script), **worker)
+        assert (moved["type"], moved["reason"]) == ("deferred", "the session moved on")
+        assert stored(db, user)["summaries"] == []
+        db.execute("delete from recall.jobs")
+
+
+def test_messages_appended_to_an_embed_job_are_anothers(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, [{"role": "user", "content": "I play the cello."}])
+    job = claim(db, "embed")
+    request = ask(db, job)
+    assert request["inputs"] == ["user: I play the cello."]
+    append(db, user, session, [{"role": "user", "content": "And the piano."}])
+    assert ask(db, job, answered(request, unasked))["outcome"] == {"kind": "embed", "items": 1}
+    rest = ask(db, claim(db, "embed"))
+    assert rest["inputs"] == ["user: And the piano."]
+
+
+def test_an_embed_job_asks_a_new_model_for_the_last_batch(db: Connection, user: uuid.UUID) -> None:
+    """The answer of the old model ends nothing: none of its vectors is of use."""
+    step = STEPS["embed"]
+    step.make(db, user)
+    job = claim(db, "embed")
+    request = ask(db, job)
+    other = {"embedding_model": "openai:another"}
+    try:
+        db.execute("update recall.settings set embedding_model = 'openai:another'")
+        anew = ask(db, job, answered(request, unasked), **other)
+        assert (anew["inputs"], anew["model"]) == (request["inputs"], "openai:another")
+        assert ask(db, job, answered(anew, unasked), **other)["outcome"]["items"] == 5
+    finally:
+        db.execute("update recall.settings set embedding_model = %s", [MODEL])
+
+
+@pytest.mark.parametrize(
+    ("setting", "items"), [("verbatim_min_words", 5), ("memory_max_characters", 0)]
+)
+def test_statements_are_chosen_once(
+    db: Connection, user: uuid.UUID, setting: str, items: int
+) -> None:
+    """A setting that would choose others later changes nothing; one that forbids them does."""
+    make_verbatim(db, user, f"Bicycle {{}} stands in the garden{' by the old wall' * 12}.")
+    job = claim(db, "extract")
+    request = ask(db, job, embed_batch=2)
+    db.execute("select recall.configure_user(%s, %s::jsonb)", [user, json.dumps({setting: 100})])
+    while request["type"] == "embed":
+        request = ask(db, job, answered(request, unasked), embed_batch=2)
+    if not items:
+        assert request["reason"] == "the session moved on"
+        request = ask(db, claim(db, "extract"))
+    assert request == {"type": "done", "outcome": {"kind": "extract", "items": items}}

@@ -13,23 +13,26 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_now   timestamptz := clock_timestamp();
-    v_usage record;
+    v_now        timestamptz := clock_timestamp();
+    v_phase      recall.job_phases;
+    v_prompt     bigint := 0;
+    v_completion bigint := 0;
+    v_cost       bigint := 0;
 begin
-    select sum(p.prompt_tokens) as prompt, sum(p.completion_tokens) as completion,
-           coalesce(sum(p.cost_microcents), 0)::bigint as cost
-      into v_usage
-      from unnest(p_phases) as p;
+    foreach v_phase in array coalesce(p_phases, '{}'::recall.job_phases[]) loop
+        v_prompt     := v_prompt + v_phase.prompt_tokens;
+        v_completion := v_completion + v_phase.completion_tokens;
+        v_cost       := v_cost + coalesce(v_phase.cost_microcents, 0);
+    end loop;
 
-    if p_phases[1].session_id is not null
-       and v_usage.prompt + v_usage.completion + v_usage.cost > 0 then
+    if v_phase.session_id is not null and v_prompt + v_completion + v_cost > 0 then
         update recall.sessions as s
-           set total_prompt_tokens     = s.total_prompt_tokens + v_usage.prompt,
-               total_completion_tokens = s.total_completion_tokens + v_usage.completion,
-               total_cost_microcents   = s.total_cost_microcents + v_usage.cost,
+           set total_prompt_tokens     = s.total_prompt_tokens + v_prompt,
+               total_completion_tokens = s.total_completion_tokens + v_completion,
+               total_cost_microcents   = s.total_cost_microcents + v_cost,
                updated_at              = v_now
-         where s.user_id    = p_phases[1].user_id
-           and s.session_id = p_phases[1].session_id;
+         where s.user_id    = v_phase.user_id
+           and s.session_id = v_phase.session_id;
     end if;
 end;
 $function$;

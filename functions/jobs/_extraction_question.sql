@@ -77,7 +77,7 @@ begin
         'shorter', recall._extraction_schema(v_prompt.schema, v_input -> 'kinds',
                                              (v_facts + 1) / 2, (cardinality(v_users) + 1) / 2),
         'max_tokens', v_limit,
-        'spare', greatest(0, v_room - recall._pieces_tokens(v_turns.o_pieces)),
+        'spare', greatest(0, v_room - v_turns.o_tokens),
         'seal', jsonb '{"facts[].content": "memory", "facts[].slot": "slot",
                         "facts[].tags[]": "tag", "episodes[].content": "memory"}',
         'keep', v_cursor || jsonb_build_object(

@@ -1,6 +1,6 @@
--- recall._finish_verbatim(job, result) -> done? (false: the world moved)
--- The candidates are read again here; the worker only lends their vectors, in the same order. Those
--- of a sealed user it has made itself.
+-- Store the statements of a verbatim extraction; false when the session has moved on.
+-- The statements are read again here, by the ids that the step chose. Those of an encrypted user
+-- are in the result.
 -- Locks   the user, the session.
 -- Raises  RC003, RC004.
 create or replace function recall._finish_verbatim(
@@ -21,7 +21,7 @@ declare
     v_through    integer;
 begin
     perform recall._check_keys(p_result,
-        '{candidates,embeddings,embedding_model,from_turn,through_turn}', 'p_result');
+        '{candidates,message_ids,embeddings,embedding_model,from_turn,through_turn}', 'p_result');
     v_through := recall._through_turn(p_result);
     perform recall._check_model(p_result, v_settings);
     perform recall._lock_user(p_job.user_id);
@@ -37,7 +37,8 @@ begin
             v_session, v_session.extracted_through_turn, v_through,
             coalesce(p_result -> 'candidates', '[]'));
     else
-        v_candidates := recall._verbatim_candidates(v_session, v_through, v_settings);
+        v_candidates := recall._verbatim_candidates(
+            v_session, v_through, v_settings, p_result -> 'message_ids');
     end if;
     v_embeddings := recall._embeddings_from_json(p_result -> 'embeddings');
     if v_embeddings is not null

@@ -15,14 +15,14 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_types constant text[] := recall._schema_types(p_schema);
+    v_types constant jsonb := p_schema -> 'type';  -- a word, or a list of words
     v_text  text;
     v_part  record;
     v_found record;
     v_items jsonb[] := '{}'::jsonb[];
 begin
     o_value := p_value;
-    if p_value is null or p_value = 'null' and 'null' <> all (v_types) then
+    if p_value is null or p_value = 'null' and not v_types @> '"null"' then
         o_value := p_schema -> 'default';
         if o_value is null then
             o_problem := format('%s is missing', coalesce(nullif(p_path, ''), 'the object'));
@@ -35,7 +35,7 @@ begin
 
     v_text := p_value #>> '{}';
     case
-        when jsonb_typeof(p_value) = 'object' and 'object' = any (v_types) then
+        when jsonb_typeof(p_value) = 'object' and v_types @> '"object"' then
             o_value := '{}';
             for v_part in select * from jsonb_each(p_schema -> 'properties') loop
                 v_found := recall._fitted(p_value -> v_part.key, v_part.value,
@@ -44,7 +44,7 @@ begin
                 exit when o_problem is not null;
                 o_value := o_value || jsonb_build_object(v_part.key, v_found.o_value);
             end loop;
-        when jsonb_typeof(p_value) = 'array' and 'array' = any (v_types) then
+        when jsonb_typeof(p_value) = 'array' and v_types @> '"array"' then
             for v_part in
                 select * from jsonb_array_elements(p_value) with ordinality as e (value, place)
             loop
@@ -55,7 +55,7 @@ begin
                 v_items := array_append(v_items, v_found.o_value);
             end loop;
             o_value := to_jsonb(v_items);
-        when jsonb_typeof(p_value) = 'string' and 'string' = any (v_types) then
+        when jsonb_typeof(p_value) = 'string' and v_types @> '"string"' then
             o_value := to_jsonb(btrim(v_text, E' \t\r\n'));
             if p_schema ? 'enum' and not p_schema -> 'enum' @> o_value then
                 o_value := coalesce((
@@ -65,11 +65,11 @@ begin
                            = lower(btrim(v_text, E' \t\r\n') collate pg_c_utf8)
                      limit 1), p_schema -> 'default');
             end if;
-        when 'integer' = any (v_types) and v_text ~ '^-?[0-9]{1,9}([.]0+)?$' then
+        when v_types @> '"integer"' and v_text ~ '^-?[0-9]{1,9}([.]0+)?$' then
             o_value := to_jsonb(trunc(v_text::numeric)::integer);
-        when 'number' = any (v_types) and v_text ~ '^-?[0-9]{1,30}([.][0-9]{1,30})?$' then
+        when v_types @> '"number"' and v_text ~ '^-?[0-9]{1,30}([.][0-9]{1,30})?$' then
             o_value := to_jsonb(v_text::numeric);
-        when 'boolean' = any (v_types) and lower(v_text collate "C") in ('true', 'false') then
+        when v_types @> '"boolean"' and lower(v_text collate "C") in ('true', 'false') then
             o_value := to_jsonb(v_text::boolean);
         else
             o_value := null;
@@ -77,7 +77,7 @@ begin
     if o_value is null and o_problem is null then
         o_problem := format('%s is not %s', coalesce(nullif(p_path, ''), 'it'), coalesce(
             'one of ' || (p_schema -> 'enum')::text,
-            'of type ' || array_to_string(v_types, ' or ')));
+            'of type ' || array_to_string(recall._schema_types(p_schema), ' or ')));
     end if;
 end;
 $function$;

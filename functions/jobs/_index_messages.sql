@@ -33,13 +33,13 @@ begin
            e.embedding,
            case when e.embedding is not null then p_settings.embedding_model end
       from recall._searchable_messages(p_session, p_through) as m
-      left join lateral (
-            select recall._embedding_from_json(v.item -> 'embedding',
-                                               format('messages, turn %s', m.turn_index))
+      left join (
+            select (v.item ->> 'turn_index')::integer as turn_index,
+                   recall._embedding_from_json(
+                       v.item -> 'embedding',
+                       format('messages, turn %s', v.item -> 'turn_index')) as embedding
               from jsonb_array_elements(p_vectors) as v (item)
-             where v.item ->> 'turn_index' = m.turn_index::text
-             limit 1
-           ) as e (embedding) on true
+           ) as e on e.turn_index = m.turn_index
     on conflict (user_id, session_id, turn_index) do update
        set search_vector   = excluded.search_vector,
            embedding       = excluded.embedding,

@@ -1,4 +1,4 @@
--- Return the first messages that fit, as lines of a prompt, and how many they are.
+-- Return the first messages that fit, as lines of a prompt, how many they are, and their tokens.
 -- Exchanges are kept together, and an exchange begins with a message of the user. When the first
 -- one alone is too long, the middle of its messages is left out, then its last turns: at least one
 -- message is always taken.
@@ -8,7 +8,8 @@ create or replace function recall._leading_turns(
     p_room      integer,
     p_is_sealed boolean,
     out o_pieces jsonb,
-    out o_taken  integer
+    out o_taken  integer,
+    out o_tokens integer
 )
 language plpgsql
 immutable
@@ -35,14 +36,15 @@ begin
             select count(*)::integer as number from lines as l where l.tokens <= p_room
         )
         select t.number,
-               (select jsonb_path_query_array(
-                           jsonb_agg(case when l.place = 1 then l.o_pieces
-                                          else jsonb '["\n"]' || l.o_pieces end
-                                     order by l.place), '$[*][*]')
-                  from lines as l
-                 where l.place <= greatest(t.number, 1))
-          into o_taken, o_pieces
-          from taken as t;
+               jsonb_path_query_array(
+                   jsonb_agg(case when l.place = 1 then l.o_pieces
+                                  else jsonb '["\n"]' || l.o_pieces end
+                             order by l.place), '$[*][*]'),
+               max(l.tokens)
+          into o_taken, o_pieces, o_tokens
+          from taken as t
+          join lines as l on l.place <= greatest(t.number, 1)
+         group by t.number;
         exit when o_taken >= v_count;
 
         if v_is_first then
@@ -68,4 +70,5 @@ end;
 $function$;
 
 comment on function recall._leading_turns(jsonb, jsonb, integer, boolean) is
-    'First messages that fit a number of tokens, as lines of a prompt in pieces, and how many.';
+    'First messages that fit a number of tokens, as lines of a prompt in pieces, how many, and '
+    'their tokens.';

@@ -21,7 +21,8 @@ declare
     v_calls  constant jsonb   := coalesce(p_message -> 'tool_calls', '[]');
     v_stored constant integer := (p_message ->> 'token_count')::integer + 8
         + coalesce(length(v_body) - length(replace(v_body, E'\n', '')), 0)
-        + recall._pieces_tokens(jsonb_build_array(v_name)) + 4 * jsonb_array_length(v_calls);
+        + case when v_name = '""' then 0 else recall._pieces_tokens(jsonb_build_array(v_name)) end
+        + 4 * jsonb_array_length(v_calls);
     v_is_whole boolean := recall._text_length(v_body) <= v_limit;
     v_call     record;
 begin

@@ -14,11 +14,11 @@ as $function$
 declare
     v_ms numeric := 1000 * extract(epoch from clock_timestamp() - p_started);
 begin
-    return (recall._phase_rows(p_job, jsonb_build_array(jsonb_build_object(
+    return recall._phase_row(p_job, jsonb_build_object(
         'phase', 'persist',
         'duration_ms', greatest(v_ms, 0),
         'items', case when p_done then recall._result_items(p_result) else 0 end,
-        'error', case when not p_done then 'the session moved on' end))))[1];
+        'error', case when not p_done then 'the session moved on' end));
 end;
 $function$;
 

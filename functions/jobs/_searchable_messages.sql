@@ -23,6 +23,7 @@ begin
       from recall.conversation_history as h
      cross join lateral (
             select recall._message_text(h.role::text, h.name, h.content, h.content_parts)
+            offset 0  -- so that the text is made once
            ) as t (body)
      where h.user_id    = p_session.user_id
        and h.session_id = p_session.session_id

@@ -1,4 +1,5 @@
 -- Return a schema as an endpoint gets it: without the keys that it does not take.
+-- Lists in a schema (type, enum, required) hold words: only objects are looked into.
 create or replace function recall._sent_schema(
     p_schema jsonb,
     p_keys   text[]
@@ -10,16 +11,11 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    return case jsonb_typeof(p_schema)
-        when 'object' then (
-            select coalesce(jsonb_object_agg(e.key, recall._sent_schema(e.value, p_keys)), '{}')
-              from jsonb_each(p_schema) as e
-             where e.key <> all (p_keys))
-        when 'array' then (
-            select coalesce(jsonb_agg(recall._sent_schema(e.value, p_keys) order by e.place), '[]')
-              from jsonb_array_elements(p_schema) with ordinality as e (value, place))
-        else p_schema
-    end;
+    return (
+        select coalesce(jsonb_object_agg(
+                   e.key, case when jsonb_typeof(e.value) = 'object'
+                               then recall._sent_schema(e.value, p_keys) else e.value end), '{}')
+          from jsonb_each(p_schema - p_keys) as e);
 end;
 $function$;
 

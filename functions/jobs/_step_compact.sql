@@ -1,5 +1,6 @@
 -- Compaction: a summary in the place of a session's oldest turns, in parts as the rolling one.
--- The result names the turns it was made of, which the database compares.
+-- The result names the turns it was made of, which the effect compares. They are not read again
+-- when the summary reaches the last of them.
 create or replace function recall._step_compact(
     p_job  recall.jobs,
     p_work jsonb
@@ -13,23 +14,26 @@ as $function$
 declare
     v_nothing constant text := 'Nothing was said.';
     v_limits constant jsonb := jsonb '{"user": 8000, "assistant": 4000, "tool": 2000}';
-    v_input  constant jsonb := recall._compact_input(p_job.user_id, p_job.session_id);
-    v_kept   jsonb;
-    v_window jsonb;
+    v_made   constant jsonb := case when p_work ? 'said' then p_work #> '{answered,keep}'
+                                    else p_work -> 'made' end;
+    v_window jsonb := v_made -> 'window';
+    v_input  jsonb := '{}';
     v_step   jsonb;
 begin
-    -- What was made of other turns is of no use: the window that is due may be another one by now.
-    v_kept   := p_work -> 'made';
-    v_window := jsonb_build_object('from_turn', v_input -> 'from_turn',
-                                   'through_turn', v_input -> 'through_turn',
-                                   'retracted', v_input -> 'retracted');
-    if v_kept ? 'window' and v_kept -> 'window' <> v_window then
-        return jsonb '{"moved": true}';
+    if v_made -> 'read' is distinct from v_made -> 'through_turn' or v_window is null then
+        v_input  := recall._compact_input(p_job.user_id, p_job.session_id);
+        v_window := jsonb_build_object('from_turn', v_input -> 'from_turn',
+                                       'through_turn', v_input -> 'through_turn',
+                                       'retracted', v_input -> 'retracted');
+        -- A summary of other turns is of no use: the window that is due may be another one by now.
+        if v_made -> 'window' <> v_window then
+            return jsonb '{"moved": true}';
+        end if;
     end if;
     v_step := recall._summary_step(p_job, p_work, 'compact', v_input,
                                    (v_input ->> 'target_tokens')::integer, v_limits);
-    if v_step #> '{made,content}' is not null then
-        v_step := jsonb_set(v_step, '{made,window}', v_window);
+    if v_step ? 'chat' then
+        v_step := jsonb_set(v_step, '{chat,keep,window}', v_window);
     end if;
     if v_step ? 'result' and v_step #> '{result,content}' is null
        and v_input ->> 'summary' is null and (p_work -> 'is_sealed')::boolean
@@ -37,7 +41,8 @@ begin
         -- Words of ours, which the worker encrypts
         return jsonb_build_object('select', jsonb_build_object(
             'keep', jsonb_build_object('through_turn', v_input -> 'through_turn',
-                                       'read', v_input -> 'through_turn', 'taken', 0),
+                                       'read', v_input -> 'through_turn', 'taken', 0,
+                                       'window', v_window),
             'schema', jsonb '{"type": "object", "properties": {"summary": {"type": "string"}}}',
             'request', jsonb_build_object('type', 'select', 'purpose', 'select',
                                           'summary', v_nothing)));

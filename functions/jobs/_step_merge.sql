@@ -58,7 +58,7 @@ begin
             'schema', jsonb_set(v_prompt.schema, '{properties,merges,maxItems}',
                                 to_jsonb(v_count / 2)),
             'max_tokens', v_limit,
-            'spare', v_room - recall._pieces_tokens(v_lines.o_pieces),
+            'spare', v_room - v_lines.o_tokens,
             'seal', jsonb '{"merges[].content": "memory"}',
             'sources', jsonb_build_object('memories', jsonb_path_query_array(
                 v_input -> 'memories',

@@ -65,7 +65,7 @@ begin
             'schema', jsonb_set(v_prompt.schema, '{properties,solutions,maxItems}',
                                 to_jsonb(v_count)),
             'max_tokens', v_limit,
-            'spare', v_room - recall._pieces_tokens(v_lines.o_pieces),
+            'spare', v_room - v_lines.o_tokens,
             'seal', jsonb '{"pattern": "memory", "solutions[].solution": "solution",
                             "tags[]": "tag"}',
             'sources', jsonb_build_object(

@@ -15,28 +15,32 @@ declare
     v_session  constant recall.sessions := recall._read_session(p_job.user_id, p_job.session_id);
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
     v_made       jsonb := (p_work -> 'made') || coalesce(p_work #> '{answered,keep}', '{}');
+    v_through    integer;
     v_window     jsonb;
     v_items      integer;
     v_candidates jsonb;
-    v_texts      jsonb;
-    v_digest     text;
     v_wanted     jsonb;
 begin
     -- The turns whose vectors are on their way, or those that are due
-    v_window := jsonb_build_object(
-        'from_turn', coalesce((v_made ->> 'from_turn')::integer, v_session.extracted_through_turn),
-        'through_turn', coalesce(
-            (v_made ->> 'through_turn')::integer,
-            least(v_session.turn_count,
-                  v_session.extracted_through_turn + v_settings.extract_batch)));
-    if (v_window ->> 'from_turn')::integer <> v_session.extracted_through_turn then
+    if (v_made ->> 'from_turn')::integer <> v_session.extracted_through_turn then
         return jsonb '{"moved": true}';
     end if;
+    v_through := coalesce((v_made ->> 'through_turn')::integer,
+                          least(v_session.turn_count,
+                                v_session.extracted_through_turn + v_settings.extract_batch));
+    v_window  := jsonb_build_object('from_turn', v_session.extracted_through_turn,
+                                    'through_turn', v_through);
 
     -- The statements
     if not v_sealed then
-        v_candidates := recall._verbatim_candidates(
-            v_session, (v_window ->> 'through_turn')::integer, v_settings);
+        v_candidates := recall._verbatim_candidates(v_session, v_through, v_settings,
+                                                    v_made -> 'message_ids');
+        if jsonb_array_length(v_candidates) <> jsonb_array_length(v_made -> 'message_ids') then
+            -- Settings allow fewer characters now: the vectors so far are of other texts.
+            return jsonb '{"moved": true}';
+        end if;
+        v_window := v_window || jsonb_build_object('message_ids', jsonb_path_query_array(
+            v_candidates, '$[*].source_turn_ids[0]'));
     else
         if p_work ? 'said' then
             v_made  := v_made || recall._made_statements(p_work -> 'said');
@@ -50,20 +54,13 @@ begin
     end if;
 
     -- Vectors
-    v_texts := (
+    v_wanted := recall._vectors_wanted(p_work, v_made, (
         select coalesce(jsonb_agg(recall._embed_piece(c.candidate ->> 'content', v_sealed)
                                   order by c.place), '[]')
-          from jsonb_array_elements(v_candidates) with ordinality as c (candidate, place));
-    v_digest := encode(sha256(convert_to(v_texts::text, 'UTF8')), 'hex');
-    if v_made ->> 'texts' <> v_digest then
-        -- Settings have changed what a statement is: vectors so far are of other texts.
-        v_made := v_made - 'vectors';
-    end if;
-    v_wanted := recall._vectors_wanted(p_work, v_made, v_texts);
+          from jsonb_array_elements(v_candidates) with ordinality as c (candidate, place)));
     if v_wanted is not null then
         return jsonb_build_object('made', v_made, 'items', v_items)
-               || jsonb_set(v_wanted, '{embed,keep}',
-                            v_window || jsonb_build_object('texts', v_digest));
+               || jsonb_set(v_wanted, '{embed,keep}', v_window);
     end if;
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
         v_window || case when v_sealed then jsonb_build_object('candidates', v_candidates)

@@ -42,7 +42,7 @@ begin
             v_head, recall._prompt_block('conversation', v_turns.o_pieces)]),
         'schema', v_schema,
         'max_tokens', v_limit,
-        'spare', greatest(0, v_room - recall._pieces_tokens(v_turns.o_pieces)),
+        'spare', greatest(0, v_room - v_turns.o_tokens),
         'seal', jsonb '{"summary": "summary"}',
         'keep', jsonb_build_object(
             'prompt', recall._prompt_name(v_prompt),

@@ -1,9 +1,11 @@
--- recall._verbatim_candidates(session, through_turn, settings) -> candidates, in order
--- The user messages that state something and are no longer than a memory may be, as they stand.
+-- Read the user messages that state something and are no longer than a memory may be, in order.
+-- Telling which state something takes 0.4 ms a message, so it is done once: later calls pass the
+-- ids that were chosen.
 create or replace function recall._verbatim_candidates(
     p_session      recall.sessions,
     p_through_turn integer,
-    p_settings     recall.settings
+    p_settings     recall.settings,
+    p_message_ids  jsonb default null
 )
 returns jsonb
 language plpgsql
@@ -30,6 +32,7 @@ begin
       from recall.conversation_history as h
      cross join lateral (
             select btrim(recall._content_text(h.content, h.content_parts))
+            offset 0  -- so that the text is made once
            ) as t (body)
      where h.user_id    = p_session.user_id
        and h.session_id = p_session.session_id
@@ -39,10 +42,11 @@ begin
        and not h.turn_index <@ p_session.retracted_turns
        and h.role = 'user'
        and length(t.body) <= p_settings.memory_max_characters
-       and recall._is_statement(t.body, p_settings.verbatim_min_words);
+       and case when p_message_ids is not null then p_message_ids ? h.message_id::text
+                else recall._is_statement(t.body, p_settings.verbatim_min_words) end;
     return v_candidates;
 end;
 $function$;
 
-comment on function recall._verbatim_candidates(recall.sessions, integer, recall.settings) is
+comment on function recall._verbatim_candidates(recall.sessions, integer, recall.settings, jsonb) is
     'User messages after the cursor that state something, as candidates for ingest_memories.';

@@ -44,7 +44,7 @@ begin
             perform recall._refuse_plain_answer(p_user_id, p_answer, v_work -> 'question');
         end if;
         v_work  := recall._take_answer(v_work, p_answer);
-        v_spans := recall._phase_rows(v_job, jsonb_build_array(v_work -> 'span'));
+        v_spans := array[recall._phase_row(v_job, v_work -> 'span')];
         perform recall._add_usage(v_spans);
     end if;
 
