@@ -9,7 +9,7 @@ project.
     … --without neighbor …       switch a part of the ranking off, to see what it is worth
     … --facts                    also ingest the data's facts as memories that cite their turns
     … --compare                  vectors alone, words alone, both, ours, each part off: one table
-    … --dates                    the questions that name a time, by settings.date_weight
+    … --dates                    questions that name a time, by settings.date_weight
     … --tokens                   how many tokens each of them needs for the same evidence
     … --recall 20000             what `search` finds of the nearest of one user's so many memories
 
@@ -208,6 +208,20 @@ def rankings(
         }
 
 
+def by_date_alone(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield questions of what a speaker did at a time: that of the answer to one with "When"."""
+    for question in conversation["questions"]:
+        asked, when = question["question"], str(question["answer"]).strip()
+        named = [speaker for speaker in conversation["speakers"] if speaker in asked]
+        if question["category"] == "temporal" and named and re.match("When|Which year", asked):
+            speaker = min(named, key=asked.index)
+            before = "in" if re.fullmatch(r"([A-Z]\w+,? )?(19|20)\d\d", when) else "on"
+            yield {
+                "question": f"What did {speaker} do {before} {when}?",
+                "evidence": question["evidence"],
+            }
+
+
 def held(question: Ranking, evidence: int, budget: int) -> float:
     """Return the share of the evidence inside a budget filled in rank order.
 
@@ -394,24 +408,59 @@ class Benchmark:
             yield line(name, [ranked for *_, ranked in self.rankings()]) + " |"
             self.configure({key: usual[key] for key in changes})
 
+    def expression(self, text: str, conversation: dict[str, Any]) -> str | None:
+        """Return what a text says about time, as the database reads it."""
+        found: str | None = one(self.db, "select expression from recall.query_dates(%s, %s)",
+                                text, asked_after(conversation))  # fmt: skip
+        return found
+
     def dates(self) -> Iterator[str]:
-        """Yield the lines of a table: r@10 of the questions that name a time, by date_weight."""
-        asked = {(c["id"], question["question"]): one(
-                     self.db, "select expression from recall.query_dates(%s, %s)",
-                     question["question"], asked_after(c))
-                 for c, *_ in self.loaded for question in c["questions"]}  # fmt: skip
+        """Yield the lines of a table: r@10 of questions that name a time, by date_weight.
+
+        The data's own, and others that name nothing but a speaker and when something happened:
+        "What did Caroline do on 7 May 2023?", from the answers to questions about that.
+        """
+        own = [
+            (owner, [q for q in owner[0]["questions"] if q["category"] != "adversarial"
+                     and self.expression(q["question"], owner[0])])
+            for owner in self.loaded
+        ]  # fmt: skip
+        made = [
+            (
+                owner,
+                [q for q in by_date_alone(owner[0]) if self.expression(q["question"], owner[0])],
+            )
+            for owner in self.loaded
+        ]
         usual = json.loads(one(self.db, "select recall.get_settings()::text"))["date_weight"]
-        yield "| `date_weight` | questions that name a time | r@10 |"
+        yield "| `date_weight` | " + " | ".join(
+            f"r@10 of {sum(len(asked) for _, asked in some)} {kind} (each conversation)"
+            for some, kind in ((own, "questions that name a time"), (made, "by date alone"))
+        ) + " |"  # fmt: skip
         yield "|---|---|---|"
         for weight in (0, 0.1, usual, 0.5):
             self.configure({"date_weight": weight})
-            shares = [
-                len({*question["evidence"]} & {*ranked[:10]}) / len({*question["evidence"]})
-                for owner, question, ranked in self.rankings()
-                if asked[owner, question["question"]]
-            ]
-            yield f"| {weight} | {len(shares)} | {100 * sum(shares) / len(shares):.1f} |"
+            yield f"| {weight} | " + " | ".join(self.found(some) for some in (own, made)) + " |"
         self.configure({"date_weight": usual})
+
+    def found(self, asked: Sequence[tuple[Any, list[dict[str, Any]]]]) -> str:
+        """Return r@10 of questions, of all and of each conversation."""
+        shares = [
+            [
+                len({*question["evidence"]} & {*ranking["ranked"][:10]})
+                / len({*question["evidence"]})
+                for question, ranking in zip(
+                    questions,
+                    rankings(self.db, self.embed, user, {**conversation, "questions": questions},
+                             ids),
+                    strict=True,
+                )
+            ]
+            for (conversation, user, ids, _), questions in asked
+        ]  # fmt: skip
+        each = ", ".join(f"{100 * sum(some) / len(some):.1f}" for some in shares)
+        whole = [share for some in shares for share in some]
+        return f"{100 * sum(whole) / len(whole):.1f} ({each})"
 
     def compare(self) -> Iterator[str]:
         """Yield the lines of a table: each way of ranking beside the others."""

@@ -332,6 +332,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_compare_turns.sql
 \ir ../functions/retrieval/_count_turns.sql
 \ir ../functions/retrieval/_date_expressions.sql
+\ir ../functions/retrieval/_date_share.sql
 \ir ../functions/retrieval/_expressed_days.sql
 \ir ../functions/retrieval/_expressed_number.sql
 \ir ../functions/retrieval/_favor_memories.sql
@@ -356,6 +357,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_rarity.sql
 \ir ../functions/retrieval/_read_message_filter.sql
 \ir ../functions/retrieval/_read_turns.sql
+\ir ../functions/retrieval/_related_days.sql
 \ir ../functions/retrieval/_score_turns.sql
 \ir ../functions/retrieval/_score_weights.sql
 \ir ../functions/retrieval/_search_memories.sql

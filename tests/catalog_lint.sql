@@ -262,4 +262,5 @@ select p.oid::regprocedure::text
    and f.body !~* '\mcollate (pg_catalog\.)?("C"|pg_c_utf8)'
    and p.proname not in ('_secret_pattern', '_secret_patterns', '_secret_names', '_check_events',
                          '_left_turns', '_check_candidates', '_failure_text', '_health_server',
-                         '_health_statements', '_date_expressions', '_compare_turns');
+                         '_health_statements', '_date_expressions', '_date_share',
+                         '_compare_turns');

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from memories import remember, vector
-from pgrecall.encryption._dates import time_window
+from pgrecall.encryption._dates import TimeWindow, time_window
 from support import append, call, index_messages, open_session, refused, rows
 
 Connection = psycopg.Connection[Any]
@@ -59,11 +59,41 @@ EXPRESSIONS = [
     ("31 June, or in May 2023", "in May 2023", "2023-05-01", "2023-06-01"),
     ("last year, on 7 May", "7 May", "2025-05-07", "2025-05-08"),
     ("May 7 2023: noon", "May 7", "2025-05-07", "2025-05-08"),
-]
+    ("since Monday", "since Monday", "2026-03-09", "2026-03-12"),
+    ("after 2 March", "after 2 March", "2026-03-03", "2026-03-12"),
+    ("before last month", "before last month", None, "2026-02-01"),
+    ("before 2023", "before 2023", None, "2023-01-01"),
+    ("as of December 2025", "as of December 2025", None, "2026-01-01"),
+    ("until the 3rd of March", "until the 3rd of March", None, "2026-03-04"),
+    ("by yesterday", "by yesterday", None, "2026-03-11"),
+    ("in early May 2023", "early May 2023", "2023-05-01", "2023-05-11"),
+    ("mid June 2025", "mid June 2025", "2025-06-11", "2025-06-21"),
+    ("the end of 2024", "end of 2024", "2024-09-01", "2025-01-01"),
+    ("in the week before 9 June 2023", "week before 9 June 2023", "2023-06-02", "2023-06-09"),
+    ("two weeks after 2023-05-09", "two weeks after 2023-05-09", "2023-05-10", "2023-05-24"),
+    ("a few days before Nov 22", "a few days before Nov 22", "2025-11-19", "2025-11-22"),
+    ("a month before 31 March 2024", "a month before 31 March 2024", "2024-02-29", "2024-03-31"),
+    ("The Sunday before 25 May 2023", "Sunday before 25 May 2023", "2023-05-21", "2023-05-22"),
+    ("the  Monday\nafter May 22, 2023", "Monday\nafter May 22, 2023", "2023-05-29", "2023-05-30"),
+    ("two weekends before 17 July 2023", "two weekends before 17 July 2023",
+     "2023-07-08", "2023-07-10"),
+    ("the weekend after 8 July 2023", "weekend after 8 July 2023", "2023-07-15", "2023-07-17"),
+    ("the week of April 5th", "week of April 5th", "2025-03-31", "2025-04-07"),
+    ("the weekend of 7 May 2023", "weekend of 7 May 2023", "2023-05-06", "2023-05-08"),
+    ("first week of May 2023", "first week of May 2023", "2023-05-01", "2023-05-08"),
+    ("the first weekend in May", "first weekend in May", "2025-05-03", "2025-05-05"),
+    ("the last weekend of May 2023", "last weekend of May 2023", "2023-05-27", "2023-05-29"),
+    ("the third Friday of May 2023", "third Friday of May 2023", "2023-05-19", "2023-05-20"),
+    ("the last day of 2024", "last day of 2024", "2024-12-31", "2025-01-01"),
+    ("two days of June 2023", "two days of June 2023", "2023-06-01", "2023-07-01"),
+    ("after 31 June, in May 2023", "in May 2023", "2023-05-01", "2023-06-01"),
+    ("since 2030 or before 2020", "before 2020", None, "2020-01-01"),
+]  # fmt: skip
 SAY_NOTHING = [
     "", "Where do I work?", "may I march in?", "the last straw", "on 31 June", "room 2023",
     "2024-13-45", "who is April?", "weekly", "x" * 100_000, "one day", "29 February",
-    "Marchand 3", "in the last 3 weekdays", "31 June " * 100,
+    "Marchand 3", "in the last 3 weekdays", "31 June " * 100, "since 2030", "after 31 June",
+    "before long", "the week before", "by the way", "until then", "first Monday", "the end of it",
 ]  # fmt: skip
 
 
@@ -83,14 +113,30 @@ def day(text: str, zone: str = "UTC") -> datetime:
 
 @pytest.mark.parametrize(("query", "expression", "since", "until"), EXPRESSIONS)
 def test_expression_gives_window(
-    db: Connection, query: str, expression: str, since: str, until: str
+    db: Connection, query: str, expression: str, since: str | None, until: str
 ) -> None:
-    assert window(db, query) == (day(since), day(until), expression)
+    begin = None if since is None else day(since)
+    assert window(db, query) == (begin, day(until), expression)
     sealed = time_window(query, NOW)
     assert sealed is not None, "encrypted users have the same expressions"
-    assert (sealed.since, sealed.until) == (day(since), day(until))
-    assert sealed.holds(sealed.since)
-    assert not sealed.holds(sealed.until)
+    assert (sealed.since, sealed.until) == (begin, day(until))
+
+
+@pytest.mark.parametrize("since", ["2026-03-01T00:00:00Z", None])
+def test_share_of_a_moment_falls_in_the_week_after(db: Connection, since: str | None) -> None:
+    begin = None if since is None else datetime.fromisoformat(since)
+    until = datetime(2026, 3, 3, tzinfo=UTC)
+    sealed = TimeWindow(since=begin, until=until)
+    for at, share in (
+        ("2026-02-28T23:59:59Z", 0 if since else 1), ("2026-03-01T00:00:00Z", 1),
+        ("2026-03-02T23:59:59Z", 1), ("2026-03-03T00:00:00Z", 1), ("2026-03-06T12:00:00Z", 0.5),
+        ("2026-03-10T00:00:00Z", 0), ("2027-01-01T00:00:00Z", 0), (None, 0),
+    ):  # fmt: skip
+        (row,) = rows(db, "select recall._date_share(%s, tstzrange(%s, %s)) as share",
+                      [at, since, until])  # fmt: skip
+        assert row["share"] == pytest.approx(share), at
+        moment = None if at is None else datetime.fromisoformat(at)
+        assert sealed.share(moment) == pytest.approx(share), at
 
 
 @pytest.mark.parametrize("query", SAY_NOTHING)
@@ -201,13 +247,17 @@ def test_hits_of_the_time_that_the_query_names_come_first(
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_a_quarter_more_of_each_part(db: Connection, known: uuid.UUID, read: Reader) -> None:
+def test_a_quarter_more_of_each_part_and_less_in_the_week_after(
+    db: Connection, known: uuid.UUID, read: Reader
+) -> None:
     plain = {row["content"]: row for row in read(db, known, "concert in January", dates=False)}
     found = {row["content"]: row for row in read(db, known, "concert in January")}
     names = ["score", *(name for name in found[next(iter(found))] if name.endswith("_part"))]
     assert len(names) == {search: 7, search_messages: 7, explain_context: 7, recalled: 1}[read]
     for content, row in found.items():
-        favor = 1.25 if "jan" in content else 1
+        # February's was told 4 days and 10 hours after January's end.
+        share = 1 if "jan" in content else 1 - (4 + 10 / 24) / 7 if "feb" in content else 0
+        favor = 1 + 0.25 * share
         for name in names:
             assert row[name] == pytest.approx(favor * plain[content][name], rel=1e-6), name
         if read is not recalled:
@@ -309,16 +359,19 @@ def test_malformed_keys_are_refused(db: Connection, user: uuid.UUID) -> None:
         call(db, "get_memories", p_user_id=user, p_filter={"asked_at": ASKED})
 
 
-def test_of_very_many_those_of_the_time_are_looked_at(db: Connection, user: uuid.UUID) -> None:
+@pytest.mark.parametrize("at", ["2026-01-05T10:00:00Z", "2026-02-02T10:00:00Z"])
+def test_of_very_many_those_of_the_time_are_looked_at(
+    db: Connection, user: uuid.UUID, at: str
+) -> None:
     """What is not among the likely ones is compared all the same when it lies in that time."""
     changes = {"exact_search_limit": 50, "lexical_candidates": 1, "semantic_candidates": 1,
                "message_feedback_weight": 0}  # fmt: skip
     call(db, "configure_user", p_user_id=user, p_changes=changes)
     told = "Of the concert we spoke."
-    said = [{"content": told, "created_at": "2026-01-05T10:00:00Z"}]
+    said = [{"content": told, "created_at": at}]
     for n in range(99):
-        at = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(minutes=n)
-        said.append({"content": f"A concert, number {n}, is a concert.", "created_at": str(at)})
+        later = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(minutes=n)
+        said.append({"content": f"A concert, number {n}, is a concert.", "created_at": str(later)})
     for one in said:
         remember(db, user, one["content"], p_observed_at=one["created_at"],
                  p_importance=0.1 if one["content"] == told else 0.5)  # fmt: skip

@@ -49,7 +49,8 @@ begin
                                      p_settings);
     if p_favored is not null and v_likely.session_ids is not null then
         v_inside.since := lower(p_favored);
-        v_inside.until := least(v_inside.until, upper(p_favored));
+        -- recall._date_share knows the days after, too.
+        v_inside.until := least(v_inside.until, upper(p_favored) + interval '7 days');
         v_more   := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, v_inside,
                                          p_settings);
         select array_agg(a.session_id) as session_ids, array_agg(a.turn_index) as turn_indexes,

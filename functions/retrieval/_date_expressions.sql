@@ -1,5 +1,6 @@
 -- List the expressions of time that a query may contain, more exact ones first.
--- The first group is the whole expression, with a "since" before it; the others are its parts.
+-- The first group is the whole expression, the second the words before it that relate to it ("the
+-- week before", "as of"; recall._related_days reads them); the others are its parts.
 create or replace function recall._date_expressions(
     out kind    text,
     out pattern text
@@ -9,7 +10,8 @@ language sql
 immutable
 parallel safe
 begin atomic
-    select x.kind, '((?:\ysince\s+)?' || x.pattern || ')'
+    select x.kind, format('((\y(?:%s)\s+(?:the\s+)?)%s)', concat_ws('|', w.relation, x.before),
+                          x.pattern)
       from (values (
                'january|february|march|april|may|june|july|august|september|october|november|'
                'december|(?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec|sept)\y\.?',
@@ -18,25 +20,35 @@ begin atomic
                'day|week|month|year',
                'monday|tuesday|wednesday|thursday|friday|saturday|sunday',
                '(?:19|20)\d\d',
-               '([0-3]?\d)(?:st|nd|rd|th)?')) as w (month, count, unit, weekday, year, day)
+               '([0-3]?\d)(?:st|nd|rd|th)?',
+               'since|after|before|until|till|up to|as of|by',
+               'early|mid|late|(?:beginning|start|middle|end)\s+of'
+           )) as v (month, count, unit, weekday, year, day, relation, part)
+     cross join lateral (
+            select v.*, format('(?:(?:%s|first|second|third|fourth|last)\s+)?(?:%s|weekend|%s)s?'
+                               '\s+(?:before|after|of|in)', v.count, v.unit, v.weekday) as span
+           ) as w
      cross join lateral (values
-               (1, 'date', format('\y(%s)-(\d\d)-(\d\d)\y', w.year)),
-               (2, 'month_day', format('\y(%s)\s+%s\y(?:,?\s+(%s))?(?!\s*:)',
-                                       w.month, w.day, w.year)),
-               (3, 'day_month', format('\y%s\s+(?:of\s+)?(%s)(?:,?\s+(%s))?\y',
-                                       w.day, w.month, w.year)),
-               (4, 'before_yesterday', '\ythe day before yesterday\y'),
-               (5, 'yesterday', '\yyesterday\y'),
-               (6, 'today', '\y(?:today|this (?:morning|afternoon|evening))\y'),
-               (7, 'ago', format('\y(%s)\s+(%s)s?\s+ago\y', w.count, w.unit)),
-               (8, 'past', format('\y(?:last|past|previous)\s+(%s)\s+(%s)s\y', w.count, w.unit)),
-               (9, 'weekend', '\ylast weekend\y'),
-               (10, 'last', format('\y(last|this|past|previous)\s+(%s)\y', w.unit)),
-               (11, 'weekday', format('\y(?:on|last|since)\s+(%s)\y', w.weekday)),
-               (12, 'month', format('\y(?:in|during|since|of|last|this)\s+(%s)'
-                                    '(?:,?\s+(?:of\s+)?(%s))?\y', w.month, w.year)),
-               (13, 'year', format('\y(?:in|during|since)\s+(%s)\y', w.year))
-           ) as x (place, kind, pattern)
+               (1, 'date', w.span, format('?\y(%s)-(\d\d)-(\d\d)\y', w.year)),
+               (2, 'month_day', w.span, format('?\y(%s)\s+%s\y(?:,?\s+(%s))?(?!\s*:)',
+                                               w.month, w.day, w.year)),
+               (3, 'day_month', w.span, format('?\y%s\s+(?:of\s+)?(%s)(?:,?\s+(%s))?\y',
+                                               w.day, w.month, w.year)),
+               (4, 'before_yesterday', null, '?\ythe day before yesterday\y'),
+               (5, 'yesterday', null, '?\yyesterday\y'),
+               (6, 'today', null, '?\y(?:today|this (?:morning|afternoon|evening))\y'),
+               (7, 'ago', null, format('?\y(%s)\s+(%s)s?\s+ago\y', w.count, w.unit)),
+               (8, 'past', null, format('?\y(?:last|past|previous)\s+(%s)\s+(%s)s\y', w.count,
+                                        w.unit)),
+               (9, 'weekend', null, format('?\ylast weekend\y(?!\s+(?:of|in)\s+(?:%s|%s))', w.month,
+                                            w.year)),
+               (10, 'last', null, format('?\y(last|this|past|previous)\s+(%s)\y(?!\s+(?:of|in)\s+'
+                                         '(?:%s|%s))', w.unit, w.month, w.year)),
+               (11, 'weekday', 'on|last', format('(%s)\y', w.weekday)),
+               (12, 'month', concat_ws('|', 'in|during|of|last|this', w.part, w.span),
+                format('(%s)(?:,?\s+(?:of\s+)?(%s))?\y', w.month, w.year)),
+               (13, 'year', concat_ws('|', 'in|during', w.part, w.span), format('(%s)\y', w.year))
+           ) as x (place, kind, before, pattern)
      order by x.place;
 end;
 

@@ -1,6 +1,6 @@
 -- Return the days that an expression of time means, or NULL when there are none such.
--- A month or weekday without a year or week is the last one that has begun. "Since" ends with the
--- day of the question. A day that does not exist, such as 31 June, means nothing.
+-- A month or weekday without a year or week is the last one that has begun. A day that does not
+-- exist, such as 31 June, means nothing.
 create or replace function recall._expressed_days(
     p_kind  text,
     p_parts text[],
@@ -19,15 +19,16 @@ declare
     v_unit  text := 'day';
     v_day   date;
     v_until date;
+    v_days  daterange;
 begin
     case p_kind
         when 'date' then
-            v_day := recall._calendar_day(v_parts[2]::integer, v_parts[3]::integer,
-                                          v_parts[4]::integer);
+            v_day := recall._calendar_day(v_parts[3]::integer, v_parts[4]::integer,
+                                          v_parts[5]::integer);
         when 'month_day' then
-            v_day := recall._latest_day(v_parts[2], v_parts[3]::integer, v_parts[4], p_today);
+            v_day := recall._latest_day(v_parts[3], v_parts[4]::integer, v_parts[5], p_today);
         when 'day_month' then
-            v_day := recall._latest_day(v_parts[3], v_parts[2]::integer, v_parts[4], p_today);
+            v_day := recall._latest_day(v_parts[4], v_parts[3]::integer, v_parts[5], p_today);
         when 'before_yesterday' then
             v_day := p_today - 2;
         when 'yesterday' then
@@ -35,24 +36,24 @@ begin
         when 'today' then
             v_day := p_today;
         when 'ago', 'past' then
-            v_unit := v_parts[3];
-            v_day  := p_today - recall._expressed_number(v_parts[2]) * ('1 ' || v_unit)::interval;
+            v_unit := v_parts[4];
+            v_day  := p_today - recall._expressed_number(v_parts[3]) * ('1 ' || v_unit)::interval;
         when 'weekend' then
             v_day   := date_trunc('week', p_today::timestamp)::date - 2;
             v_until := v_day + 2;
         when 'last' then
-            v_unit := v_parts[3];
-            v_day  := p_today - (v_parts[2] <> 'this')::integer * ('1 ' || v_unit)::interval;
+            v_unit := v_parts[4];
+            v_day  := p_today - (v_parts[3] <> 'this')::integer * ('1 ' || v_unit)::interval;
         when 'weekday' then
             v_day := p_today - 1 - (7 + date_part('isodow', p_today)::integer - 1
                                     - array_position('{monday,tuesday,wednesday,thursday,friday,'
-                                                     'saturday,sunday}'::text[], v_parts[2])) % 7;
+                                                     'saturday,sunday}'::text[], v_parts[3])) % 7;
         when 'month' then
             v_unit := 'month';
-            v_day  := recall._latest_day(v_parts[2], 1, v_parts[3], p_today);
+            v_day  := recall._latest_day(v_parts[3], 1, v_parts[4], p_today);
         else
             v_unit := 'year';
-            v_day  := recall._calendar_day(v_parts[2]::integer, 1, 1);
+            v_day  := recall._calendar_day(v_parts[3]::integer, 1, 1);
     end case;
 
     if p_kind = 'past' then
@@ -61,12 +62,13 @@ begin
         v_day   := date_trunc(v_unit, v_day::timestamp)::date;
         v_until := v_day + ('1 ' || v_unit)::interval;
     end if;
-    if v_parts[1] like 'since%' then
-        v_until := p_today + 1;
+    if v_day is null then
+        return null;
     end if;
+    v_days := recall._related_days(coalesce(v_parts[2], ''), v_day, v_until, p_today);
     -- Years of four digits, as every driver's calendar has them.
-    return case when v_day < v_until and v_day >= '0001-01-01' and v_until <= '9999-12-31'
-                then daterange(v_day, v_until) end;
+    return case when not isempty(v_days) and coalesce(lower(v_days) >= '0001-01-01', true)
+                     and upper(v_days) <= '9999-12-31' then v_days end;
 end;
 $function$;
 

@@ -1,7 +1,7 @@
 -- Score candidates as recall._rank_memories does, in favor of a time, and return the best.
 -- What was observed in that time gains settings.date_weight of its score and of each part, so that
--- the parts still add up. A function of its own, since most searches name no time and would pay for
--- the comparison and the products in each row.
+-- the parts still add up; in the week after it, less (recall._date_share). A function of its own,
+-- since most searches name no time and would pay for the comparison and the products in each row.
 create or replace function recall._favor_memories(
     p_user_id       uuid,
     p_candidates    recall.memory_candidate[],
@@ -19,7 +19,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_favor constant double precision := 1 + p_settings.date_weight;
+    v_weight constant double precision := p_settings.date_weight;
 begin
     return query
     select r.memory_id, r.content, r.kind, r.tier, f.favor * r.score as score, r.relevance,
@@ -32,7 +32,7 @@ begin
       from recall._rank_memories(p_user_id, p_candidates, p_largest_count, null, p_at, p_weight,
                                  p_settings) with ordinality as r
      cross join lateral (
-            select case when r.observed_at <@ p_favored then v_favor else 1 end
+            select 1 + v_weight * recall._date_share(r.observed_at, p_favored)
            ) as f (favor)
      order by score desc, r.ordinality
      limit p_limit;

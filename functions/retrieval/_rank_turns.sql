@@ -1,7 +1,8 @@
 -- recall._rank_turns(…) -> the best turns, with the parts of their scores
 -- What a turn has of its own by recall._score_turns; then the better adjacent turn, the better one
 -- two away, the session's best and the citing memories add their shares
--- (settings.message_…_weight). Each part of a turn in p_favored counts settings.date_weight more.
+-- (settings.message_…_weight). Each part of a turn gains settings.date_weight by its share in
+-- p_favored (recall._date_share).
 -- The filter by time, role and metadata comes last, so that what is left out still lends.
 -- The words of 5,000 turns, passed on from step to step, stay in memory.
 -- Generic plans whoever calls: with the number of likely turns known, a plan reads all of the
@@ -26,7 +27,7 @@ set work_mem = '32MB'
 as $function$
 declare
     v_has_time constant boolean          := p_favored is not null;
-    v_favor    constant double precision := 1 + p_settings.date_weight;
+    v_weight   constant double precision := p_settings.date_weight;
     v_turns    recall.found_turn[];
 begin
     with around as (
@@ -56,7 +57,8 @@ begin
                               + a.memory_part + a.speaker_part) as score
               from around as a
              cross join lateral (
-                    select case when v_has_time and a.created_at <@ p_favored then v_favor
+                    select case when v_has_time
+                                then 1 + v_weight * recall._date_share(a.created_at, p_favored)
                                 else 1 end
                    ) as f (favor)
              where (p_filter.since is null or a.created_at >= p_filter.since)

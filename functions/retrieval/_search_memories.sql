@@ -4,7 +4,7 @@
 -- the planner's choice, everything is compared exactly or only what is likely; and by the settings
 -- below one plan holds for all: the user's active rows by the partial index, joined by hash,
 -- whatever the statistics of a young table or the user's share of an old one suggest.
--- What was observed in p_favored gains settings.date_weight of its score.
+-- What was observed in p_favored, or soon after, gains by settings.date_weight.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall._search_memories(
     p_user_id         uuid,
@@ -75,7 +75,7 @@ begin
         if p_favored is not null then
             v_filter.is_empty        := false;
             v_filter.observed_after  := lower(p_favored);
-            v_filter.observed_before := upper(p_favored);
+            v_filter.observed_before := upper(p_favored) + interval '7 days';
             v_inside := recall._likely_memories(
                 p_user_id, v_words, v_embedding,
                 recall._matching_memories(p_user_id, v_filter, null, v_sessions), p_limit,

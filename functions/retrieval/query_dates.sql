@@ -1,7 +1,8 @@
--- Find what a query says about time: "last week", "in March", "two months ago".
--- One row, the window from since on and before until, and the expression; no row when the query
--- says nothing. Only English is understood, and the first 10,000 characters are read. The first
--- expression counts, an exact one ("on 7 May") before a vague one ("last year").
+-- Find what a query says about time: "last week", "in March", "the weekend before 9 June".
+-- One row, the window from since on (NULL: without a beginning, as in "until May") and before
+-- until, and the expression; no row when the query says nothing. Only English is understood, and
+-- the first 10,000 characters are read. The first expression counts, an exact one before a vague
+-- one.
 -- Raises  RC003 unknown time zone.
 create or replace function recall.query_dates(
     p_query     text,
@@ -49,5 +50,6 @@ end;
 $function$;
 
 comment on function recall.query_dates(text, timestamptz, text) is
-    'What a query says about time ("last week", "in March"; English), as a window [since, until) '
-    'of whole days in a time zone; no row when it says nothing.';
+    'What a query says about time ("last week", "in March", "as of 9 June"; English), as a window '
+    '[since, until) of whole days in a time zone, since NULL when it has no beginning; no row when '
+    'it says nothing.';

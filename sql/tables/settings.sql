@@ -464,8 +464,8 @@ comment on column recall.settings.session_turn_weight is
     'What a session''s best turn counts in a search of sessions, beside its title and summary '
     '(0 to 1).';
 comment on column recall.settings.date_weight is
-    'Share of its score that a hit gains when it lies in the time that the query names (0 to 1; '
-    '0: dates in queries count for nothing); per user.';
+    'Share of its score that a hit gains when it lies in the time that the query names, less in '
+    'the week after it (0 to 1; 0: dates in queries count for nothing); per user.';
 comment on column recall.settings.time_zone is
     'Time zone whose days a query means by "yesterday": a name of pg_timezone_names; per user.';
 comment on column recall.settings.recalled_turns is

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pgrecall._ranking import Hit, as_moment
+from pgrecall._ranking import Hit, as_moment, best_first
 
 __all__ = ["TimeWindow", "by_window", "favored_window", "time_window"]
 
@@ -38,26 +38,52 @@ _MONTH = (
     "|".join(_MONTHS) + r"|(?:" + "|".join(n for n in _SHORT if n not in _MONTHS) + r"|sept)\b\.?"
 )
 _UNIT = "day|week|month|year"
+_WEEKDAY = "|".join(_WEEKDAYS)
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"([0-3]?\d)(?:st|nd|rd|th)?"
 
+_NOT_WITHIN = rf"(?!\s+(?:of|in)\s+(?:{_MONTH}|{_YEAR}))"
+
+# Words before an expression that relate to it.
+_RELATION = "since|after|before|until|till|up to|as of|by"
+_PART = r"early|mid|late|(?:beginning|start|middle|end)\s+of"
+_ORDINALS = ("first", "second", "third", "fourth")
+_SPAN = (
+    rf"(?:(?:{_COUNT}|{'|'.join(_ORDINALS)}|last)\s+)?(?:{_UNIT}|weekend|{_WEEKDAY})s?\s+"
+    r"(?:before|after|of|in)"
+)
+_WORDS = re.compile(
+    rf"(?:the )?(?:(?:({_COUNT}|{'|'.join(_ORDINALS)}|last) )?({_UNIT}|weekend|{_WEEKDAY})s? )?"
+    rf"({_RELATION}|early|mid|late|(?:beginning|start|middle|end) of|of|in) (?:the )?"
+)
+
 # The first that is found in the text counts; more exact ones come first.
 _PERIODS = (
-    ("iso", rf"\b({_YEAR})-(\d\d)-(\d\d)\b"),
-    ("month_day", rf"\b({_MONTH})\s+{_DAY}\b(?:,?\s+({_YEAR}))?(?!\s*:)"),
-    ("day_month", rf"\b{_DAY}\s+(?:of\s+)?({_MONTH})(?:,?\s+({_YEAR}))?\b"),
-    ("before_yesterday", r"\bthe day before yesterday\b"),
-    ("yesterday", r"\byesterday\b"),
-    ("today", r"\b(?:today|this (?:morning|afternoon|evening))\b"),
-    ("ago", rf"\b({_COUNT})\s+({_UNIT})s?\s+ago\b"),
-    ("past", rf"\b(?:last|past|previous)\s+({_COUNT})\s+({_UNIT})s\b"),
-    ("weekend", r"\blast weekend\b"),
-    ("last", rf"\b(last|this|past|previous)\s+({_UNIT})\b"),
-    ("weekday", rf"\b(?:on|last|since)\s+({'|'.join(_WEEKDAYS)})\b"),
-    ("month", rf"\b(?:in|during|since|of|last|this)\s+({_MONTH})(?:,?\s+(?:of\s+)?({_YEAR}))?\b"),
-    ("year", rf"\b(?:in|during|since)\s+({_YEAR})\b"),
+    ("iso", _SPAN, rf"?\b({_YEAR})-(\d\d)-(\d\d)\b"),
+    ("month_day", _SPAN, rf"?\b({_MONTH})\s+{_DAY}\b(?:,?\s+({_YEAR}))?(?!\s*:)"),
+    ("day_month", _SPAN, rf"?\b{_DAY}\s+(?:of\s+)?({_MONTH})(?:,?\s+({_YEAR}))?\b"),
+    ("before_yesterday", "", r"?\bthe day before yesterday\b"),
+    ("yesterday", "", r"?\byesterday\b"),
+    ("today", "", r"?\b(?:today|this (?:morning|afternoon|evening))\b"),
+    ("ago", "", rf"?\b({_COUNT})\s+({_UNIT})s?\s+ago\b"),
+    ("past", "", rf"?\b(?:last|past|previous)\s+({_COUNT})\s+({_UNIT})s\b"),
+    ("weekend", "", rf"?\blast weekend\b{_NOT_WITHIN}"),
+    ("last", "", rf"?\b(last|this|past|previous)\s+({_UNIT})\b{_NOT_WITHIN}"),
+    ("weekday", "on|last", rf"({_WEEKDAY})\b"),
+    ("month", rf"in|during|of|last|this|{_PART}|{_SPAN}",
+     rf"({_MONTH})(?:,?\s+(?:of\s+)?({_YEAR}))?\b"),
+    ("year", rf"in|during|{_PART}|{_SPAN}", rf"({_YEAR})\b"),
+)  # fmt: skip
+_EXPRESSIONS = tuple(
+    (
+        name,
+        re.compile(
+            rf"(\b(?:{_RELATION}{'|' if before else ''}{before})\s+(?:the\s+)?){pattern}",
+            re.IGNORECASE,
+        ),
+    )
+    for name, before, pattern in _PERIODS
 )
-_EXPRESSIONS = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _PERIODS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,28 +91,27 @@ class TimeWindow:
     """From `since` on and before `until`.
 
     Attributes:
-        since: its first moment.
+        since: its first moment; None when it has no beginning.
         until: the first moment after it.
     """
 
-    since: datetime
+    since: datetime | None
     until: datetime
 
-    def holds(self, moment: datetime | None) -> bool:
-        """Return whether a moment lies in it; one that is not known does not."""
-        return moment is not None and self.since <= moment < self.until
+    def share(self, moment: datetime | None) -> float:
+        """Return how far a moment shares in it, as `recall._date_share` does; 0 for None."""
+        if moment is None or (self.since is not None and moment < self.since):
+            return 0.0
+        return min(1.0, max(0.0, 1 - (moment - self.until) / timedelta(days=7)))
 
 
 def by_window(
     hits: Iterable[Hit], window: TimeWindow | None, moment: Callable[[Hit], datetime | None]
 ) -> list[Hit]:
-    """Return hits in order of their scores, a quarter more for those in the window."""
-    return sorted(
-        hits,
-        key=lambda hit: (
-            -hit.score * (1 + _WEIGHT * (window is not None and window.holds(moment(hit))))
-        ),
-    )
+    """Return hits in order of their scores, which gain by their share in the window."""
+    if window is None:
+        return best_first(hits)
+    return sorted(hits, key=lambda hit: -hit.score * (1 + _WEIGHT * window.share(moment(hit))))
 
 
 def favored_window(
@@ -110,7 +135,8 @@ def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
     """Return the time that a query asks about; None when it names none.
 
     Days are those of the time zone of `as_of`. A month or weekday without a year or week is the
-    last one that has begun. After "since" the window ends at the end of the day of `as_of`.
+    last one that has begun. After "since" the window ends at the end of the day of `as_of`; after
+    "before" and "until" it has no beginning.
 
     Args:
         text: the query.
@@ -121,18 +147,17 @@ def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
         moment = moment.replace(tzinfo=UTC)
     for name, expression in _EXPRESSIONS:
         for match in expression.finditer(text):
+            words, *groups = (group or "" for group in match.groups())
             try:
-                days = _days(name, [group or "" for group in match.groups()], moment.date())
+                since, until = _related(words, *_days(name, groups, moment.date()), moment.date())
             except (ValueError, OverflowError):  # 31 June; three hundred years ago and more
                 continue
-            since, until = days
-            if re.search(r"\bsince\s*$", text[: match.start()], re.IGNORECASE) or match[
-                0
-            ].lower().startswith("since"):
-                until = moment.date() + timedelta(days=1)
-            if since >= until:
+            if since is not None and since >= until:
                 continue
-            return TimeWindow(since=_midnight(since, moment), until=_midnight(until, moment))
+            return TimeWindow(
+                since=None if since is None else _midnight(since, moment),
+                until=_midnight(until, moment),
+            )
     return None
 
 
@@ -173,6 +198,68 @@ def _days(name: str, groups: list[str], today: date) -> tuple[date, date]:
             return _unit("month", _latest(_month(groups[0]), 1, groups[1], today))
         case _:
             return _unit("year", date(int(groups[0]), 1, 1))
+
+
+def _related(words: str, since: date, until: date, today: date) -> tuple[date | None, date]:
+    """Return the days that words before an expression make of its days."""
+    found = _WORDS.fullmatch(re.sub(r"\s+", " ", words.lower()))
+    if found is None:  # only introduces it, or nothing
+        return since, until
+    count, unit, relation = found.groups()
+    if unit:
+        return _counted(count or "", unit, relation, since, until)
+    third = timedelta(days=(until - since).days // 3)
+    match relation:
+        case "since":
+            return since, today + timedelta(days=1)
+        case "after":
+            return until, today + timedelta(days=1)
+        case "before":
+            return None, since
+        case "until" | "till" | "up to" | "as of" | "by":
+            return None, until
+        case "early" | "beginning of" | "start of":
+            return since, since + third
+        case "mid" | "middle of":
+            return since + third, until - third
+        case "late" | "end of":
+            return until - third, until
+        case _:
+            return since, until
+
+
+def _counted(count: str, unit: str, relation: str, since: date, until: date) -> tuple[date, date]:
+    """Return "two weeks before", "the weekend after", "the first Monday of" some days."""
+    weekday = 5 if unit == "weekend" else _WEEKDAYS.get(unit)
+    is_within = relation in ("of", "in")
+    if is_within and (until - since).days == 1 and unit != "day":
+        if weekday is None:
+            return _unit(unit, since)
+        saturday = _unit("week", since)[0] + timedelta(days=5)
+        return (saturday, saturday + timedelta(days=2)) if unit == "weekend" else (since, until)
+    if is_within and count not in (*_ORDINALS, "last"):
+        return since, until
+
+    # From the first such weekday at or after where to count from, or right from there.
+    start = until if relation == "after" or (is_within and count == "last") else since
+    if weekday is not None:
+        start += timedelta(days=(weekday - start.weekday()) % 7)
+    if count == "last":
+        number = 1
+    else:
+        number = _ORDINALS.index(count) + 1 if count in _ORDINALS else _number(count or "one")
+    step = unit if weekday is None else "week"
+    if relation == "before" or (is_within and count == "last"):
+        first = _back(start, number, step)
+    elif is_within or weekday is not None:
+        first = _back(start, 1 - number, step)
+    else:
+        first = start
+    if weekday is not None:
+        return first, first + timedelta(days=2 if unit == "weekend" else 1)
+    if relation == "before":
+        return first, since
+    return first, _back(first, -number if relation == "after" else -1, step)
 
 
 def _number(word: str) -> int:
