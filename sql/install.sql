@@ -436,6 +436,7 @@ begin isolation level read committed;
 \ir ../functions/lifecycle/_enqueue_embeddings.sql
 \ir ../functions/lifecycle/_enqueue_proposals.sql
 \ir ../functions/lifecycle/_episode_links.sql
+\ir ../functions/lifecycle/_episode_words.sql
 \ir ../functions/lifecycle/_expire_session.sql
 \ir ../functions/lifecycle/_expired_months.sql
 \ir ../functions/lifecycle/_follow_sessions.sql
@@ -457,6 +458,7 @@ begin isolation level read committed;
 \ir ../functions/lifecycle/_purge_rows.sql
 \ir ../functions/lifecycle/_recent_episodes.sql
 \ir ../functions/lifecycle/_record_month_range.sql
+\ir ../functions/lifecycle/_reporting_words.sql
 \ir ../functions/lifecycle/_retire_chunk.sql
 \ir ../functions/lifecycle/_forget_turns.sql
 \ir ../functions/lifecycle/_retire_session.sql

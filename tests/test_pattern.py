@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import uuid
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from pgrecall import AgentMemory
 from pgrecall.session import ChatSession
 from scripted_model import MODEL, Script, asked, step_of, work
 from scripted_openai import Refusal, Request, Scripted, ScriptedOpenAI
+from servers import DIMENSIONS
 from support import call, job_rows, raise_errors, refused, together, value
 from support import sweep as run_sweep
 
@@ -60,7 +62,7 @@ def episodes(
     db: Connection, user: uuid.UUID, degrees: Sequence[float], plane: int = 0, **more: Any
 ) -> list[uuid.UUID]:
     return [
-        episode(db, user, f"User met problem {plane} at {angle}.", vector(angle, plane), **more)
+        episode(db, user, f"User had problem {plane} at {angle}.", vector(angle, plane), **more)
         for angle in degrees
     ]
 
@@ -185,6 +187,102 @@ def test_the_same_set_is_not_proposed_again(
     episodes(db, user, (15,))
     assert sweep(db) == (1, False)
     assert len(proposed(db, user)[0]) == 4
+
+
+@pytest.mark.parametrize(("typical", "jobs"), [(0.1, 1), (0.5, 1), (0.595, 0), (0.62, 0), (0.7, 0)])
+def test_similar_is_what_exceeds_the_typical_cosine_of_the_user(
+    db: Connection, user: uuid.UUID, typical: float, jobs: int
+) -> None:
+    """Three episodes at 0.65 are a set where other episodes stand at 0.1, not where at 0.62."""
+    for number in range(12):
+        numbers = [0.0] * DIMENSIONS
+        numbers[0] = math.sqrt(typical)
+        numbers[1] = math.sqrt(max(0.65 - typical, 0)) if number < 3 else 0.0
+        numbers[2 + number] = math.sqrt(1 - numbers[0] ** 2 - numbers[1] ** 2)
+        episode(db, user, f"User had problem {number}.", str(numbers))
+    assert sweep(db) == (jobs, False)
+    assert [len(ids) for ids in proposed(db, user)] == [3] * jobs
+
+
+DIFFERENT = ["User could not reach the {}.", "User's {} was slow at home.", "A new {} is there."]
+
+
+@pytest.mark.parametrize(
+    ("word", "jobs"),
+    [
+        ("Frobnicator", 1),
+        ("Problem", 0),  # every other episode reports one
+        ("Nutzer", 0),
+        ("während", 0),  # a stop word of another language than the user's
+        ("42", 0),
+    ],
+)
+@pytest.mark.parametrize("has_vectors", [True, False])
+def test_few_episodes_are_proposed_by_a_word_they_share(
+    db: Connection, user: uuid.UUID, word: str, jobs: int, has_vectors: bool
+) -> None:
+    for number, text in enumerate(DIFFERENT):
+        episode(db, user, text.format(word), vector(0, number) if has_vectors else None)
+    assert sweep(db) == (jobs, False)
+
+
+def test_a_word_that_most_episodes_have_is_no_reason(db: Connection, user: uuid.UUID) -> None:
+    names = "abcdefghij"
+    for name in names:
+        episode(db, user, f"User saw frobnicator {name * 5}.", None)
+    assert sweep(db) == (0, False)
+    for name in names:
+        episode(db, user, f"User sang {name * 6}.", None)
+    episode(db, user, "User sang.", None)
+    look_again(db, user)
+    assert sweep(db) == (0, False), "half of the episodes"
+
+
+def test_rare_words_without_an_embedding_model(db: Connection, user: uuid.UUID) -> None:
+    for number in range(20):
+        episode(db, user, f"User saw {chr(97 + number) * 5}.", None)
+    assert sweep(db) == (0, False)
+    ids = [episode(db, user, text.format("frobnicator"), None) for text in DIFFERENT]
+    assert sweep(db) == (1, False)
+    assert sorted(proposed(db, user)[0]) == sorted(map(str, ids))
+
+
+def test_an_episode_waits_for_its_vector(db: Connection, user: uuid.UUID) -> None:
+    texts = [text.format("frobnicator") for text in DIFFERENT]
+    for number, text in enumerate(texts[:2]):
+        episode(db, user, text, vector(0, number))
+    late = episode(db, user, texts[2], None)
+    assert sweep(db) == (0, False)
+    call(db, "add_embedding", p_user_id=user, p_memory_id=late, p_embedding=vector(0, 2),
+         p_model="")  # fmt: skip
+    assert sweep(db) == (1, False)
+
+
+def test_shared_tags_are_words(db: Connection, user: uuid.UUID) -> None:
+    for number in range(3):
+        episode(db, user, f"User: {chr(97 + number) * 5}.", None, tags=["garden"])
+    assert sweep(db) == (1, False)
+
+
+def test_a_user_gets_three_jobs_in_a_day(db: Connection, user: uuid.UUID) -> None:
+    """The best ones; the others follow on the next days."""
+    now = datetime.now(UTC)
+    sizes = {"quux": 3, "grault": 3, "garply": 3, "waldo": 3, "plugh": 3}
+    for number, (word, how_many) in enumerate(sizes.items()):
+        for text in DIFFERENT[:how_many]:
+            episode(db, user, text.format(word), vector(0, number), observed_at=now.isoformat())
+    assert sweep(db, p_as_of=None) == (3, False)
+    look_again(db, user)
+    assert sweep(db, p_as_of=None) == (0, False)
+    other = uuid.uuid4()
+    episodes(db, other, CLOSE, observed_at=now.isoformat())
+    assert sweep(db, p_as_of=None) == (1, False)
+    look_again(db, user)
+    assert sweep(db, p_as_of=now + timedelta(hours=25)) == (2, False)
+    assert len(proposed(db, user)) == 5
+    call(db, "configure_user", p_user_id=other, p_changes={"pattern_jobs_per_day": 1})
+    episodes(db, other, CLOSE, plane=7, observed_at=now.isoformat())
+    assert sweep(db, p_as_of=None) == (0, False)
 
 
 @pytest.mark.concurrent

@@ -1,5 +1,7 @@
--- recall._propose_patterns(user, limit, now, settings) -> how many jobs
--- The caller holds the user's row.
+-- Enqueue pattern jobs for one user, of the sets that were not proposed as they stand.
+-- A set that a model declined comes again only with an episode that was in none. At most
+-- settings.pattern_jobs_per_day in 24 hours; the end of a job makes the user due again, so that the
+-- other sets follow. The caller holds the user's row.
 create or replace function recall._propose_patterns(
     p_user_id  uuid,
     p_limit    integer,
@@ -17,8 +19,23 @@ set jit = off
 as $function$
 declare
     v_jobs     integer := 0;
+    v_left     integer;
     v_episodes uuid[];
 begin
+    select p_settings.pattern_jobs_per_day - count(distinct e.job_id)
+      into v_left
+      from unnest(recall._recent_episodes(p_user_id, p_now, '{}', p_settings)) as i (id)
+      join recall.memory_events as e
+        on e.user_id = p_user_id and e.memory_id = i.id
+     where e.event = 'proposed'
+       and e.at > p_now - interval '1 day'
+       and e.at <= p_now
+       and e.detail @> '{"for": "pattern"}';
+    v_left := least(v_left, p_limit);
+    if v_left <= 0 then
+        return 0;
+    end if;
+
     for v_episodes in
         select s.memory_ids
           from recall._similar_episodes(
@@ -33,7 +50,7 @@ begin
                                  and e.event     = 'proposed'
                                  and e.detail @> '{"for": "pattern"}'))
     loop
-        exit when v_jobs >= p_limit;
+        exit when v_jobs >= v_left;
         if recall._propose_job(p_user_id, 'pattern', v_episodes[1]::text, v_episodes, '{}',
                                '{"for": "pattern"}') then
             v_jobs := v_jobs + 1;

@@ -1,4 +1,5 @@
--- recall._recent_episodes(user, now, taken, settings) -> episodes with a vector, the latest first
+-- Return a user's latest episodes, the latest first: those with a vector, or those without where
+-- none has one, as for a user without an embedding model.
 create or replace function recall._recent_episodes(
     p_user_id  uuid,
     p_now      timestamptz,
@@ -14,9 +15,17 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
 as $function$
+declare
+    v_all      uuid[];
+    v_embedded uuid[];
 begin
-    return array(
-        select m.memory_id
+    with episodes as materialized (
+        select m.memory_id, m.observed_at,
+               exists (
+                   select from recall.memory_embedding as e
+                    where e.user_id         = p_user_id
+                      and e.memory_id       = m.memory_id
+                      and e.embedding_model = p_settings.embedding_model) as is_embedded
           from recall.memory_store as m
          where m.user_id = p_user_id
            and m.ended_at is null
@@ -25,15 +34,17 @@ begin
            and m.observed_at between p_now - p_settings.pattern_within and p_now
            and (m.expires_at is null or m.expires_at > p_now)
            and m.memory_id <> all (p_taken)
-           and exists (
-                   select from recall.memory_embedding as e
-                    where e.user_id         = p_user_id
-                      and e.memory_id       = m.memory_id
-                      and e.embedding_model = p_settings.embedding_model)
          order by m.observed_at desc, m.memory_id desc
-         limit p_settings.pattern_candidates);
+         limit p_settings.pattern_candidates
+    )
+    select array_agg(e.memory_id order by e.observed_at desc, e.memory_id desc),
+           array_agg(e.memory_id order by e.observed_at desc, e.memory_id desc)
+               filter (where e.is_embedded)
+      into v_all, v_embedded
+      from episodes as e;
+    return coalesce(v_embedded, v_all, '{}');
 end;
 $function$;
 
 comment on function recall._recent_episodes(uuid, timestamptz, uuid[], recall.settings) is
-    'A user''s embedded episodes within settings.pattern_within, at most pattern_candidates.';
+    'A user''s latest episodes within settings.pattern_within, at most pattern_candidates.';

@@ -1,8 +1,6 @@
--- recall._similar_episodes(user, now, taken, settings) -> sets of episodes, pairwise similar
--- Latest first, each in one set at most. A set begins with an episode, a similar one and a third
--- that is similar to both, and takes in what is similar to all that it has; so three that are
--- pairwise similar are always found, the largest set not always. Links stand as bits, one a pair.
--- Cost: n² / 2 comparisons of the last settings.pattern_candidates episodes.
+-- Return sets of episodes that are likely about one matter, each episode in one set at most.
+-- A set begins with the two of the highest score and takes in the episode with the highest sum of
+-- scores that is linked to all it has, while the mean stays at settings.pattern_deviations or more.
 create or replace function recall._similar_episodes(
     p_user_id  uuid,
     p_now      timestamptz,
@@ -16,43 +14,76 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_most  constant integer := 20;
-    v_ids   uuid[]           := recall._recent_episodes(p_user_id, p_now, p_taken, p_settings);
-    v_links varbit[]         := recall._episode_links(p_user_id, v_ids, p_settings);
-    v_count integer          := cardinality(v_ids);
-    v_free  varbit           := repeat('1', v_count)::varbit;
-    v_near  varbit;
-    v_more  varbit;
-    v_set   integer[];
-    v_place integer;
+    v_most   constant integer := 20;
+    v_least  constant real    := p_settings.pattern_deviations;
+    v_ids    uuid[]           := recall._recent_episodes(p_user_id, p_now, p_taken, p_settings);
+    v_count  integer          := cardinality(v_ids);
+    v_scores real[];
+    v_links  varbit[];
+    v_free   varbit;
+    v_more   varbit;
+    v_pair   record;
+    v_set    integer[];
+    v_sum    double precision;
+    v_next   record;
+    v_index  integer;
 begin
-    for v_first in 1 .. v_count loop
-        continue when get_bit(v_free, v_first - 1) = 0;
-        v_near := v_links[v_first] & v_free;
+    if v_count < p_settings.pattern_episodes then
+        return;
+    end if;
 
-        for v_second in v_first + 1 .. v_count loop
-            continue when get_bit(v_near, v_second - 1) = 0;
-            v_set  := array[v_first, v_second];
-            v_more := v_near & v_links[v_second];
-            loop
-                v_place := position(b'1' in v_more);
-                exit when v_place = 0 or cardinality(v_set) >= v_most;
-                v_set  := v_set || v_place;
-                v_more := v_more & v_links[v_place];
-            end loop;
-            continue when cardinality(v_set) < p_settings.pattern_episodes;
+    v_scores := recall._episode_links(p_user_id, v_ids, p_settings);
+    v_links  := array(
+        select string_agg(case when s.score > 0 then '1' else '0' end, ''
+                          order by s.place)::varbit
+          from unnest(v_scores) with ordinality as s (score, place)
+         group by (s.place - 1) / v_count
+         order by (s.place - 1) / v_count);
+    v_free   := repeat('1', v_count)::varbit;
 
-            foreach v_place in array v_set loop
-                v_free := set_bit(v_free, v_place - 1, 0);
-            end loop;
-            memory_ids := array(
-                select v_ids[s.place] from unnest(v_set) as s (place) order by s.place desc);
-            return next;
-            exit;
+    for v_pair in
+        select p.one::integer, p.other::integer, p.score
+          from (
+                select (s.place - 1) / v_count + 1 as one, (s.place - 1) % v_count + 1 as other,
+                       s.score
+                  from unnest(v_scores) with ordinality as s (score, place)
+                 where s.score > 0
+               ) as p
+         where p.one < p.other
+         order by p.score desc, p.one, p.other
+    loop
+        continue when get_bit(v_free, v_pair.one - 1) = 0 or get_bit(v_free, v_pair.other - 1) = 0;
+        v_set  := array[v_pair.one, v_pair.other];
+        v_sum  := v_pair.score;
+        v_more := v_free & v_links[v_pair.one] & v_links[v_pair.other];
+        while position(b'1' in v_more) > 0 and cardinality(v_set) < v_most loop
+            select c.index,
+                   (select sum(v_scores[(c.index - 1) * v_count + s.index])
+                      from unnest(v_set) as s (index)) as score
+              into v_next
+              from generate_series(1, v_count) as c (index)
+             where get_bit(v_more, c.index - 1) = 1
+             order by score desc, c.index
+             limit 1;
+            exit when cardinality(v_set) >= p_settings.pattern_episodes
+                  and 2 * (v_sum + v_next.score)
+                      < v_least * cardinality(v_set) * (cardinality(v_set) + 1);
+            v_set  := v_set || v_next.index;
+            v_sum  := v_sum + v_next.score;
+            v_more := v_more & v_links[v_next.index];
         end loop;
+        continue when cardinality(v_set) < p_settings.pattern_episodes
+                   or 2 * v_sum < v_least * cardinality(v_set) * (cardinality(v_set) - 1);
+
+        foreach v_index in array v_set loop
+            v_free := set_bit(v_free, v_index - 1, 0);
+        end loop;
+        memory_ids := array(
+            select v_ids[s.index] from unnest(v_set) as s (index) order by s.index desc);
+        return next;
     end loop;
 end;
 $function$;
 
 comment on function recall._similar_episodes(uuid, timestamptz, uuid[], recall.settings) is
-    'Sets of a user''s recent episodes in which each two are similar, oldest episode first.';
+    'Sets of a user''s recent episodes that are likely about one matter, oldest episode first.';

@@ -1,7 +1,7 @@
--- recall.enqueue_patterns(limit, as_of) -> (done, more)
--- settings.pattern_episodes or more episodes of a user within settings.pattern_within, each two of
--- them more similar than settings.pattern_similarity, make a `pattern` job. Episodes that were
--- proposed once are proposed again only beside one that was not.
+-- Enqueue `pattern` jobs for sets of episodes that may be about one matter.
+-- A set has settings.pattern_episodes or more episodes of settings.pattern_within whose scores
+-- reach settings.pattern_deviations (see recall._episode_links); the model decides. Each user gets
+-- settings.pattern_jobs_per_day at most; a set comes again only with an episode that was in none.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_patterns(
     p_limit integer     default 1000,

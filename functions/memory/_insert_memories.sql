@@ -32,7 +32,7 @@ begin
         v_ids     := v_ids || v_memory.memory_id;
         v_hashes  := v_hashes || recall._memory_hash(v_memory);
         v_tagged  := v_tagged or v_memory.tags <> '{}';
-        v_episode := v_episode or v_memory.kind = 'episode' and p_embeddings is not null;
+        v_episode := v_episode or v_memory.kind = 'episode';
     end loop;
 
     -- The first memory without a vector since enqueue_missing_embeddings looked is marked, and

@@ -24,9 +24,10 @@ declare
         'extract_batch', 'max_facts_per_turn', 'summarize_after_turns', 'verbatim_min_words',
         'memory_max_characters', 'near_duplicate_distance', 'consolidation_neighbors',
         'consolidation_similarity', 'achieved_goal_importance', 'merge_above', 'merge_batch',
-        'pattern_episodes', 'pattern_within', 'pattern_similarity', 'pattern_candidates',
-        'scoring', 'classic_similarity_weight', 'classic_freshness_weight',
-        'classic_frequency_weight', 'classic_authority_weight', 'freshness_decay_per_hour',
+        'pattern_episodes', 'pattern_within', 'pattern_similarity', 'pattern_deviations',
+        'pattern_baseline', 'pattern_candidates', 'scoring', 'classic_similarity_weight',
+        'classic_freshness_weight', 'classic_frequency_weight', 'classic_authority_weight',
+        'freshness_decay_per_hour',
         'hybrid_similarity_weight', 'hybrid_lexical_weight', 'hybrid_freshness_weight',
         'hybrid_frequency_weight', 'hybrid_authority_weight', 'decay_mode', 'decay_per_day',
         'semantic_candidates', 'lexical_candidates', 'frequent_candidates', 'exact_search_limit',
@@ -50,7 +51,7 @@ declare
     -- a limit; NULL is none
     v_higher  constant text[]          := array[
         'source_memories_per_hour', 'daily_user_cost_limit_microcents',
-        'user_cost_limit_microcents', 'ledger_max_body', 'job_max_attempts',
+        'user_cost_limit_microcents', 'pattern_jobs_per_day', 'ledger_max_body', 'job_max_attempts',
         'demotion_accesses_per_hour', 'episodic_promotion_decay', 'durable_promotion_decay'];
     v_lower   constant text[]          := array[
         'durable_confidence', 'episodic_promotion_accesses', 'episodic_promotion_utility',

@@ -60,7 +60,10 @@ create table if not exists recall.settings (
     pattern_episodes                integer     not null default 3,
     pattern_within                  interval    not null default '30 days',
     pattern_similarity              real        not null default 0.80,
+    pattern_deviations              real        not null default 3.5,
+    pattern_baseline                integer     not null default 8,
     pattern_candidates              integer     not null default 200,
+    pattern_jobs_per_day            integer     not null default 3,
 
     working_ttl                     interval    not null default '1 hour',
 
@@ -199,7 +202,10 @@ create table if not exists recall.settings (
     constraint settings_pattern_within_check
         check (pattern_within between interval '1 hour' and interval '10 years'),
     constraint settings_pattern_similarity_check check (pattern_similarity between 0 and 1),
-    constraint settings_pattern_candidates_check check (pattern_candidates between 3 and 2000),
+    constraint settings_pattern_deviations_check check (pattern_deviations between 2 and 100),
+    constraint settings_pattern_baseline_check check (pattern_baseline between 3 and 500),
+    constraint settings_pattern_candidates_check check (pattern_candidates between 3 and 500),
+    constraint settings_pattern_jobs_per_day_check check (pattern_jobs_per_day between 1 and 1000),
     constraint settings_working_ttl_check check (working_ttl > interval '0'),
     constraint settings_scoring_check check (scoring in ('hybrid', 'classic')),
     constraint settings_classic_weights_check check (
@@ -400,9 +406,18 @@ comment on column recall.settings.pattern_episodes is
 comment on column recall.settings.pattern_within is
     'How far back the episodes of a pattern may lie (1 hour to 10 years).';
 comment on column recall.settings.pattern_similarity is
-    'Cosine that each two episodes of a pattern must exceed (0 to 1).';
+    'Cosine above which two episodes are similar whatever is typical of the user (0 to 1).';
+comment on column recall.settings.pattern_deviations is
+    'Mean score of each two episodes from which on a model is asked for a pattern (2 to 100): '
+    'standard deviations above the user''s typical cosine, and up to 3 for a rare word that both '
+    'have.';
+comment on column recall.settings.pattern_baseline is
+    'Episodes from which on a user has a typical cosine; up to twice as many, a rare word that '
+    'two episodes have suffices, too (3 to 500).';
 comment on column recall.settings.pattern_candidates is
-    'Latest episodes of a user that are compared for patterns (3 to 2000).';
+    'Latest episodes of a user that are compared for patterns (3 to 500).';
+comment on column recall.settings.pattern_jobs_per_day is
+    'Pattern jobs that one user gets in 24 hours at most (1 to 1000).';
 comment on column recall.settings.working_ttl is 'Life of a working memory value after its write.';
 comment on column recall.settings.scoring is 'Ranking: hybrid or classic; per user.';
 comment on column recall.settings.classic_similarity_weight is
