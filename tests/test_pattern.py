@@ -518,6 +518,30 @@ def test_a_similar_pattern_is_shown(db: Connection, user: uuid.UUID) -> None:
     assert [job["kind"] for job in job_rows(db, user)] == ["embed"]
 
 
+@pytest.mark.parametrize(
+    ("content", "tags", "is_known"),
+    [
+        ("User has recurring trouble with the frobnicator.", [], True),
+        ("User has recurring trouble at work.", ["frobnicator"], True),
+        ("User has recurring problems; restarting helped.", [], False),
+        ("User has recurring trouble with the quux.", ["quux"], False),
+    ],
+)
+def test_a_pattern_with_the_word_of_most_episodes_is_known(
+    db: Connection, user: uuid.UUID, content: str, tags: list[str], is_known: bool
+) -> None:
+    call(db, "ingest_memories", p_user_id=user, p_session_id=None, p_candidates=[
+        {"content": content, "kind": "pattern", "source": "consolidation", "provenance": "fact",
+         "tags": tags, "embedding": json.loads(vector(0, 9))}])  # fmt: skip
+    for number, text in enumerate(DIFFERENT):
+        episode(db, user, text.format("frobnicator"), vector(0, number))
+    episode(db, user, "User fed the quux.", vector(0, 5))
+    sweep(db)
+    _, given = leased(db)
+    assert len(given["episodes"]) == 3
+    assert (given["pattern"] or {}).get("content") == (content if is_known else None)
+
+
 def test_what_the_user_corrected_stays(db: Connection, user: uuid.UUID) -> None:
     episodes(db, user, CLOSE)
     sweep(db)

@@ -1,6 +1,6 @@
--- recall._known_pattern(user, episodes, settings, content) -> the pattern about them, or NULL
--- One that lists some of the episodes, or says it in the same words; else the one most similar to
--- any of them, when it is more similar than episodes of a pattern must be.
+-- Return the active pattern about some episodes, or a row of NULLs.
+-- One that lists some of the episodes, or says it in the same words; else one with a word or tag
+-- that two thirds of them have; else the most similar, when it exceeds settings.pattern_similarity.
 create or replace function recall._known_pattern(
     p_user_id  uuid,
     p_episodes recall.memory_store[],
@@ -30,6 +30,27 @@ begin
        and m.kind = 'pattern'
        and (m.metadata -> 'episodes' ?| v_ids::text[] or m.content_hash = v_hash)
      order by m.observed_at desc, m.memory_id
+     limit 1;
+    if found then
+        return v_pattern;
+    end if;
+
+    -- The texts of a pattern and of an episode resemble each other less than two episodes do.
+    select m.*
+      into v_pattern
+      from recall.memory_store as m
+     cross join lateral (
+            select count(*) as how_many
+              from recall._episode_words(p_user_id, v_ids, p_settings) as w
+             where 3 * cardinality(w.indexes) >= 2 * cardinality(v_ids)
+               and w.word = any (m.tags || tsvector_to_array(
+                       m.search_vector
+                       || to_tsvector(p_settings.language, array_to_string(m.tags, ' '))))) as s
+     where m.user_id = p_user_id
+       and m.ended_at is null
+       and m.kind = 'pattern'
+       and s.how_many > 0
+     order by s.how_many desc, m.observed_at desc, m.memory_id
      limit 1;
     if found then
         return v_pattern;
