@@ -273,6 +273,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_promotion_target.sql
 \ir ../functions/memory/_prove_statement.sql
 \ir ../functions/memory/_quoted_statement.sql
+\ir ../functions/memory/_raise_to_episodic.sql
 \ir ../functions/memory/_read_filter.sql
 \ir ../functions/memory/_read_memory.sql
 \ir ../functions/memory/_refuse_secrets.sql
@@ -421,6 +422,7 @@ begin isolation level read committed;
 \ir ../functions/context/_split_memories.sql
 \ir ../functions/context/_system_message.sql
 \ir ../functions/context/_task_message.sql
+\ir ../functions/context/_untold_turns.sql
 \ir ../functions/context/_working_block.sql
 \ir ../functions/context/compile_context.sql
 \ir ../functions/context/explain_context.sql

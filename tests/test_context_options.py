@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from memories import stored
 from pgrecall.tokens import count_message_tokens, count_text_tokens
 from support import call, index_messages, refused
 from test_context import append, compile_context, open_session, talk
@@ -319,6 +320,29 @@ def test_recalled_turns_are_quoted_dated_and_attributed(db: Connection, user: uu
     early = compile_context(db, user, session, "Which harbor?", recalled=True,
                             as_of=datetime(2026, 3, 2, tzinfo=UTC))  # fmt: skip
     assert [r["turn_index"] for r in early["recalled"]] == [1], "what had been said by then"
+
+
+@pytest.mark.parametrize(("kind", "is_told"), [("fact", True), ("episode", False)])
+def test_a_turn_is_not_quoted_beside_the_fact_drawn_from_it(
+    db: Connection, user: uuid.UUID, kind: str, is_told: bool
+) -> None:
+    trip = open_session(db, user)
+    say(db, user, trip, "Which harbor did we like?", "I do not know.", "The harbor of Ostia.")
+    index_messages(db)
+    session = open_session(db, user)
+
+    def quoted() -> list[int]:
+        context = compile_context(db, user, session, "Which harbor?", recalled=True)
+        assert len(context["memories"]) == len(stored(db, user))
+        return sorted(turn["turn_index"] for turn in context["recalled"])
+
+    assert quoted() == [1, 2, 3]
+    said = call(db, "get_messages", p_user_id=user, p_session_id=trip)
+    last = max(said, key=lambda message: message["turn_index"])["message_id"]
+    candidate = {"content": "User likes the harbor of Ostia.", "kind": kind,
+                 "provenance": "user_stated", "source_turn_ids": [str(last)]}  # fmt: skip
+    call(db, "ingest_memories", p_user_id=user, p_session_id=trip, p_candidates=[candidate])
+    assert quoted() == ([1, 2] if is_told else [1, 2, 3])
 
 
 @pytest.mark.parametrize("layout", ["standard", "cache_stable"])

@@ -72,6 +72,8 @@ class Year:
         self.sessions: dict[uuid.UUID, tuple[uuid.UUID, datetime]] = {}
         self.swept: Counter[str] = Counter()
         self.worked: Counter[str] = Counter()
+        self.accessed: Counter[tuple[uuid.UUID, bool]] = Counter()
+        """Accesses of a memory: by the session that it comes from (True) or by another."""
         self.said = 0
 
     def live_a_day(self, *, maintained: bool = True) -> None:
@@ -100,7 +102,7 @@ class Year:
             "select (select s.status::text from recall.get_session(%s, %s) as s)",
             [user, session],
         )
-        pause = (30 if user in self.users[:BUSY] else 3) * DAY
+        pause = (10 if user in self.users[:BUSY] else 3) * DAY
         if status != "active" or self.today - last > pause:
             if status == "active" and self.random.random() < 0.5:
                 call(self.conn, "close_session", p_user_id=user, p_session_id=session)
@@ -124,8 +126,20 @@ class Year:
                 call(self.conn, "record_access", p_user_id=user,
                      p_memory_ids=[uuid.UUID(item["id"]) for item in used],
                      p_relevance=[Decimal(str(item["relevance"])) for item in used])  # fmt: skip
+                self.count_accesses(user, session, [item["id"] for item in used])
         append(self.conn, user, session, messages,
                {"prompt_tokens": 900, "completion_tokens": 60}, uuid.uuid4())  # fmt: skip
+
+    def count_accesses(self, user: uuid.UUID, session: uuid.UUID, memories: list[str]) -> None:
+        self.accessed.update(
+            (row["memory_id"], row["is_own"])
+            for row in rows(
+                self.conn,
+                "select memory_id, source_session_id is not distinct from %s as is_own"
+                "  from recall.memory_store where user_id = %s and memory_id = any (%s::uuid[])",
+                [session, user, memories],
+            )
+        )
 
     def statement(self, trouble: bool) -> str:
         self.said += 1
@@ -140,8 +154,10 @@ class Year:
             return f"deadline {topic} {self.said}"
         if kind < 0.6:
             return f"detail {topic} {self.said}"
-        if kind < 0.7:
+        if kind < 0.65:
             return f"guess {topic} {self.said}"
+        if kind < 0.75:
+            return f"hint {topic} {self.said}"
         return f"chat {self.said}"
 
     # The worker
@@ -175,6 +191,7 @@ class Year:
                 "deadline": {"content": f"User has the deadline {rest}.", "kind": "context"},
                 "detail": {"content": f"User mentioned {rest}.", "importance": 0.2},
                 "guess": {"content": f"User may care for {rest}.", "confidence": "low"},
+                "hint": {"content": f"User knows about {rest}.", "confidence": "medium"},
             }.get(what)  # fmt: skip
             if made is not None:
                 candidates.append({"confidence": "high", **made, "turns": turns})
@@ -323,6 +340,22 @@ def test_what_rises_has_earned_it(year: Year) -> None:
         assert step[0] == "session" or (step[1] == "procedural") == row["is_behavioral"]
     assert {*seen} == {("session", "episodic"), ("episodic", "semantic"),
                        ("episodic", "procedural")}  # fmt: skip
+
+
+def test_what_rises_was_used_by_other_sessions(year: Year) -> None:
+    """Confirmed facts have a real input to rise by: the sessions after their own."""
+    confirmed = rows(
+        year.conn,
+        "select m.memory_id, exists (select from recall.memory_events as e"
+        "         where e.user_id = m.user_id and e.memory_id = m.memory_id"
+        "           and e.event = 'promoted' and e.detail ->> 'from' = 'episodic') as has_risen"
+        "  from recall.memory_store as m"
+        " where m.content like 'User knows about %%' and m.confidence > 0.5",
+    )
+    risen = {row["memory_id"] for row in confirmed if row["has_risen"]}
+    used_later = {memory for memory in risen if year.accessed[memory, False]}
+    assert 0.05 < len(risen) / len(confirmed) < 0.9, (len(risen), len(confirmed))
+    assert len(used_later) > 0.2 * len(risen), (len(used_later), len(risen))
 
 
 def test_what_fades_is_unimportant(year: Year) -> None:

@@ -67,6 +67,7 @@ begin
     o_memory   := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading else 0 end;
 
     if cardinality(o_recalled) > 0 then
+        o_recalled := recall._untold_turns(p_session.user_id, o_recalled, o_memories);
         v_quotes   := recall._pack_turns(o_recalled, p_session.session_id, null, v_room - o_memory,
                                          p_settings);
         o_recalled := v_quotes.o_turns;

@@ -49,7 +49,9 @@ begin
                        when c.expires_at is not null then c.expires_at
                        when s.is_verbatim then p_now + p_settings.verbatim_lifetime
                        when t.tier = 'session' then v_session_end
-                       when t.tier = 'episodic' then p_now + p_settings.episode_lifetime
+                       when t.tier = 'episodic' then p_now + least(
+                           p_settings.episode_lifetime,
+                           case when s.kind <> 'episode' then k.lifetime end)
                        when s.source not in ('manual', 'consolidation') then p_now + k.lifetime
                    end,
                    null, null, true, t.tier >= 'episodic', false, null, null,

@@ -1,21 +1,29 @@
--- recall._combine_memories(kept, other, is_same_text, now) -> the kept memory after a repetition
+-- recall._combine_memories(kept, other, is_same_text, now, settings) -> the kept memory after a
+-- repetition
 -- To be said again counts as an access of relevance 1.0. Only an equal text also takes the higher
--- authority of the two: what a tool inferred and the user then says is the user's.
+-- authority of the two: what a tool inferred and the user then says is the user's. What the user
+-- says in another turn too is confirmed by that.
 create or replace function recall._combine_memories(
     p_kept         recall.memory_store,
     p_other        recall.memory_store,
     p_is_same_text boolean,
-    p_now          timestamptz
+    p_now          timestamptz,
+    p_settings     recall.settings
 )
 returns recall.memory_store
 language plpgsql
-immutable
+stable
 parallel safe
 set search_path from current
 as $function$
 declare
-    v_kept recall.memory_store := recall._inherit_standing(p_kept, p_other);
+    v_kept recall.memory_store := p_kept;
 begin
+    if p_other.provenance < 'tool_output'
+       and not p_other.source_turn_ids <@ p_kept.source_turn_ids then
+        v_kept := recall._raise_to_episodic(v_kept, p_now, p_settings);
+    end if;
+    v_kept := recall._inherit_standing(v_kept, p_other);
     if p_is_same_text then
         v_kept.slot := coalesce(v_kept.slot, p_other.slot);
         if p_other.provenance < v_kept.provenance then
@@ -46,4 +54,4 @@ end;
 $function$;
 
 comment on function recall._combine_memories(recall.memory_store, recall.memory_store, boolean,
-    timestamptz) is 'A memory as it stands after another one said the same.';
+    timestamptz, recall.settings) is 'A memory as it stands after another one said the same.';

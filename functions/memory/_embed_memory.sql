@@ -40,12 +40,12 @@ begin
         perform recall._end_memory(v_memory, 'merged', v_now, v_near.memory_id, null,
                                    '{}', p_job_id);
         v_memory.created_at := v_now;
-        perform recall._repeat_memory(v_near, v_memory, p_job_id);
+        perform recall._repeat_memory(v_near, v_memory, p_settings, p_job_id);
     elsif v_outcome = 'merged' then
         perform recall._end_memory(v_near, 'merged', v_now, p_memory_id, null, '{}',
                                    p_job_id);
         perform recall._update_memory(recall._combine_memories(v_memory, v_near, false,
-                                                               v_now));
+                                                               v_now, p_settings));
     end if;
 
     perform recall._log_event(p_user_id, p_memory_id, 'embedded',

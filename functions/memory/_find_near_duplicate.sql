@@ -1,8 +1,9 @@
 -- recall._find_near_duplicate(memory, embedding, model, distance) -> the memory, or NULL
--- The nearest active memory of the same kind, scope and slot whose words say the same, too. The
--- vectors come first and alone, from the narrow table; mostly no nominee is left then. In two
--- statements, so that no plan can look at contents before; and by the index, however large the
--- user's share of the leaf.
+-- The nearest active memory of the same kind and slot whose words say the same, too. What the user
+-- said counts whatever session it was said in; the word of a tool or an inference meets only what
+-- applies where it does. The vectors come first and alone, from the narrow table; mostly no nominee
+-- is left then. In two statements, so that no plan can look at contents before; and by the index,
+-- however large the user's share of the leaf.
 -- Cost: one scan of the user's vectors.
 create or replace function recall._find_near_duplicate(
     p_memory    recall.memory_store,
@@ -45,9 +46,9 @@ begin
            and m.memory_id = any (v_nominees)
            and m.end_reason is null
            and m.kind  = p_memory.kind
-           and m.scope = p_memory.scope
            and m.slot is not distinct from p_memory.slot
-           and m.session_id is not distinct from p_memory.session_id
+           and (m.session_id is not distinct from p_memory.session_id
+                or greatest(m.provenance, p_memory.provenance) < 'tool_output')
          order by array_position(v_nominees, m.memory_id)
     loop
         v_verdict := recall._near_duplicate_guard(v_near.content, p_memory.content);

@@ -48,13 +48,14 @@ begin
                                                  p_settings.near_duplicate_distance);
         v_verdict := recall._near_duplicate_guard(v_near.content, p_memory.content);
         if v_verdict = 'duplicate' then
-            perform recall._repeat_memory(v_near, p_memory, p_job_id);
+            perform recall._repeat_memory(v_near, p_memory, p_settings, p_job_id);
             memory_id := v_near.memory_id;
             outcome   := 'duplicate';
             return;
         elsif v_verdict = 'merged' then
             v_ends   := array[v_near];
-            v_memory := recall._combine_memories(p_memory, v_near, false, p_memory.created_at);
+            v_memory := recall._combine_memories(p_memory, v_near, false, p_memory.created_at,
+                                                 p_settings);
         end if;
     end if;
 
@@ -67,6 +68,14 @@ begin
                and m.slot    = v_memory.slot
                and m.is_active
                and m.memory_id is distinct from v_ends[1].memory_id);
+        -- What is doubtful stands beside an attribute that is known for sure.
+        if p_target.memory_id is null and v_verdict is null
+           and v_memory.tier = 'session'
+           and v_memory.provenance < 'tool_output' and v_memory.confidence < 0.5
+           and v_ends <> '{}' and v_ends[1].confidence >= 0.5 then
+            v_memory.slot := v_same.slot;
+            v_ends        := '{}';
+        end if;
     end if;
 
     foreach v_end in array v_ends loop

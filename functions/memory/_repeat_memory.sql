@@ -1,10 +1,11 @@
--- recall._repeat_memory(kept, other, job)
+-- recall._repeat_memory(kept, other, settings, job)
 -- An active memory was said again, in the same words or nearly so. A text that is not stored for
 -- that reason stands in the audit.
 create or replace function recall._repeat_memory(
-    p_kept   recall.memory_store,
-    p_other  recall.memory_store,
-    p_job_id uuid default null
+    p_kept     recall.memory_store,
+    p_other    recall.memory_store,
+    p_settings recall.settings,
+    p_job_id   uuid default null
 )
 returns void
 language plpgsql
@@ -14,7 +15,8 @@ set search_path from current
 as $function$
 begin
     perform recall._update_memory(recall._combine_memories(
-        p_kept, p_other, p_kept.content_hash = p_other.content_hash, p_other.created_at));
+        p_kept, p_other, p_kept.content_hash = p_other.content_hash, p_other.created_at,
+        p_settings));
     perform recall._log_event(
         p_kept.user_id, p_kept.memory_id, 'duplicate',
         jsonb_build_object(
@@ -25,5 +27,6 @@ begin
 end;
 $function$;
 
-comment on function recall._repeat_memory(recall.memory_store, recall.memory_store, uuid) is
+comment on function recall._repeat_memory(recall.memory_store, recall.memory_store, recall.settings,
+    uuid) is
     'Count the repetition of a memory, and take what the other one has more.';

@@ -46,7 +46,7 @@ begin
         return;
     end if;
 
-    perform recall._repeat_memory(p_same, v_memory, p_job_id);
+    perform recall._repeat_memory(p_same, v_memory, p_settings, p_job_id);
     if p_embedding is not null and not exists (
         select from recall.memory_embedding as e
          where e.user_id         = p_same.user_id

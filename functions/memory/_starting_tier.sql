@@ -1,6 +1,8 @@
 -- Return the tier that a new memory is written at.
 -- The word of a tool or an inference starts at session tier, whatever it claims. Episodes start
--- at their own tier only when the user spoke in them and no tool did (source conversation).
+-- at their own tier only when the user spoke in them and no tool did (source conversation). What
+-- the user implied or confirmed (medium, 0.6) is known in every session, though not for good; what
+-- is more likely wrong than right (low, 0.3) only in its own.
 create or replace function recall._starting_tier(
     p_source      text,
     p_provenance  recall.provenance,
@@ -24,6 +26,7 @@ return case
     when p_source = 'conversation' and (p_settings).extracted_tier = 'session' then 'session'
     when p_provenance <= 'preference' and p_confidence >= (p_settings).durable_confidence
         then 'semantic'
+    when p_provenance <= 'preference' and p_confidence >= 0.5 then 'episodic'
     else 'session'
 end;
 

@@ -1,6 +1,7 @@
 -- recall.validate_memory(user, memory) -> was it active?
 -- A person or an agent confirms it: validated, sure, no review due until its kind's time has
--- passed again. Its tier it still earns by use.
+-- passed again. What the user said in one session is known in every one from then on (episodic
+-- tier); any other tier is still earned by use.
 -- Locks   the user.
 -- Raises  RC001.
 create or replace function recall.validate_memory(
@@ -29,6 +30,7 @@ begin
     v_memory.confidence   := greatest(v_memory.confidence, 0.9);
     v_memory.review_at    := recall._next_review(v_memory.kind, v_now);
     v_memory.updated_at   := v_now;
+    v_memory := recall._raise_to_episodic(v_memory, v_now, recall._settings(p_user_id));
     perform recall._update_memory(v_memory);
     perform recall._log_event(p_user_id, p_memory_id, 'validated');
     return true;
@@ -36,4 +38,5 @@ end;
 $function$;
 
 comment on function recall.validate_memory(uuid, uuid) is
-    'Confirm a memory (confidence at least 0.9). False when it was not active.';
+    'Confirm a memory: confidence at least 0.9, and what applied to one session applies to all. '
+    'False when it was not active.';

@@ -379,7 +379,8 @@ comment on column recall.settings.memory_max_characters is
 comment on column recall.settings.near_duplicate_distance is
     'Cosine distance up to which a memory is a nominee for near-duplicate (0 to 0.5).';
 comment on column recall.settings.durable_confidence is
-    'Confidence from which an extracted statement of the user is durable (0 to 1).';
+    'Confidence from which an extracted statement of the user is durable (0 to 1). From 0.5 it is '
+    'known in every session for settings.episode_lifetime, below only in its own session.';
 comment on column recall.settings.protect_user_stated is
     'Whether what a tool or the system inferred may never supersede what the user stated.';
 comment on column recall.settings.source_memories_per_hour is

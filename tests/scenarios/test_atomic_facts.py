@@ -265,3 +265,24 @@ def test_the_extractor_is_told_what_counts(
     assert "Only what the user said or clearly confirmed" in instructions
     assert "[2] assistant: I see." in data
     assert f"Date: {datetime.now(UTC):%Y-%m-%d}" in data
+
+
+def test_stated_or_confirmed_facts_begin_the_next_session(
+    memory: AgentMemory, script: Script, user: uuid.UUID
+) -> None:
+    """What the user only hinted at stays in its session until it is said again."""
+    script.facts = {
+        "I moved to Bengaluru": [fact(BENGALURU)],
+        "Yes, uv it is": [fact(UV, confidence="medium")],
+        "Perhaps I like it short": [fact(CONCISE, confidence="low")],
+        "Short, as ever": [fact(CONCISE, confidence="low")],
+    }
+    *first, again = script.facts
+    talk(memory, user, first)
+    work(memory)
+    assert {*bullets(system_prompt(open_chat(memory, user)))} == {BENGALURU, UV}
+    assert CONCISE not in {hit.content for hit in memory.search(user, "concise explanations")}
+
+    talk(memory, user, [again])
+    work(memory)
+    assert {*bullets(system_prompt(open_chat(memory, user)))} == {BENGALURU, UV, CONCISE}
