@@ -13,9 +13,13 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 begin
-    return coalesce((recall._read_user(p_user_id)).is_sealed, false)
-        or (select s.has_sealed_users from recall.settings as s)
-           and exists (select from recall.user_keys as k where k.user_id = p_user_id);
+    if (recall._read_user(p_user_id)).is_sealed then
+        return true;
+    end if;
+    if (select s.has_sealed_users from recall.settings as s) then
+        return exists (select from recall.user_keys as k where k.user_id = p_user_id);
+    end if;
+    return false;
 end;
 $function$;
 

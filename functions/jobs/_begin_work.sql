@@ -1,6 +1,7 @@
 -- Return the state of a leased job: what the worker offers, and what has been made so far.
 -- What models have made outlives a lease; the worker, the request in flight and what was learned of
 -- the endpoint do not.
+-- Raises  RC003 what does not say what a worker offers.
 create or replace function recall._begin_work(
     p_job    recall.jobs,
     p_worker jsonb
@@ -21,7 +22,8 @@ begin
             'tries', 0, 'shrinks', 0, 'made', '{}'::jsonb)
             || coalesce(recall._kept_work(v_work), '{}');
     end if;
-    if p_worker is not null then
+    if jsonb_strip_nulls(p_worker) <> v_work -> 'worker' then
+        perform recall._check_worker(p_worker);
         v_work := v_work || jsonb_build_object('worker', jsonb_strip_nulls(p_worker));
     end if;
     -- Vectors of another embedding model are of no use since settings name a new one.

@@ -24,10 +24,12 @@ declare
     v_shown  integer := (select max(jsonb_array_length(o.item -> 'neighbors'))
                            from jsonb_array_elements(p_open) as o (item));
     v_pieces jsonb;
+    v_tokens integer;
 begin
     loop
         v_pieces := recall._candidate_lines(p_open, v_count, v_shown, v_sealed);
-        exit when recall._pieces_tokens(v_pieces) <= v_room;
+        v_tokens := recall._pieces_tokens(v_pieces);
+        exit when v_tokens <= v_room;
         if v_shown > least(v_count, 2) then
             v_shown := v_shown - 1;
         elsif v_count > 1 then
@@ -42,7 +44,7 @@ begin
         'pieces', recall._prompt_block('candidates', v_pieces),
         'schema', jsonb_set(v_prompt.schema, '{properties,decisions,maxItems}', to_jsonb(v_count)),
         'max_tokens', v_limit,
-        'spare', greatest(0, v_room - recall._pieces_tokens(v_pieces)),
+        'spare', greatest(0, v_room - v_tokens),
         'keep', jsonb_build_object(
             'prompt', recall._prompt_name(v_prompt),
             'is_last', v_count = jsonb_array_length(p_open),
