@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,7 @@ def vector(text: str) -> list[float]:
     """Return a vector that depends on the words of a text."""
     made = [0.0] * DIMENSIONS
     for word in text.lower().split():
-        made[hash(word) % DIMENSIONS] += 1.0
+        made[zlib.crc32(word.encode()) % DIMENSIONS] += 1.0
     return made if any(made) else [1.0] * DIMENSIONS
 
 
