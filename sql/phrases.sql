@@ -13,7 +13,13 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'have you|have we|isn''t|aren''t|don''t you|doesn''t|didn''t|won''t|wouldn''t|couldn''t|'
      'wonder|i wonder|i was wondering|im wondering|i''m wondering|do you|what if|what about|'
      'how about|how come|is there|are there any|any chance|any idea|any ideas|any tips|'
-     'any suggestions|mind if|who else|and what|and how|and you|and why|or is|or should'),
+     'any suggestions|mind if|who else|and what|and how|and you|and why|or is|or should|best|'
+     'cheapest|flights from|flights to|trains from|trains to|directions to|opening hours|'
+     'nearest|alternatives to|pros and cons|list of|examples of|history of|causes of|cost of|'
+     'number of|capital of|weather in|weather for|weather on|weather today|weather tomorrow|'
+     'meaning of|definition of|population of|height of|recipe for|synonyms for|synonym for|'
+     'difference between|distance from|distance between|price of|time in|translation of|'
+     'symptoms of|side effects of'),
     ('en', 'first', 'request',
      'write|rewrite|translate|summarize|summarise|sum up|explain|show|tell|give|list|fix|make|'
      'create|find|search|look|check|help|compare|draft|shorten|expand|continue|try|add|remove|'
@@ -50,7 +56,14 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'i need some help|i need some ideas|i need your help|i need a hand|i need a translation|'
      'i''m looking for a recipe|i''m looking for ideas|i''m looking for an example|cite|'
      'find out|add a|add some|assume|suppose|let''s say|keep it short|keep it brief|make it|'
-     'help me|be more|be less|be brief|be concise today|shall we|come back to'),
+     'help me|be more|be less|be brief|be concise today|shall we|come back to|'
+     'i''d like option|i want option|i need a regex|i need an explanation|i need an answer|'
+     'i need a better|i need a new version|i need a table|i need a version|i need this|'
+     'i need that|i need it|i need the|i want a table|i want an answer|i want it|i want this|'
+     'i want that|i want another|i want more|i want fewer|i want less|i want two|i want three|'
+     'i want five|i want ten|i''d rather have a|i''d rather have it|i''d rather have the|'
+     'i would rather have a|i''d like it|i''d like more|i''d like to hear|i''d like a version|'
+     'i''d like a table|i''d like another'),
     ('en', 'first', 'courtesy',
      'thanks|thank|thx|ty|cheers|many thanks|much appreciated|appreciate|i appreciate|'
      'i''m grateful|ok|okay|k|okey|alright|all right|all good|sure|fine|great|good|nice|cool|'
@@ -102,7 +115,47 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'i feel better|i was just|i was kidding|i was joking|i was hoping you|i was thinking you|'
      'i still don''t understand|i still don''t get|i still get|i thought you|i thought that|'
      'i thought it|i can do that|i can see|i could use|i couldn''t agree|i beg|i bet|i swear|'
-     'i wish it|we''re good|we are done|we can stop|we should stop|we already'),
+     'i wish it|we''re good|we are done|we can stop|we should stop|we already|i''ll run|'
+     'i hadn''t thought|i didn''t think of|i haven''t tried|i haven''t read|i haven''t seen|'
+     'i''m not convinced|i put it|i put the|i closed|i opened|i lost the|i was expecting|'
+     'i expected|we lost the|i overlooked|i missed the|i missed that|i skipped|tried|i''d cut|'
+     'i''d remove|i''d change|i''d move|i''d keep|i''d add|i''d say|i''d start|i''d use|'
+     'i''d go|i''d prefer the|i just woke|i just noticed|i just realized|i just realised|'
+     'i just remembered|i just wanted|i just want|i just need|we covered|we did|we said|'
+     'we talked about|we discussed|we''ve been over|i''ll send|i''ll show|i''ll post|'
+     'i''ll paste|i''ll share|i''ll start|i''ll rewrite|i''ll fix|i''ll change|'
+     'i''ll keep that|i''ll leave it|one second|no luck|no dice|no change|no difference|'
+     'no errors|no error|no output|no response|no result|no results|no comment|no question|'
+     'no questions|no more questions|no further|i''m reading it|i''m reading this|'
+     'i''m reading your|i restarted|i refreshed|i reinstalled|i pressed|i hit enter|'
+     'i saved it|i picked|i chose|i''ll go|i''m going with|going with|i''m trying it|'
+     'i''m trying that|trying now|trying it|i''m looking for a word|i''m looking for the|'
+     'i''m stuck on|i keep getting|i still see|i still have the|i get a|i get no|'
+     'i get nothing|i got an error|i got the|i got this|i got nothing|i made a typo|i misread|'
+     'i misclicked|i think you''re|i think you are|i think your|i think the|i think we should|'
+     'i think we can|i think i get|i''ll take a look|i''ll have a look|i''ll ask|i will ask|'
+     'i''ll come back|i will come back|i will check|i will look|i will let|i will think|'
+     'i''ll see|i''ll copy|i can''t open|i cannot open|i can''t find the|i can''t read|'
+     'i can''t access|i cannot access|i can''t get it|i can''t get this|i can''t get the|'
+     'i can''t reproduce|i can''t run|i didn''t expect|i don''t see|i dont see|'
+     'i don''t like this|i don''t like the|i don''t like it|i don''t need this|'
+     'i don''t need that|i don''t need the|i don''t want the|i don''t want this|'
+     'i don''t want that|i don''t have that option|i''ve read|i have read the|i read your|'
+     'i read the|i ran it|i ran the|i ran this|i ran your|i pasted|i copied|i clicked|i typed|'
+     'i deleted that|i deleted the|i removed the|i changed the|i added the|i fixed|'
+     'i just tried|i just ran|i just saw|i already did|i already have that|i''ve tried|'
+     'i''ve done that|i''ve already|i did that|i did it|i see the|i see a|i''m getting|'
+     'i am getting|i''m seeing|i''m looking at|i''m asking|i''m talking about|'
+     'i''m trying to understand|i''m trying to open|i''m trying to run|i''m off|i need to go|'
+     'i have to go|i''ve got to go|i must go|i gotta go|gotta go|i have to run|'
+     'i have to leave|i need to think|i have to think|i need more time|i like number|'
+     'i like option|i like both|i like these|i like those|i prefer the first|'
+     'i prefer the second|i prefer the other|i prefer the last|i prefer option|i prefer this|'
+     'i prefer that|i was talking|i was asking|i was referring|i was looking|i was wrong|'
+     'i was confused|i forgot to paste|i forgot to mention the|i noticed|we can do|'
+     'we can skip|we can leave|we can move|we can use|we can try|we can go|we could|we should|'
+     'we got it|we were talking|we need to fix|we have to fix|we still have|we still get|'
+     'we''re almost|we tried|my guess|my point'),
     ('en', 'first', 'remark',
      'that|that''s|thats|this|it|it''s|its|these|those|there|there''s|here|here''s|looks|'
      'seems|you|you''re|you''ve|youre|your|the answer|the code|the output|the result|'
@@ -120,7 +173,16 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'the wording|the sentence|the word|the paragraph|the script|the function|the error|'
      'the page|the file|the one|the rest|the end|the point|the question|the problem is|'
      'the sun|the sky|sentence|paragraph|weird|strange|what a day|nice day|beautiful day|'
-     'lovely day|lovely weather|traffic|it is raining|it''s raining|too long|too short'),
+     'lovely day|lovely weather|traffic|it is raining|it''s raining|too long|too short|'
+     'nothing shows|nothing changed|page is|same as before|not loading|still loading|'
+     'still failing|keeps|crashed|the font|the logo|the color|the colour|the graph|the plot|'
+     'the model|the query|the loop|the import|the package|the install|the download|the upload|'
+     'the video|the audio|the tests|the test|the build|the cursor|the screen|the button|'
+     'the website|the site|the server|the command|the method|the class|the variable|'
+     'the console|the log|the logs|the new version|the old version|the line|the column|'
+     'the columns|the row|the colors|the colours|the layout|the letter|the email|the essay|'
+     'the intro|the introduction|the ending|the conclusion|the plan looks|the formula|'
+     'the math|the numbers|the chart|the app crashes|the app is'),
     ('en', 'first', 'statement',
      'call me|call my|remember|please remember|don''t forget|do not forget|note|note that|'
      'keep in mind|bear in mind|from now on|in future|in the future|going forward|no|don''t|'
@@ -142,7 +204,15 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'those are my|there''s a|there''s no|it''s just me|that was my|that is my|can''t eat|'
      'can''t drink|can''t stand|cannot eat|cannot stand|love to|prefer|you can call me|'
      'feel free to call me|people call me|just call me|i want a dog|i need a wheelchair|'
-     'speak to me|please call me|please use|refer to me'),
+     'speak to me|please call me|please use|refer to me|best friend|got laid off|got fired|'
+     'got promoted|got accepted|got hired|got diagnosed|got back from|only have|only had|'
+     'use they|use he|use she|used to|left my|quit my|bought a|bought an|bought my|sold my|'
+     'sold the|started my|adopted|learning to|studying|training for|saving for|saving up|'
+     'trying to quit|trying to lose|trying to learn|play the|play in|own a|drive a|have two|'
+     'have three|got a new|got into|got married|turned|lost my|broke my|dating|raised|'
+     'hoping to|planning to|getting married|getting divorced|expecting a|expecting our|metric|'
+     'imperial|book club|work from home|please never|please always|no more than|'
+     'british spelling|american spelling'),
     ('en', 'first', 'filler',
      'and|but|so|well|oh|ah|um|uh|also|actually|anyway|btw|by the way|fyi|please|pls|plz|'
      'just so you know|just fyi|hi there|hey there|hello there|yes|yeah|this year|this month|'
@@ -154,9 +224,18 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'one more thing|another thing|unfortunately|sadly|luckily|fortunately|fun fact|heads up|'
      'small correction|to clarify|to be clear|in fact|in case it matters|in case you|'
      'personally|currently|right now|at the moment|these days|nowadays|at work|at home|'
-     'as a kid|as a child|yes and|yeah and|nah'),
+     'as a kid|as a child|yes and|yeah and|nah|thanks but|thank you but|sorry but|'
+     'ok thanks but|no thanks but|great but|nice but'),
     ('en', 'last', 'question',
      'isn''t it|aren''t they|right ?|anyone|or what|or not'),
+    ('en', 'last', 'remark',
+     'recipe|recipes|ideas|tips|examples|synonyms|synonym|joke|jokes|poem|haiku|limerick|'
+     'quotes|template|cheat sheet'),
+    ('en', 'last', 'courtesy',
+     'already|lol|haha|to me|in a minute|in a sec|in a second|in a moment|in a bit|that|this|'
+     'it|that later|this later|it later|that now|it now|this now|it again|that again|'
+     'this again|that one|this one|that part|this part|that step|that yet|it yet|talk later|'
+     'talk tomorrow'),
     ('en', 'any', 'self',
      'i|i''m|i''ve|i''d|i''ll|im|ive|my|me|mine|myself|we|we''re|we''ve|we''d|we''ll|our|ours|'
      'us'),
@@ -164,6 +243,66 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'always|never|every time|from now on|in future|only in'),
     ('en', 'any', 'you',
      'you|your|yours|you''re|you''ve|u|ur'),
+    ('en', 'any', 'personal',
+     'turning 18|turning 21|turning 30|turning 40|turning 50|turning 60|screen reader|kidney|'
+     'second hand|loft|laid off|fired|grandson|grandsons|granddaughter|granddaughters|'
+     'grandchild|grandchildren|grandkids|chickens|goats|horse|horses|rabbit|parrot|hamster|'
+     'truck|bike|my car|our car|ex wife|ex husband|my ex|stepson|stepdaughter|stepmom|stepdad|'
+     'godson|newborn|toddler|toddlers|teenager|teenagers|preschool|kindergarten|high school|'
+     'my house|our house|hometown|native|fluent|religion|muslim|jewish|catholic|christian|'
+     'hindu|buddhist|church|mosque|synagogue|ramadan|shabbat|christmas|easter|diwali|hanukkah|'
+     'volunteer|volunteering|retirement|pension|savings|loan|loans|debt|insurance|taxes|hobby|'
+     'hobbies|favorite|favourite|shoe size|shoes|blood type|weigh|kilos|lbs|years|engineer|'
+     'developer|designer|doctor|doctor''s|lawyer|accountant|chef|baker|farmer|electrician|'
+     'plumber|carpenter|mechanic|pilot|soldier|navy|army|pharmacist|librarian|journalist|'
+     'musician|photographer|architect|scientist|professor|barista|firefighter|paramedic|'
+     'social worker|veterinarian|hairdresser|knitting|climbing|swimming|skiing|surfing|drums|'
+     'cello|saxophone|karate|judo|ballet|football|soccer|basketball|cancer|chemo|back pain|'
+     'my knee|my knees|blood pressure|thyroid|epilepsy|arthritis|eczema|insomnia|ptsd|autism|'
+     'physio|hearing aid|hearing aids|shellfish|peanuts|lactose|keto|neighbor|neighbour|'
+     'neighbors|neighbours|garden|balcony|spicy|mom|mom''s|mum|mum''s|mother|mother''s|dad|'
+     'dad''s|father|father''s|parents|parents''|sister|sister''s|brother|brother''s|siblings|'
+     'wife|wife''s|husband|husband''s|daughter|daughter''s|my son|our son|my son''s|son is|'
+     'kid|kids|kid''s|kids''|children|two boys|two girls|baby|baby''s|twins|grandma|'
+     'grandma''s|grandmother|grandpa|grandfather|nana|granny|aunt|uncle|cousin|niece|nephew|'
+     'girlfriend|girlfriend''s|boyfriend|boyfriend''s|fiancé|fiancée|fiance|fiancee|roommate|'
+     'roommates|flatmate|flatmates|in laws|he''s|she''s|he is|she is|dog|dog''s|puppy|kitten|'
+     'my cat|our cat|two cats|allergy|allergies|allergic|intolerant|intolerance|diabetic|'
+     'diabetes|asthma|celiac|coeliac|vegan|vegetarian|gluten|dairy|halal|kosher|pescatarian|'
+     'pregnant|surgery|adhd|autistic|dyslexic|dyslexia|migraine|migraines|medication|meds|'
+     'insulin|wheelchair|disability|therapist|dentist|depression|anxiety|deaf|colorblind|'
+     'colour blind|color blind|sober|job|boss|boss''s|coworker|coworkers|nurse|teacher|'
+     'night shift|night shifts|shifts|freelance|freelancer|freelancing|self employed|retired|'
+     'unemployed|student|phd|thesis|dissertation|master''s|bachelor''s|university|uni|college|'
+     'semester|exam|exam''s|exams|interview|internship|salary|at work|works at|work at|'
+     'work as|work for|work in|job at|team of|landlord|rent|landlord''s|mortgage|apartment|'
+     'my flat|our flat|live in|living in|living with|live with|lived in|lives in|moved to|'
+     'moved out|moving to|moving in|moving out|grew up|raised in|born in|from home|birthday|'
+     'wedding|anniversary|funeral|married|engaged|divorced|broke up|honeymoon|due in|'
+     'graduated|graduation|years old|year old|flight|vacation|visa|passport|marathon|gym|'
+     'tennis|guitar|piano|violin|choir|orchestra|hiking|yoga|budget|my budget|pronouns|'
+     'nickname|my name|first language|native language|mother tongue|monday|mondays|tuesday|'
+     'tuesdays|wednesday|wednesdays|thursday|thursdays|friday|fridays|saturday|saturdays|'
+     'sunday|sundays|weekends|january|february|in march|april|in may|june|july|august|'
+     'september|october|november|december|next year|last year|every morning|every day|'
+     'every week|left handed|right handed'),
+    ('en', 'any', 'material',
+     'by accident|by mistake|accidentally|my example|the example|the ending|the folder|'
+     'the window|the formatting|the thread|the download|the number|a number|the quotes|'
+     'on my side|on my end|my side|my end|the browser tab|the wording|page|pages|numbers|'
+     'graph|chart|button|draft|drafts|font|logo|layout|axis|footnote|footnotes|intro|outro|'
+     'stanza|verse|equation|spreadsheet|dropdown|popup|pop up|menu|tab|url|download|upload|'
+     'caption|subtitle|placeholder|branch|merge conflict|pull request|crashes|crashing|'
+     'crashed|timeout|times out|loading|null|error|errors|bug|bugs|compile|compiles|compiling|'
+     'syntax|cursor|screen|link|links|regex|typo|typos|paragraph|paragraphs|sentence|'
+     'sentences|last bullet|first bullet|second bullet|third bullet|bullet is|bullet one|'
+     'bullet two|bullet three|column|columns|your answer|your answers|your reply|'
+     'your response|your code|your last|the answer|the code|my code|this code|that code|'
+     'the file|this file|that file|that line|this line|on line|in line|the output|'
+     'the variable|the function|permission denied|traceback|stack trace|404|screenshot|tests|'
+     'the browser|my browser|my internet|the internet|localhost|my terminal|the terminal|'
+     'option two|option one|question two|question three|question four|question 2|question 3|'
+     'question 4|step two|step three|step 2|step 3|number two|number three|wording'),
     ('en', 'whole', 'courtesy',
      'i like|i love|i know|i do|i did|i am|i will|i can|i understand|i will do|i think|'
      'i''m good|yes i do|my bad|me too|you too|we did|i see|i tried|thank you|it works|my turn'),
@@ -173,7 +312,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'woher|wann|womit|wozu|wofür|wovon|woran|ist|sind|kannst|kann|könntest|könnte|könnten|'
      'würdest|würde|wirst|hast|habt|haben|hat|hättest|gibt|gibt''s|darf|soll|sollte|sollen|'
      'weißt|muss|müsste|willst|magst|möchtest|bist|seid|macht|geht|stimmt das|kennst|meinst|'
-     'glaubst|denkst|findest|ich frage mich|wäre'),
+     'glaubst|denkst|findest|ich frage mich|wäre|hauptstadt von|wetter in|wetter heute|'
+     'wetter morgen|bedeutung von|rezept für|unterschied zwischen|synonyme für|synonym für|'
+     'entfernung von|einwohner von'),
     ('de', 'first', 'request',
      'schreib|schreibe|übersetz|übersetze|fass|fasse|erklär|erkläre|zeig|zeige|gib|nenne mir|'
      'mach|mache|erstell|erstelle|finde|such|suche mir|suche nach|hilf|vergleiche|vergleich|'
@@ -200,7 +341,11 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'frage mich|stell mir|gib mir|mal mir|bitte schreib|versetze dich|tu so|nochmal bitte|'
      'kürzer|länger|formeller|ausführlicher|auf englisch|auf deutsch bitte|in einem satz|führ|'
      'verfasse|ergänze|streiche|wandle|konvertiere|installiere|starte|beende|nehmen wir an|'
-     'angenommen'),
+     'angenommen|nur den code|nur die liste|nur die antwort|nur das ergebnis|nur den text|'
+     'ich brauche drei|ich brauche fünf|ich brauche zehn|ich brauche zwei|'
+     'ich brauche eine tabelle|ich brauche das|ich hätte es|ich hätte das|'
+     'ich hätte lieber eine|ich will eine tabelle|ich will das|ich möchte eine tabelle|'
+     'ich möchte das|noch eins|noch einen'),
     ('de', 'first', 'courtesy',
      'danke|dankeschön|vielen|besten dank|herzlichen|tausend dank|merci|oke|alles klar|'
      'alles gut|klar|gut|sehr gut|toll|prima|perfekt|klasse|spitze|wunderbar|schön|schönes|'
@@ -238,7 +383,18 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'gute idee|gute frage|guter punkt|gute arbeit|wird gemacht|mach ich|gut so|passt so|'
      'passt schon|soweit|so weit so gut|wie gesagt|schon gut|schon okay|schon klar|'
      'bin gespannt|bin dabei|bin da|bin zurück|bin fertig|bin bereit|bin müde|habe verstanden|'
-     'hab verstanden|hab ich'),
+     'hab verstanden|hab ich|daran hatte|daran habe|darauf bin|ich sehe zwei|ich sehe drei|'
+     'ich habe das fenster|ich hab das fenster|beides probiert|beides ausprobiert|ausprobiert|'
+     'probiert|den rest|ich schicke dir|ich schick dir|ich zeige dir|ich poste|ich füge|'
+     'ich probiere|ich probier|ich schaue|ich schau|ich gucke|ich lese es|ich lese das|'
+     'ich lese gerade|ich lese mir|ich sehe das|ich sehe es|ich sehe kein|ich muss los|'
+     'ich muss weg|ich muss gehen|ich muss jetzt|ich muss nachdenken|ich hab mich vertippt|'
+     'ich habe vergessen|ich hab das|ich habe deine|ich kann die|ich kann den|ich kann das|'
+     'ich kann es|ich bekomme|ich kriege|ich erhalte|ich bin gleich|ich bin gerade|ich frage|'
+     'ich finde die|ich finde den|ich nehme|ich rede von|ich spreche von|'
+     'ich wollte eigentlich|wir können das|wir können später|wir sollten|wir könnten|'
+     'schaue ich|schau ich|mache ich|lese ich|probiere ich|probier ich|hab mich|'
+     'mein bildschirm|mein internet|mein browser|mein code|bin gleich|bin wieder|muss los'),
     ('de', 'first', 'remark',
      'das ist|das war|das stimmt|das hat|das geht|das funktioniert|das klappt|das klingt|'
      'das sieht|das reicht|das passt|das verstehe|das meinte|das meine|das hilft|das macht|'
@@ -274,18 +430,26 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'immer wenn|da wo ich|die idee ist von mir|immer noch vegetarisch|du kannst mich|'
      'du darfst mich|ihr könnt mich|sprich mich|nur damit du|am liebsten|am besten erreichst|'
      'gerne esse|gern esse|auf arbeit|zu hause|zuhause|ich mag das meer|das sind meine|'
-     'der erste mai|wie ich|wo ich'),
+     'der erste mai|wie ich|wo ich|schlag nichts|schlage nichts|schlag mir nichts|'
+     'empfiehl nichts|empfiehl mir nichts|bitte immer|kein gluten|keine milch|bin seit|'
+     'komme aus|wohne in|arbeite als|arbeite in|arbeite bei|habe zwei|habe drei'),
     ('de', 'first', 'filler',
      'und|aber|übrigens|eigentlich|naja|bitte|ach|dieses jahr|diesen monat|diese woche|'
      'dieses wochenende|diesen sommer|außerdem|weil|denn|zur info|nur zur info|nur so|'
      'nebenbei|ok aber|ja und|ehrlich gesagt|im übrigen|korrektur|ja|jetzt|leider|einfach|nur|'
      'mal|doch nur|nein|inzwischen|mittlerweile|momentan|derzeit|aktuell|zurzeit|heute|'
      'gestern|morgen|kleine korrektur|noch was|noch etwas|eins noch|nur zur information|'
-     'kurze info|zum glück|persönlich|ja aber|ja also'),
+     'kurze info|zum glück|persönlich|ja aber|ja also|danke aber|sorry aber|nein danke aber|'
+     'moment aber|schön aber'),
     ('de', 'last', 'question',
      'oder|oder nicht|nicht wahr|gell'),
     ('de', 'last', 'request',
      'bitte zusammen|in zwei sätzen zusammen'),
+    ('de', 'last', 'remark',
+     'rezept|rezepte|gedicht|witz|synonyme|beispiele|ideen|tipps'),
+    ('de', 'last', 'courtesy',
+     'bis später|später an|gleich wieder da|gleich aus|es gerade|gleich nochmal|das gleich|'
+     'das später'),
     ('de', 'any', 'self',
      'ich|mir|mich|mein|meine|meinem|meinen|meiner|meines|wir|uns|unser|unsere|unserem|'
      'unseren|unserer|unseres|bin|hab'),
@@ -293,6 +457,39 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'immer|nie|niemals|künftig|in zukunft|ab jetzt|ab sofort|von nun an|jedes mal'),
     ('de', 'any', 'you',
      'du|dir|dich|dein|deine|deinen|deinem|deiner|ihr'),
+    ('de', 'any', 'personal',
+     'gekündigt|entlassen|enkel|enkelin|enkelkinder|hühner|ziegen|pferd|pferde|kaninchen|lkw|'
+     'auto|fahrrad|ex mann|ex frau|stiefsohn|stieftochter|kita|grundschule|gymnasium|schule|'
+     'heimat|muttersprachler|kirche|moschee|weihnachten|ostern|ehrenamt|rente|kredit|schulden|'
+     'versicherung|steuern|hobbys|lieblings|ferien|hörgeräte|trage|fahre|arzt|ärztin|'
+     'ingenieur|ingenieurin|entwickler|entwicklerin|anwalt|anwältin|koch|köchin|bäcker|bauer|'
+     'elektriker|tischler|soldat|apotheker|apothekerin|hebamme|journalistin|architekt|'
+     'architektin|fußball|handball|schwimmen|klettern|krebs|rücken|blutdruck|schilddrüse|'
+     'epilepsie|schlafstörungen|brille|hörgerät|nachbar|nachbarin|nachbarn|garten|balkon|'
+     'schuhgröße|kilo|jahren|der op|meine op|eine op|mein kind|unser kind|ein kind|mama|'
+     'mutter|papa|vater|eltern|schwester|bruder|geschwister|frau|ehefrau|ehemann|mein mann|'
+     'tochter|töchter|sohn|söhne|kinder|kindern|zwillinge|oma|opa|großmutter|großvater|tante|'
+     'onkel|cousine|nichte|neffe|freundin|verlobte|verlobter|mitbewohner|mitbewohnerin|hund|'
+     'welpe|katze|kater|allergie|allergien|nussallergie|allergisch|intoleranz|diabetiker|'
+     'diabetikerin|zöliakie|veganer|veganerin|vegetarier|vegetarierin|vegetarisch|laktose|'
+     'glutenfrei|schwanger|operation|migräne|medikamente|rollstuhl|zahnarzt|zahnärztin|'
+     'arzttermin|therapeutin|beruf|chefin|kollegen|lehrer|lehrerin|krankenpfleger|'
+     'krankenschwester|nachtschicht|nachtschichten|schicht|schichtdienst|freiberuflich|'
+     'selbstständig|rentner|rentnerin|arbeitslos|studentin|studium|doktorarbeit|masterarbeit|'
+     'bachelorarbeit|universität|prüfung|prüfungen|klausur|vorstellungsgespräch|praktikum|'
+     'ausbildung|gehalt|homeoffice|home office|vermieter|miete|wohnung|umzug|umgezogen|ziehe|'
+     'wohne|aufgewachsen|geboren|geburtstag|hochzeit|jahrestag|beerdigung|verheiratet|verlobt|'
+     'geschieden|ledig|jahre alt|flug|urlaub|visum|reisepass|fitnessstudio|gitarre|klavier|'
+     'geige|chor|orchester|muttersprache|montag|montags|dienstag|dienstags|mittwoch|mittwochs|'
+     'donnerstag|donnerstags|freitag|freitags|samstag|samstags|sonntag|sonntags|wochenende|'
+     'januar|februar|märz|juni|juli|oktober|dezember|nächstes jahr|letztes jahr|jeden tag|'
+     'jeden morgen|jede woche|linkshänder|linkshänderin'),
+    ('de', 'any', 'material',
+     'beispiel|beispiele|fenster|ordner|aus versehen|versehentlich|formatierung|lädt|seite|'
+     'seiten|zahlen|grafik|diagramm|knopf|entwurf|schrift|schriftart|formel|gleichung|menü|'
+     'fußnote|einleitung|schluss|code|variable|funktion|fehler|fehlermeldung|bildschirm|'
+     'browser|absatz|satz|sätze|spalte|zeile|tabelle|überschrift|antwort|datei|der code|'
+     'den code|mein code|vertippt|variante|frage'),
     ('de', 'whole', 'courtesy',
      'ich auch|mag ich|ich mag es|ich weiß|das mag ich|bin ich|mir gut|wir auch|ich nicht|'
      'mir egal|liebe ich|ich liebe es|gefällt mir'),
@@ -304,7 +501,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'as-tu|as tu|avez-vous|avez vous|sais-tu|sais tu|connais-tu|connais tu|y a-t-il|y a t il|'
      'il y a quoi|c''est quoi|ça veut dire|faut-il|faut il|dois-je|dois je|puis-je|puis je|'
      'je me demande|je voudrais savoir|j''aimerais savoir|je veux savoir|veux-tu|veux tu|'
-     'es-tu|es tu|êtes-vous|êtes vous|d''où|à quelle|de quoi|à quoi'),
+     'es-tu|es tu|êtes-vous|êtes vous|d''où|à quelle|de quoi|à quoi|capitale du|capitale de|'
+     'météo|recette de|définition de|différence entre|synonymes de|synonyme de|'
+     'signification de|traduction de'),
     ('fr', 'first', 'request',
      'écris|écrivez|ecris|traduis|traduisez|traduit|résume|résumez|resume|explique|expliquez|'
      'montre|montrez|dis|dites|donne|donnez|listez|corrige|corrigez|fais|faites|crée|créez|'
@@ -330,7 +529,12 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'allons y|interroge|teste-moi|aide-moi|montre-moi|explique-moi|donne-moi|dis-moi|'
      'raconte-moi|fais-moi|trouve-moi|écris-moi|en une phrase|en français|en anglais|complète|'
      'transforme|conjugue|souligne|copie|colle|sauvegarde|annule|ouvre-moi|parle moi de|'
-     'parle-moi de|parlez-moi de|corrige-moi|relis-moi|fais un|fais une'),
+     'parle-moi de|parlez-moi de|corrige-moi|relis-moi|fais un|fais une|juste le code|'
+     'juste la réponse|juste la liste|juste le texte|je veux un texte|je veux une version|'
+     'je veux un tableau|je préfère un|je préfère une liste|je préfère la première|'
+     'je préfère la deuxième|je préfère la seconde|je préfère le premier|'
+     'je préfère le deuxième|je préfère cette|j''aimerais un|j''aimerais une|il me faut un|'
+     'il me faut une'),
     ('fr', 'first', 'courtesy',
      'mille mercis|grand merci|un grand merci|d''accord|oki|parfait|génial|bien|très bien|'
      'très drôle|magnifique|formidable|chouette|bravo|waouh|ha|ha ha|mdr|hum|euh|désolé|'
@@ -367,7 +571,15 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'pas si|bien joué|bien vu|bien reçu|bonne idée|bonne question|bonne journée|bonne soirée|'
      'bonne nuit|bon travail|bon courage|bon appétit|bon week-end|joli|jolie|beau|belle|'
      'mignon|sympa|pfff|zut|mince|oups|aïe|ouf|hé|comment vas|comment ça va|comment allez|'
-     'enchanté|enchantée|comme je l''ai dit|comme je disais|comme je te|quelle coïncidence'),
+     'enchanté|enchantée|comme je l''ai dit|comme je disais|comme je te|quelle coïncidence|'
+     'je n''y avais|j''y avais|j''en vois|j''ai fermé|j''ai ouvert|essayé|je t''envoie|'
+     'je vous envoie|je t''envoie la|je prends|je choisis|je garde|je colle|je copie|'
+     'je regarderai|je regarde|je lis|j''essaie|je vais tester|je me suis trompé|'
+     'je me suis trompée|je dois y aller|je dois partir|je dois filer|je dois réfléchir|'
+     'je verrai|je parle de|je n''arrive pas à ouvrir|j''arrive pas à ouvrir|'
+     'je n''ai pas compris|je n''ai pas demandé|j''obtiens|j''ai toujours|j''ai supprimé|'
+     'j''ai copié|j''ai collé|j''ai cliqué|j''ai oublié de|mon écran|mon code|mon navigateur|'
+     'ma connexion|on peut passer|on pourrait|on devrait|nous pouvons passer|à plus tard'),
     ('fr', 'first', 'remark',
      'ça|ca|cela|ceci|ce|c''est|c''était|ce n''est|ce sont|cette|ces|cet|tu|vous|ta|ton|tes|'
      'votre|vos|il fait|il y a une erreur|il pleut|il manque|la réponse|le texte|le code|'
@@ -394,7 +606,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'je cherche un appartement|je veux un enfant|ce mois je|ça fait|c''est moi|je crois en|'
      'tu peux m''appeler|vous pouvez m''appeler|on m''appelle|aucun produit|plus jamais|'
      'le premier mai|plus de 500|il me faut|il est interdit|toujours écrire|toujours utiliser|'
-     'là où je|là où j''habite|quel que soit|on est|on a|on part|on habite|on mange'),
+     'là où je|là où j''habite|quel que soit|on est|on a|on part|on habite|on mange|'
+     'c''est pour mon|c''est pour ma|c''est pour mes|je viens de|je viens d''|pas de gluten|'
+     'notre budget'),
     ('fr', 'first', 'filler',
      'et|mais|donc|alors|au fait|en fait|d''ailleurs|s''il te plaît|s''il vous plaît|stp|svp|'
      'cette année|ce mois-ci|ce mois ci|cette semaine|ce week-end|ce week end|cet été|'
@@ -402,9 +616,12 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'précision|oui mais|oui et|non mais|bref|bon alors|oui|juste|simplement|seulement|'
      'maintenant|actuellement|en ce moment|aujourd''hui|hier|demain|ce soir|ce matin|ce mois|'
      'malheureusement|heureusement|perso|personnellement|petite correction|autre chose|'
-     'encore une chose|une précision|pour préciser|ah oui|et puis'),
+     'encore une chose|une précision|pour préciser|ah oui|et puis|merci mais|désolé mais|'
+     'désolée mais|non merci mais|super mais'),
     ('fr', 'last', 'question',
      'n''est-ce pas|n''est ce pas|ou pas|ça va|hein'),
+    ('fr', 'last', 'courtesy',
+     'plus tard|ça|cela|tout de suite|de touche|à plus'),
     ('fr', 'any', 'self',
      'je|moi|mon|ma|mes|nous|notre|nos|j''ai|j''aime|j''adore|j''habite|j''apprends|'
      'j''utilise|j''étudie|j''étais|j''avais|j''irai|j''aurai|j''écris|j''y|j''en|j''arrête|'
@@ -413,6 +630,34 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'toujours|jamais|désormais|dorénavant|à l''avenir|à chaque fois|chaque fois'),
     ('fr', 'any', 'you',
      'tu|toi|ton|ta|tes|vous|votre|vos|te'),
+    ('fr', 'any', 'personal',
+     'licencié|licenciée|virée|petit fils|petite fille|petits enfants|chèvres|poules|cheval|'
+     'chevaux|lapin|camion|ma voiture|vélo|ex mari|ex femme|beau fils|crèche|maternelle|'
+     'collège|lycée|école|église|mosquée|noël|pâques|bénévole|bénévolat|crédit|dettes|'
+     'assurance|impôts|loisir|loisirs|préféré|préférée|appareils auditifs|médecin|ingénieur|'
+     'ingénieure|avocat|avocate|cuisinier|cuisinière|boulanger|boulangère|agriculteur|'
+     'électricien|plombier|menuisier|pilote|pharmacien|pharmacienne|sage femme|journaliste|'
+     'architecte|foot|natation|escalade|mal de dos|tension|thyroïde|épilepsie|insomnie|'
+     'lunettes|voisin|voisine|voisins|jardin|balcon|pointure|maman|mère|père|sœur|soeur|frère|'
+     'ma femme|sa femme|épouse|mari|fille|filles|mon fils|un fils|deux fils|enfant|enfants|'
+     'bébé|jumeaux|jumelles|grand mère|grand père|mamie|papi|oncle|nièce|neveu|ma copine|'
+     'mon copain|colocataire|chien|chienne|chiot|mon chat|chats|allergique|intolérance|'
+     'intolérant|intolérante|diabète|diabétique|asthme|asthmatique|cœliaque|végétarien|'
+     'végétarienne|végane|enceinte|opération|médicament|médicaments|insuline|fauteuil roulant|'
+     'dentiste|dépression|métier|boulot|patron|patronne|collègues|infirmier|infirmière|'
+     'professeur|institutrice|équipe de nuit|retraité|retraitée|retraite|chômage|étudiant|'
+     'étudiante|thèse|mémoire|fac|université|semestre|examen|examens|concours|entretien|stage|'
+     'salaire|télétravail|propriétaire|loyer|appartement|colocation|déménage|déménagé|habite|'
+     'grandi|né|née|anniversaire|mariage|enterrement|marié|mariée|divorcé|divorcée|'
+     'célibataire|ans|vol pour|vacances|passeport|salle de sport|guitare|violon|chorale|'
+     'langue maternelle|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janvier|février|'
+     'mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|l''année prochaine|'
+     'l''année dernière|chaque matin|chaque jour|gaucher|gauchère'),
+    ('fr', 'any', 'material',
+     'exemple|fenêtre|dossier|téléchargement|par erreur|sans faire exprès|mise en forme|'
+     'mise en page|chiffres|graphique|bouton|brouillon|formule|équation|note de bas|'
+     'introduction|conclusion|la suite|le reste|fonction|erreur|erreurs|lien|liens|écran|'
+     'navigateur|paragraphe|phrase|phrases|colonne|ligne|tableau|titre|réponse|fichier|le code'),
     ('fr', 'whole', 'courtesy',
      'j''aime|j''adore|j''aime bien|je sais|je comprends|moi aussi|j''aime beaucoup|me voilà|'
      'on y va|à moi|je vois'),
@@ -423,7 +668,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'puedes|puede|podrías|podría|podéis|me puedes|me podrías|me lo puedes|sabes|sabías|'
      'tienes|hay algún|hay alguna|es posible|debería|debo|crees|conoces|quieres|a qué|de qué|'
      'en qué|me pregunto|quisiera saber|me gustaría saber|quiero saber|cual es|quien es|'
-     'cuando es|tenéis|puedo'),
+     'cuando es|tenéis|puedo|capital de|capital del|receta de|significado de|definición de|'
+     'diferencia entre|sinónimos de|sinónimo de|clima en|traducción de'),
     ('es', 'first', 'request',
      'escribe|escríbeme|escriba|escribir|traduce|tradúceme|traduzca|tradúcelo|resúmeme|resuma|'
      'explica|explícame|muestra|muéstrame|muéstreme|enséñame|di|dime|dígame|da|dame|deme|'
@@ -447,7 +693,11 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'para|detente|vuelve|volvamos|hablemos|supongamos|digamos|pregúntame|en una frase|'
      'en inglés|completa|transforma|conjuga|copia|pega|guarda|dibújame|léeme|mándame|házme|'
      'recuérdame qué|háblame de|sigamos|continuemos|empecemos|veamos|a ver si|échale|mira si|'
-     'fíjate|aumenta|divide|suma'),
+     'fíjate|aumenta|divide|suma|solo el código|sólo el código|solo la respuesta|'
+     'solo la lista|quiero otra|quiero otro|quiero una versión|quiero una tabla|'
+     'quiero un texto|otro pero|otra pero|uno más|una más|espérame|lo prefiero en|lo quiero|'
+     'la quiero|prefiero la primera|prefiero la segunda|prefiero el primero|'
+     'prefiero el segundo|prefiero esta|prefiero este|prefiero una tabla'),
     ('es', 'first', 'courtesy',
      'gracias|muchas gracias|muchísimas|mil gracias|te agradezco|agradezco|se agradece|vale|'
      'perfecto|muy bien|muy bueno|muy buena|bueno vale|excelente|estupendo|fantástico|'
@@ -486,7 +736,15 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'muy bonito|buena idea|buena pregunta|buen trabajo|buen punto|bien hecho|bonito|lindo|'
      'divertido|gracioso|curioso|raro|oye|ey|uf|ups|vaya|anda|ostras|mucho gusto|encantado|'
      'encantada|cómo estás|como dije|como te dije|como decía|cuídate|que te vaya|que pases|'
-     'que duermas|a mí también|yo tampoco|nada mal|nada más|nada que ver|te quiero|te entiendo'),
+     'que duermas|a mí también|yo tampoco|nada mal|nada más|nada que ver|te quiero|'
+     'te entiendo|no había pensado|no lo había|no se me|veo dos|veo tres|veo un|veo una|'
+     'cerré la|cerré el|abrí el|abrí la|te mando|te envío|ahora te|elijo|escojo|copio|pego|'
+     'luego lo|luego la|ahora lo|lo miro|lo veo|lo leo|lo pruebo|lo reviso|lo estoy|la estoy|'
+     'estoy leyendo|estoy mirando|voy a probar|voy a leer|me tengo que ir|tengo que irme|'
+     'tengo que pensar|me voy|me equivoqué|me he equivocado|yo me refería|se me congeló|'
+     'se me ha|no puedo abrir|no lo veo|no me abre|he leído|he borrado|ya lo he|ya lo probé|'
+     'mi pantalla|mi código|mi navegador|mi internet|podemos saltar|podemos seguir|podríamos|'
+     'deberíamos'),
     ('es', 'first', 'remark',
      'eso|esto|ese|esa|este|esta|esos|estos|así|aquí|ahí|tus|su respuesta|tú|usted|'
      'es correcto|es muy|es demasiado|es un poco|es perfecto|está bien|está mal|está muy|'
@@ -514,24 +772,62 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'como fuera|como en casa|como sin|como de todo|ya no|puedes llamarme|podéis llamarme|'
      'me puedes llamar|me dicen|me llaman|háblame de tú|es para mi|es para mí|ninguno de mis|'
      'todavía no tengo|todavía vivo|aún vivo|mejor amigo|nada picante|qué me gusta|más de 500|'
-     'escribe siempre|hoy cumplo|lo mío'),
+     'escribe siempre|hoy cumplo|lo mío|es para mis|no bebo|no fumo|no como|vengo de|'
+     'nunca como|sin gluten|me mudo|me casé'),
     ('es', 'first', 'filler',
      'y|pero|pues|bueno|entonces|por cierto|en realidad|la verdad|de hecho|por favor|además|'
      'porque|hola soy|hola yo|o sea|para que sepas|para que lo sepas|corrección|eh|mira|sí y|'
      'sí pero|ya|sí|ahora|ahora mismo|solo|sólo|simplemente|actualmente|hoy|ayer|mañana|'
      'desgraciadamente|por desgracia|por suerte|afortunadamente|personalmente|otra cosa|'
      'una cosa más|una cosa|pequeña corrección|para aclarar|por si acaso|que conste|ah sí|'
-     'ah y|eso sí|bueno y'),
+     'ah y|eso sí|bueno y|gracias pero|perdona pero|perdón pero|no gracias pero|lo siento pero'),
     ('es', 'last', 'question',
      'qué tal|verdad|no crees|cómo estás|qué hay'),
+    ('es', 'last', 'courtesy',
+     'más tarde|luego seguimos|luego|eso|esto|de tecla'),
     ('es', 'any', 'self',
      'yo|mí|mis|conmigo|nosotros|nosotras|nuestro|nuestra|nuestros|nuestras|soy|tengo|vivo|'
      'trabajo|prefiero|odio|llevo|uso|hablo|bebo|no como|estudio|aprendo|nací|juego|quiero|'
-     'necesito|puedo|suelo|conduzco|tenemos|vivimos|somos|estamos|estoy|usamos|trabajamos|mi'),
+     'necesito|puedo|suelo|conduzco|tenemos|vivimos|somos|estamos|estoy|usamos|trabajamos|mi|'
+     'manejo|toco|cocino|corro|nado|escribo|colecciono|vendo|enseño|tomo|duermo|madrugo|cuido|'
+     'entreno|practico|viajo|pago|gano|sufro|padezco|fumo|canto|bailo|pinto|monto en|crío|'
+     'cultivo|nos mudamos|me mudé|me casé|me divorcié|me jubilé|perdí|compré|vendí|empecé|'
+     'dejé|nací en'),
     ('es', 'any', 'always',
      'siempre|nunca|jamás|a partir de ahora|de ahora en adelante|cada vez'),
     ('es', 'any', 'you',
      'tú|tus|ti|usted|ustedes|vosotros'),
+    ('es', 'any', 'personal',
+     'despidieron|despedido|despedida|nieto|nieta|nietos|cabras|gallinas|caballo|caballos|'
+     'conejo|camión|coche|carro|bicicleta|ex marido|ex mujer|hijastro|hijastra|guardería|'
+     'instituto|colegio|escuela|religión|iglesia|mezquita|ramadán|navidad|semana santa|'
+     'voluntario|voluntaria|hipoteca|préstamo|deudas|seguro médico|impuestos|afición|'
+     'aficiones|favorito|favorita|audífonos|médico|médica|ingeniero|ingeniera|abogado|abogada|'
+     'cocinero|cocinera|panadero|panadera|agricultor|electricista|fontanero|carpintero|piloto|'
+     'soldado|farmacéutico|farmacéutica|periodista|arquitecto|arquitecta|fútbol|natación|'
+     'escalada|cáncer|espalda|tensión|tiroides|epilepsia|insomnio|gafas|vecino|vecina|vecinos|'
+     'jardín|balcón|talla|mamá|madre|papá|padre|padres|hermana|hermano|hermanas|hermanos|'
+     'esposa|esposo|marido|mi mujer|hija|hijas|hijo|hijos|niños|bebé|gemelos|gemelas|abuela|'
+     'abuelo|tía|tío|sobrina|sobrino|novia|novio|prometida|prometido|compañero de piso|perro|'
+     'perra|cachorro|gato|gata|gatos|alergia|alergias|alérgico|alérgica|intolerante|'
+     'intolerancia|diabético|diabética|asma|celíaco|celíaca|vegano|vegana|vegetariano|'
+     'vegetariana|lactosa|embarazada|cirugía|operación|operaron|migraña|migrañas|medicación|'
+     'insulina|silla de ruedas|dentista|depresión|empleo|jefe|jefa|enfermero|enfermera|'
+     'profesor|profesora|maestra|turno de noche|autónomo|autónoma|jubilado|jubilada|'
+     'jubilación|desempleado|estudiante|tesis|universidad|exámenes|oposiciones|entrevista|'
+     'prácticas|sueldo|teletrabajo|trabajo nuevo|nuevo trabajo|trabajo en|casero|alquiler|'
+     'piso|apartamento|mudanza|nacido|nacida|cumpleaños|cumple|boda|aniversario|casado|casada|'
+     'divorciado|divorciada|soltero|soltera|años|vuelo|vacaciones|visado|pasaporte|maratón|'
+     'gimnasio|tenis|guitarra|violín|coro|presupuesto|lengua materna|lunes|martes|miércoles|'
+     'jueves|viernes|sábado|sábados|domingo|domingos|enero|febrero|marzo|abril|mayo|junio|'
+     'julio|agosto|septiembre|octubre|noviembre|diciembre|el año que viene|cada mañana|'
+     'todos los días|zurdo|zurda'),
+    ('es', 'any', 'material',
+     'ejemplo|ventana|carpeta|descarga|sin querer|por error|formato|página|páginas|números|'
+     'gráfico|gráfica|botón|borrador|fuente|fórmula|ecuación|menú|nota al pie|introducción|'
+     'conclusión|el resto|código|función|errores|fallo|enlace|enlaces|pantalla|navegador|'
+     'párrafo|frase|frases|columna|columnas|línea|tabla|título|respuesta|archivo|el código|'
+     'pregunta|versión|opción|tecla'),
     ('es', 'whole', 'courtesy',
      'me gusta|me encanta|me gusta mucho|yo también|a mí también|lo sé|yo no|a mí no|'
      'no quiero|no puedo|me sirve|ya lo tengo|no tengo|soy yo|me parece'),
@@ -540,7 +836,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'che cosa|cosa|cos''è|che ore|che ora|che differenza|che significa|che tempo|come|chi|'
      'dove|dov''è|quando|quanto|quanta|quanti|quante|quale|quali|qual|qual è|perché|puoi|'
      'potresti|può|potrebbe|mi puoi|mi potresti|sai|sapresti|hai|c''è un|ci sono|è possibile|'
-     'dovrei|credi|conosci|vuoi|mi chiedo|vorrei sapere|a che|di che|in che'),
+     'dovrei|credi|conosci|vuoi|mi chiedo|vorrei sapere|a che|di che|in che|capitale del|'
+     'capitale della|capitale di|ricetta della|ricetta del|ricetta per|significato di|'
+     'definizione di|differenza tra|sinonimi di|sinonimo di|meteo'),
     ('it', 'first', 'request',
      'scrivi|scrivimi|scriva|traduci|traducilo|traducimi|traduca|riassumi|riassuma|spiega|'
      'spiegami|spieghi|mostra|mostrami|dimmi|dai|dammi|mi dia|elenca|correggi|fai|fallo|fammi|'
@@ -562,7 +860,11 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'parlami di|facciamo|supponiamo|diciamo|fingi|interrogami|chiedimi|fai una|fai un|'
      'in una frase|in inglese|trasforma|coniuga|sottolinea|incolla|salva|leggimi|mandami|'
      'passami|fammelo|rifallo|rifai|continuiamo|iniziamo|vediamo|proviamo|guarda se|riduci|'
-     'dividi|somma|aggiungici'),
+     'dividi|somma|aggiungici|solo il codice|solo la risposta|voglio un testo|'
+     'voglio una tabella|voglio una lista|voglio un''altra|vorrei una tabella|'
+     'vorrei un''altra|un altro ma|un''altra ma|preferisco la prima|preferisco la seconda|'
+     'preferisco il primo|preferisco il secondo|preferisco questa|preferisco questo|'
+     'preferisco una tabella|lo preferisco'),
     ('it', 'first', 'courtesy',
      'grazie|mille grazie|tante grazie|ti ringrazio|la ringrazio|va bene|va benissimo|'
      'perfetto|ottimo|bene|molto bene|benissimo|fantastico|bellissimo|bellissima|stupendo|'
@@ -601,7 +903,14 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'carino|carina|divertente|strano|simpatico|gentilissimo|gentile|ehi|ops|caspita|'
      'accidenti|cavolo|piacere|molto piacere|come ho detto|come dicevo|come ti dicevo|'
      'stammi bene|buona giornata|buona serata|buona notte|a te|anche a te|neanche io|'
-     'tutto chiaro|tutto bene|tutto ok|niente da fare'),
+     'tutto chiaro|tutto bene|tutto ok|niente da fare|non ci avevo|non avevo pensato|ne vedo|'
+     'vedo due|vedo un|vedo una|ho chiuso|ho aperto|provati|provato|provata|scelgo|prendo la|'
+     'ti mando|ti invio|incollo|lo guardo|lo leggo|lo provo|lo vedo|provo subito|provo ora|'
+     'sto leggendo|sto guardando|devo andare|devo scappare|devo pensarci|mi sono sbagliato|'
+     'mi sono sbagliata|ho sbagliato|mi dà|mi da ancora|mi esce|mi appare|mi si è|'
+     'non riesco ad aprire|non mi serve|non mi apre|ho letto|ho cancellato|ho copiato|'
+     'il mio schermo|il mio codice|la mia connessione|possiamo saltare|possiamo continuare|'
+     'potremmo|dovremmo|ho un''altra'),
     ('it', 'first', 'remark',
      'questo|questa|questi|queste|quello|quella|quelli|ciò|così|qua|lì|la tua|il tuo|le tue|'
      'i tuoi|lei ha|è corretto|è sbagliato|è troppo|è perfetto|è molto|è un po''|sembra|suona|'
@@ -626,23 +935,58 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'ci sono due|mi puoi chiamare|puoi chiamarmi|mi chiamano|mi dicono|oggi compio|'
      'oggi è il mio|non è mio|non è mia|niente latticini|quando lavoro|come carne|'
      'scrivi sempre|ti ho detto che sono|ancora vivo|vedo male|è il mio|è mia|è mio|'
-     'tutti i miei|c''è mia|ho bisogno di occhiali|non'),
+     'tutti i miei|c''è mia|ho bisogno di occhiali|non|è per mia|è per mio|è per i miei|'
+     'vengo da|vengo dalla|vengo dal|non bevo|non fumo|non mangio|senza glutine|'
+     'mi trasferisco|mi sono sposato|mi sono sposata'),
     ('it', 'first', 'filler',
      'e|ma|però|allora|quindi|poi|comunque|tra l''altro|a proposito|in realtà|veramente|'
      'a dire il vero|per favore|per piacere|inoltre|ciao sono|ciao io|per tua informazione|'
      'sappi che|perché io|correzione|ok ma|sì ma|insomma|beh|sì|ora|adesso|soltanto|'
      'semplicemente|attualmente|oggi|ieri|domani|purtroppo|per fortuna|fortunatamente|'
-     'un''altra cosa|altra cosa|piccola correzione|per chiarire|per la cronaca|ah e|ah sì'),
+     'un''altra cosa|altra cosa|piccola correzione|per chiarire|per la cronaca|ah e|ah sì|'
+     'grazie ma|scusa ma|no grazie ma|mi dispiace ma'),
     ('it', 'last', 'question',
      'vero|giusto|no|come stai|come va|tutto bene'),
+    ('it', 'last', 'courtesy',
+     'più tardi|dopo|a dopo|subito|questo|questa cosa'),
     ('it', 'any', 'self',
      'io|mio|mia|miei|mie|noi|nostro|nostra|nostri|nostre|ci|sono|ho|abito|lavoro|preferisco|'
      'detesto|adoro|amo|sto|studio|parlo|bevo|mangio|faccio|suono|abbiamo|siamo|usiamo|'
-     'abitiamo|viviamo|posso|voglio|vorrei|nacqui'),
+     'abitiamo|viviamo|posso|voglio|vorrei|nacqui|guido|gioco a|cucino|nuoto|scrivo|'
+     'colleziono|insegno|dormo|mi alleno|pratico|viaggio|guadagno|soffro|ballo|dipingo|allevo|'
+     'coltivo'),
     ('it', 'any', 'always',
      'sempre|mai|d''ora in poi|in futuro|ogni volta'),
     ('it', 'any', 'you',
      'tuo|tua|tuoi|tue|voi|vostro|vostra|suo|sua'),
+    ('it', 'any', 'personal',
+     'licenziato|licenziata|nipoti|capre|galline|cavallo|cavalli|coniglio|macchina|automobile|'
+     'bicicletta|ex marito|ex moglie|figliastro|asilo|liceo|scuola|religione|chiesa|moschea|'
+     'natale|pasqua|volontario|volontaria|volontariato|mutuo|prestito|debiti|assicurazione|'
+     'tasse|preferito|preferita|apparecchi acustici|medico|ingegnere|avvocato|avvocata|cuoca|'
+     'fornaio|panettiere|agricoltore|elettricista|idraulico|falegname|pilota|soldato|'
+     'farmacista|giornalista|architetto|calcio|arrampicata|cancro|tumore|mal di schiena|'
+     'pressione|tiroide|epilessia|insonnia|occhiali|vicino di casa|vicini|giardino|balcone|'
+     'chili|mamma|papà|genitori|sorella|sorelle|fratello|fratelli|moglie|marito|figlia|figlie|'
+     'figlio|figli|bambini|bambina|bambino|neonato|gemelli|gemelle|nonna|nonno|nonni|zia|zio|'
+     'cugina|cugino|nipote|fidanzata|fidanzato|ragazza|coinquilino|coinquilina|cane|cagnolino|'
+     'gatto|gatta|gatti|allergia|allergico|allergica|intollerante|intolleranza|diabete|'
+     'diabetico|diabetica|celiaco|celiaca|glutine|lattosio|incinta|intervento|operazione|'
+     'emicrania|farmaci|sedia a rotelle|depressione|impiego|capo|infermiere|infermiera|'
+     'insegnante|professore|professoressa|cuoco|turno di notte|turni di notte|'
+     'libero professionista|pensionato|pensionata|pensione|disoccupato|disoccupata|studente|'
+     'studentessa|tesi|università|esame|esami|colloquio|tirocinio|stipendio|smart working|'
+     'da casa|lavoro in|lavoro nuovo|nuovo lavoro|padrone di casa|affitto|appartamento|'
+     'trasloco|trasferita|nato|nata|cresciuto|cresciuta|compleanno|matrimonio|anniversario|'
+     'funerale|sposato|sposata|divorziato|divorziata|anni|volo per|vacanza|vacanze|passaporto|'
+     'maratona|palestra|chitarra|pianoforte|violino|madrelingua|lunedì|martedì|mercoledì|'
+     'giovedì|venerdì|sabato|domenica|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|'
+     'ottobre|dicembre|l''anno prossimo|ogni mattina|ogni giorno|mancino|mancina'),
+    ('it', 'any', 'material',
+     'esempio|finestra|cartella|scaricamento|per sbaglio|per errore|formattazione|pagina|'
+     'pagine|numeri|grafico|pulsante|bozza|equazione|nota a piè|introduzione|conclusione|'
+     'il resto|codice|variabile|funzione|errore|errori|schermo|paragrafo|frasi|colonna|riga|'
+     'tabella|titolo|risposta|il codice|domanda|versione|opzione'),
     ('it', 'whole', 'courtesy',
      'mi piace|mi piace molto|anch''io|lo adoro|adoro|lo so|io no|io sì|non posso|non voglio|'
      'mi va|ci sto|ho fatto|ho finito|ci sono|sono io|mi basta'),
@@ -652,7 +996,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'para que|como|pode|podes|você pode|você poderia|poderia|poderias|consegue|consegues|'
      'sabe|você sabe|você tem|tem como|há algum|há alguma|existe|existem|é possível|deveria|'
      'acha|achas|você acha|conhece|quer|será|me pergunto|queria saber|gostaria de saber|'
-     'quero saber|em que|de que|a que|cadê|você conhece'),
+     'quero saber|em que|de que|a que|cadê|você conhece|capital do|capital da|receita de|'
+     'definição de|diferença entre|sinônimos de|clima em|previsão do tempo|tradução de'),
     ('pt', 'first', 'request',
      'escreva|escreve|escreva-me|traduza|traduz|explica-me|me explica|me explique|mostre|'
      'mostra-me|me mostra|me mostre|diga|diz|me diga|me diz|dê|dá|me dê|me dá|dá-me|dê-me|'
@@ -677,7 +1022,10 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'vamos começar|vamos supor|finja|me pergunte|pergunte|em uma frase|numa frase|em inglês|'
      'complete|cole|me manda|me mande|me passa|me fala|me fale|me lê|refaça|refaz|veja se|'
      'vê se|olhe|reduza|aumente|divida|some|fale sobre|me ensina|me ensine|explica isso|'
-     'me faz|me faça|põe|bota|arruma|corrija isso'),
+     'me faz|me faça|põe|bota|arruma|corrija isso|só a resposta|só a lista|quero outra|'
+     'quero outro|quero uma tabela|quero um texto|quero uma versão|só o código|'
+     'prefiro a primeira|prefiro a segunda|prefiro o primeiro|prefiro o segundo|prefiro essa|'
+     'prefiro esse|prefiro em tabela'),
     ('pt', 'first', 'courtesy',
      'obrigado|obrigada|muito obrigado|muito obrigada|muitíssimo|valeu|brigado|brigada|'
      'agradeço|grato|grata|tá|tá bom|ta bom|está bem|tudo bem|tudo bom|tudo certo|beleza|blz|'
@@ -714,7 +1062,13 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'bem feito|linda|engraçado|estranho|ei|ufa|puxa|caramba|eita|poxa|prazer|muito prazer|'
      'como vai|como eu disse|como eu falei|se cuida|bom fim|bom descanso|boa sorte|'
      'pra você também|nem eu|tudo ótimo|tudo claro|nada mau|nada demais|amei a|adorei a|'
-     'adorei o|foi mal|fechado|combinado|eu agradeço|eu quero que|eu queria que|eu preciso que'),
+     'adorei o|foi mal|fechado|combinado|eu agradeço|eu quero que|eu queria que|'
+     'eu preciso que|não tinha pensado|estou vendo|vejo dois|vejo um|vejo uma|fechei|abri o|'
+     'abri a|testei|fico com|te envio|escolho|colo|depois eu|depois vejo|vou olhar|'
+     'estou lendo|estou olhando|tô lendo|tenho que ir|tenho que pensar|preciso ir|errei|'
+     'dá erro|não consigo abrir|não abre|li sua|apaguei|copiei|minha tela|meu código|'
+     'meu navegador|minha internet|podemos pular|podemos continuar|poderíamos|deveríamos|'
+     'até mais'),
     ('pt', 'first', 'remark',
      'isso|isto|esse|essa|esses|estes|aquilo|aquele|assim|aqui|aí|a sua|o seu|sua|seu|tua|teu|'
      'a tua|o teu|você|é correto|é muito|é demais|é um pouco|está errado|está certo|'
@@ -738,23 +1092,53 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'me chamam|como peixe|como muito|como pouco|como fora|como de tudo|hoje faço|não é meu|'
      'não é minha|ainda moro|ainda não tenho filhos|nenhum dos meus|já não|não consigo comer|'
      'não consigo dormir|é o meu|é a minha|é meu|é minha|escreva sempre|o que eu gosto|'
-     'o que eu mais|melhor amigo|tudo que eu'),
+     'o que eu mais|melhor amigo|tudo que eu|é para minha|é para meu|é para a minha|'
+     'é para o meu|é pra minha|é pro meu|venho do|venho da|venho de|não bebo|não fumo|'
+     'não como|sem glúten|vou me casar'),
     ('pt', 'first', 'filler',
      'mas|então|bom então|pois|aliás|na verdade|a propósito|por sinal|pfv|além disso|oi eu|'
      'olá eu|oi sou|olá sou|para sua informação|só para você saber|correção|bem eu|ok mas|'
      'sim mas|sim e|olha|sim|agora|só|somente|simplesmente|atualmente|hoje|ontem|amanhã|'
      'infelizmente|felizmente|pessoalmente|outra coisa|mais uma coisa|uma coisa|'
-     'pequena correção|para esclarecer|ah sim|já|bom'),
+     'pequena correção|para esclarecer|ah sim|já|bom|obrigado mas|obrigada mas|desculpa mas|'
+     'não obrigado mas|valeu mas'),
     ('pt', 'last', 'question',
      'né|não é|tudo bem|tudo bom|como vai'),
+    ('pt', 'last', 'courtesy',
+     'depois|mais tarde|isso|isto|até mais'),
     ('pt', 'any', 'self',
      'eu|mim|meu|minha|meus|minhas|comigo|nós|nosso|nossa|nossos|nossas|sou|tenho|moro|'
      'trabalho|prefiro|odeio|gosto|estou|falo|estudo|nasci|torço|parei|temos|moramos|quero|'
-     'preciso|pretendo|a gente'),
+     'preciso|pretendo|a gente|compro|acolhemos|criamos|dirijo|conduzo|cozinho|leio|escrevo|'
+     'coleciono|ensino|durmo|treino|ganho|sofro|danço|crio|comprei|vendi|comecei|larguei|'
+     'perdi|casei|me formei|me aposentei'),
     ('pt', 'any', 'always',
      'a partir de agora|de agora em diante|toda vez'),
     ('pt', 'any', 'you',
      'você|vocês|teu|seu'),
+    ('pt', 'any', 'personal',
+     'demitido|demitida|neto|neta|netos|galinhas|cavalo|cavalos|coelho|caminhão|ex mulher|'
+     'enteado|enteada|creche|colégio|escola|religião|igreja|mesquita|ramadã|natal|páscoa|'
+     'voluntário|voluntária|empréstimo|dívidas|seguro de saúde|impostos|aparelho auditivo|'
+     'aparelhos auditivos|engenheiro|engenheira|cozinheiro|cozinheira|padeiro|eletricista|'
+     'encanador|carpinteiro|farmacêutico|farmacêutica|jornalista|arquiteto|arquiteta|futebol|'
+     'natação|câncer|costas|tireoide|insônia|óculos|vizinho|vizinha|vizinhos|jardim|varanda|'
+     'quilos|mãe|pai|pais|irmã|irmão|irmãs|irmãos|minha mulher|filha|filhas|filho|filhos|'
+     'criança|crianças|bebê|gêmeos|gémeos|avó|avô|tia|tio|sobrinha|sobrinho|namorada|namorado|'
+     'noiva|noivo|colega de quarto|cachorra|cão|intolerância|glúten|grávida|cirurgia|operação|'
+     'enxaqueca|remédio|remédios|cadeira de rodas|depressão|pressão alta|emprego|chefe|'
+     'enfermeiro|enfermeira|professora|advogado|advogada|turno da noite|aposentado|aposentada|'
+     'desempregado|desempregada|estudante|tese|universidade|faculdade|prova na|prova de|'
+     'provas|vestibular|estágio|salário|teletrabalho|trabalho em|trabalho novo|novo emprego|'
+     'aluguel|mudança|nascido|nascida|aniversário|casamento|solteiro|solteira|anos|voo para|'
+     'férias|passaporte|academia|tênis|violão|ioga|orçamento|língua materna|segundas|terças|'
+     'quartas|quintas|sextas|segunda feira|terça feira|quarta feira|quinta feira|sexta feira|'
+     'na sexta|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|'
+     'ano que vem|todo dia|toda manhã|canhoto|canhota'),
+    ('pt', 'any', 'material',
+     'exemplo|janela|sem querer|por engano|formatação|botão|rascunho|fonte|equação|'
+     'nota de rodapé|introdução|conclusão|o resto|variável|função|erro|erros|tela|parágrafo|'
+     'coluna|colunas|linha|tabela|resposta|arquivo|ficheiro|o código|pergunta|versão|opção'),
     ('pt', 'whole', 'courtesy',
      'gosto|gostei|adorei|eu gosto|eu também|eu sei|eu não|gosto muito|amei|não posso|'
      'não quero|pode ser|eu quero|sou eu|é isso'),
@@ -762,7 +1146,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
     ('nl', 'first', 'question',
      'wat|hoe|hoeveel|welke|welk|waarom|waar|wanneer|waarmee|waarvoor|zijn|kun|kan|kunt|'
      'kunnen|zou|zouden|wil|wilt|heb je|heeft|hebt|weet je|mag|moet|ben je|bent|ga je|denk je|'
-     'vind je|ken je|ik vraag me af|ik wil graag weten|klopt het'),
+     'vind je|ken je|ik vraag me af|ik wil graag weten|klopt het|hoofdstad van|weer in|'
+     'recept voor|betekenis van|verschil tussen|synoniemen voor'),
     ('nl', 'first', 'request',
      'schrijf|herschrijf|vertaal|vat|leg|toon|laat|geef|noem drie|noem vijf|noem een|maak|'
      'zoek|vind|controleer|vergelijk|verkort|kort|ga|probeer|voeg|verwijder|verander|wijzig|'
@@ -798,7 +1183,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'ik ben in de war|ik ben onder de indruk|ik ben blij|we zien wel|we zijn klaar|mijn fout|'
      'mijn excuses|mijn god|mij best|grapje|oeps|tjonge|nou ja|zoals ik|hoe gaat|hoe is het|'
      'aangenaam|fijne dag|fijn weekend|succes|veel plezier|niet slecht|niet nodig|'
-     'niet helemaal|niet echt|niet goed'),
+     'niet helemaal|niet echt|niet goed|ik kijk|ik probeer het|ik lees het|ik lees dit|'
+     'ik moet gaan|ik moet weg|ik krijg een|ik kan het niet openen|mijn scherm|mijn code|'
+     'mijn browser|we kunnen dat|we kunnen later'),
     ('nl', 'first', 'remark',
      'dat|dit|deze|die is|die klopt|die werkt|die was|zo is|zo ja|hier is|hier zijn|daar|'
      'het antwoord|het werkt|het klopt|het is te|het is een|het resultaat|het weer|'
@@ -823,15 +1210,39 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'en|maar|dus|trouwens|eigenlijk|overigens|alsjeblieft|alstublieft|aub|bovendien|omdat|'
      'want|hoi ik|hallo ik|ter info|correctie|oké maar|ja maar|ja en|nu|gewoon|alleen|'
      'momenteel|vandaag|gisteren|helaas|gelukkig|persoonlijk|nog iets|kleine correctie|'
-     'ter verduidelijking'),
+     'ter verduidelijking|bedankt maar|dank je maar|sorry maar|nee dank je maar'),
     ('nl', 'last', 'question',
      'toch|hè|of niet'),
+    ('nl', 'last', 'remark',
+     'recept|recepten|mop|synoniemen|voorbeelden|ideeën'),
+    ('nl', 'last', 'courtesy',
+     'later|straks|dat|dit'),
     ('nl', 'any', 'self',
      'ik|mij|mijn|wij|ons|onze|ben|m''n|mezelf'),
     ('nl', 'any', 'always',
      'altijd|nooit|voortaan|vanaf nu|elke keer'),
     ('nl', 'any', 'you',
      'jij|jou|jouw|uw|jullie'),
+    ('nl', 'any', 'personal',
+     'ontslagen|kleinzoon|kleindochter|kleinkinderen|geiten|kippen|paard|paarden|konijn|'
+     'vrachtwagen|fiets|ex man|ex vrouw|stiefzoon|school|middelbare school|religie|kerk|'
+     'moskee|kerst|pasen|vrijwilliger|pensioen|hypotheek|lening|verzekering|belasting|'
+     'favoriete|hoorapparaten|dokter|advocaat|kok|bakker|boer|elektricien|timmerman|piloot|'
+     'soldaat|voetbal|zwemmen|kanker|rugpijn|bloeddruk|schildklier|slapeloosheid|bril|buurman|'
+     'buurvrouw|buren|tuin|schoenmaat|jaar geleden|moeder|vader|ouders|zus|broer|vrouw|'
+     'echtgenoot|dochter|dochters|zoon|zonen|kinderen|tweeling|oom|neef|vriendin|verloofde|'
+     'huisgenoot|hond|kat|poes|notenallergie|astma|coeliakie|veganist|vegetariër|zwanger|'
+     'operatie|medicijnen|rolstoel|tandarts|depressie|baan|baas|collega''s|verpleegkundige|'
+     'leraar|lerares|nachtdienst|nachtdiensten|gepensioneerd|werkloos|studie|scriptie|'
+     'universiteit|tentamen|sollicitatiegesprek|salaris|thuiswerken|huisbaas|huur|verhuisd|'
+     'verhuis|opgegroeid|verjaardag|jarig|bruiloft|getrouwd|verloofd|gescheiden|vrijgezel|'
+     'jaar oud|vlucht|vakantie|paspoort|sportschool|gitaar|viool|koor|moedertaal|maandag|'
+     'dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|januari|februari|maart|mei|augustus|'
+     'volgend jaar|elke dag|elke ochtend|linkshandig'),
+    ('nl', 'any', 'material',
+     'voorbeeld|venster|per ongeluk|opmaak|cijfers|grafiek|knop|lettertype|vergelijking|'
+     'voetnoot|inleiding|conclusie|de rest|variabele|functie|fout|foutmelding|scherm|alinea|'
+     'zinnen|kolom|tabel|titel|antwoord|bestand|de code|vraag|versie|optie'),
     ('nl', 'whole', 'courtesy',
      'ik ook|ik niet|vind ik leuk|ik weet het|leuk|ik zie het|ik ben het|mij ook|ik snap het'),
     -- Russian
@@ -840,7 +1251,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'какое|какие|чей|чем|можно|можешь|можете|мог бы|могли бы|не мог бы|не могли бы|ты можешь|'
      'вы можете|знаешь|знаете|есть ли|стоит ли|правда ли|ли|мне интересно|хочу узнать|'
      'хотел узнать|хотела узнать|хотел бы узнать|а что|а как|а где|а когда|а почему|а если|'
-     'в чем|в чём|о чем|для чего|до какого|умеешь|разве|неужели'),
+     'в чем|в чём|о чем|для чего|до какого|умеешь|разве|неужели|столица|погода в|погода на|'
+     'значение слова|разница между|синонимы к|синонимы слова|перевод слова'),
     ('ru', 'first', 'request',
      'напиши|напишите|перепиши|переведи|переведите|перескажи|перескажите|объясни|объясните|'
      'покажи|покажите|скажи|скажите|дай|дайте|перечисли|исправь|исправьте|сделай|сделайте|'
@@ -864,7 +1276,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'переделай|доделай|допиши|перечитай|скопируй|сохрани|прочти|пришли|скинь|посмотри|глянь|'
      'поправь|поправьте|распиши|проведи|упомяни|сыграем|продолжим|начнём|начнем|хочу получить|'
      'хотелось бы узнать|мне нужен рецепт|мне нужен совет|мне нужен пример|мне нужны идеи|'
-     'мне нужен список|мне нужна твоя|мне нужен твой|просто назови'),
+     'мне нужен список|мне нужна твоя|мне нужен твой|просто назови|только код|хочу таблицу|'
+     'хочу список|хочу другой|хочу другую|нужна таблица|нужен список|мне нужна таблица'),
     ('ru', 'first', 'courtesy',
      'спасибо|большое спасибо|огромное спасибо|благодарю|спс|ок|окей|хорошо|ладно|отлично|'
      'супер|класс|прекрасно|замечательно|идеально|круто|здорово|великолепно|молодец|умница|'
@@ -905,7 +1318,12 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'хороший вопрос|отличная идея|отличная работа|удачи|эх|упс|блин|эй|приятно познакомиться|'
      'береги себя|шучу|попробую|подумаю|жаль|странно|красиво|забудь|проехали|не то чтобы|'
      'не очень|не уверен|не уверена|не подходит|не похоже|не могу понять|не получается|'
-     'не получилось|не нашёл|не нравится|не помогло|не беда|не хочу этого'),
+     'не получилось|не нашёл|не нравится|не помогло|не беда|не хочу этого|вижу|я об этом не|'
+     'не подумал|не подумала|закрыл|закрыла|открыл|открыла|пробовал|пробовала|попробовал|'
+     'попробовала|беру вариант|выбираю|сейчас скину|скину|потом посмотрю|посмотрю|'
+     'сейчас попробую|сейчас посмотрю|почитаю|читаю|смотрю|мне надо идти|мне нужно подумать|'
+     'я посмотрю|я ошибся|я ошиблась|я опечатался|у меня завис|у меня ещё вопрос|'
+     'у меня не открывается|я не могу открыть|не могу открыть|мы можем|давай потом|до связи'),
     ('ru', 'first', 'remark',
      'это|этот|эта|эти|вот|тут|там|здесь|твой|твоя|твоё|твои|твоего|ваш|ваша|ваши|вы|тебе|'
      'слишком|кажется|похоже|звучит|ответ|текст|код|результат|ссылка|пример|перевод|'
@@ -930,24 +1348,66 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'на самом деле я|все мои|всё детство|можешь звать|можешь называть|можете звать|'
      'можете называть|меня зовут|ещё я|ничего молочного|первое мая|ты можешь звать|всё моё|'
      'так как я|так как у меня|никогда не|работает в|все в моей|хуже всего я|лучше всего я|'
-     'больше всего я|не женат|не замужем|до 2019|до переезда'),
+     'больше всего я|не женат|не замужем|до 2019|до переезда|родом из|без глютена|'
+     'по понедельникам|по вторникам|по средам|по четвергам|по пятницам|по субботам|'
+     'по воскресеньям|переезжаю'),
     ('ru', 'first', 'filler',
      'и|а|но|ну|так что|кстати|вообще-то|вообще то|вообще|на самом деле|между прочим|'
      'кроме того|потому что|еще я|в этом году|в этом месяце|на этой неделе|этим летом|к слову|'
      'если что|для справки|поправка|привет я|здравствуйте я|да я|да но|нет я|только|да|теперь|'
      'сейчас|просто|всего лишь|сегодня|вчера|завтра|к сожалению|к счастью|лично|лично я|'
-     'ещё кое-что|ещё одно|маленькая поправка|уточню|уточнение|чтобы уточнить|ах да|ну да|нет'),
+     'ещё кое-что|ещё одно|маленькая поправка|уточню|уточнение|чтобы уточнить|ах да|ну да|нет|'
+     'спасибо но|извини но|извините но|нет спасибо но'),
     ('ru', 'last', 'question',
      'или нет|не так ли|да ?|как дела'),
+    ('ru', 'last', 'courtesy',
+     'потом|позже|это|до связи'),
     ('ru', 'any', 'self',
      'я|мне|меня|мной|мой|моя|моё|мое|мои|моего|моей|моему|моим|моих|мою|мы|нам|нас|нами|наш|'
      'наша|наше|наши|нашего|нашей|нашу|нашем|нашим|себя|живу|работаю|люблю|ненавижу|'
      'предпочитаю|учусь|учу|ем|пью|говорю|пользуюсь|использую|зовут|обожаю|занимаюсь|изучаю|'
-     'играю|болею|живём|живем|работаем|едем|переехал|переехала|родился|родилась'),
+     'играю|болею|живём|живем|работаем|едем|переехал|переехала|родился|родилась|вожу|ношу|'
+     'пишу|бегаю|плаваю|готовлю|собираю|продаю|преподаю|принимаю|сплю|встаю|ухаживаю|'
+     'тренируюсь|путешествую|плачу|зарабатываю|страдаю|курю|пою|танцую|рисую|развожу|'
+     'выращиваю|держу|боюсь|купил|купила|бросил|бросила|потерял|потеряла|женился|закончил|'
+     'закончила|уволился|уволилась|хожу|езжу|летаю|у нас'),
     ('ru', 'any', 'always',
      'всегда|никогда|впредь|отныне|каждый раз'),
     ('ru', 'any', 'you',
      'ты|тебя|тебе|тобой|твой|твоя|твоё|твои|вы|вас|вам|ваш|ваша|ваши'),
+    ('ru', 'any', 'personal',
+     'уволили|внук|внука|внуку|внучка|внучки|внуки|козы|куры|лошадь|лошади|кролик|фура|фуру|'
+     'машина|машину|велосипед|бывший муж|бывшая жена|пасынок|детский сад|садик|школу|школе|'
+     'школа|лицей|религия|церковь|мечеть|рамадан|рождество|пасха|пасху|волонтёр|ипотека|'
+     'ипотеку|кредит|долги|страховка|налоги|хобби|любимый|любимая|любимое|слуховой аппарат|'
+     'врача|врачом|инженер|инженером|юрист|юристом|повар|поваром|пекарь|электрик|пилот|'
+     'военный|фармацевт|журналист|архитектор|программист|программистом|футбол|плавание|'
+     'скалолазание|рак|спина|давление|щитовидка|эпилепсия|бессонница|очки|сосед|соседка|'
+     'соседи|сад|балкон|размер обуви|килограмм|мама|мамы|маме|маму|мамой|мать|папа|папы|папе|'
+     'папой|отец|отца|родители|родителей|родителями|сестра|сестры|сестре|сестру|брат|брата|'
+     'брату|жена|жены|жене|жену|женой|муж|мужа|мужу|мужем|дочь|дочери|дочка|дочке|дочку|сын|'
+     'сына|сыну|дети|детей|детьми|ребёнок|ребенок|ребёнка|ребенка|двойня|близнецы|бабушка|'
+     'бабушки|бабушке|бабушку|дедушка|дедушки|дедушке|тётя|тетя|дядя|племянник|племянница|'
+     'девушка моя|парень мой|невеста|жених|собака|собаки|собаку|щенок|щенка|кот|кота|кошка|'
+     'кошки|кошку|кошек|аллергия|аллергик|непереносимость|диабет|диабетик|астма|целиакия|'
+     'веган|вегетарианец|вегетарианка|глютен|лактоза|лактозы|беременна|операция|операцию|'
+     'мигрень|лекарства|инсулин|инвалидность|стоматолог|депрессия|работа в|новая работа|'
+     'начальник|начальница|медсестра|врач|учитель|учительница|учителем|ночные смены|пенсия|'
+     'пенсии|пенсионер|пенсионерка|студент|студентка|диплом|диссертация|университет|семестр|'
+     'экзамен|экзамена|экзамены|собеседование|стажировка|зарплата|удалёнка|удаленно|удалённо|'
+     'из дома|квартира|квартиру|аренда|переезд|переезжаем|вырос|выросла|день рождения|юбилей|'
+     'свадьба|свадьбу|развод|разведён|разведена|разведен|развёлся|помолвлены|лет|года|отпуск|'
+     'отпуске|виза|визу|паспорт|марафон|спортзал|теннис|гитара|гитаре|пианино|скрипка|хор|'
+     'йога|бюджет|родной язык|понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье|'
+     'понедельникам|вторникам|средам|четвергам|пятницам|субботам|воскресеньям|январе|феврале|'
+     'марте|апреле|мае|июне|июле|августе|сентябре|октябре|ноябре|декабре|каждое утро|'
+     'каждый день|левша'),
+    ('ru', 'any', 'material',
+     'пример|окно|папка|папку|загрузка|случайно|форматирование|страница|страницу|странице|'
+     'цифры|числа|график|кнопка|кнопку|черновик|шрифт|формула|формулу|уравнение|меню|сноска|'
+     'введение|заключение|остальное|переменная|функция|ошибка|ошибки|ошибку|ссылка|ссылку|'
+     'экран|браузер|абзац|абзаце|предложение|предложении|столбец|строка|строке|таблица|'
+     'таблице|таблицу|заголовок|ответ|файл|код|вопрос|вариант|версия|шаг'),
     ('ru', 'whole', 'courtesy',
      'мне нравится|я знаю|я понимаю|я тоже|мне тоже|я нет|мне очень нравится|люблю это|я да|'
      'обожаю|это я|я за|я против|мне подходит|я всё|я все'),
@@ -956,7 +1416,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'co|czy|jak|jaki|jaka|jakie|kto|kogo|gdzie|kiedy|dlaczego|czemu|po co|ile|który|która|'
      'które|skąd|dokąd|czyj|możesz|mógłbyś|mogłabyś|może pan|może pani|potrafisz|wiesz|masz|'
      'znasz|da się|zastanawiam się|chciałbym wiedzieć|chciałabym wiedzieć|chcę wiedzieć|a co|'
-     'a jak'),
+     'a jak|stolica|pogoda w|przepis na|znaczenie słowa|różnica między|synonimy do'),
     ('pl', 'first', 'request',
      'napisz|przepisz|przetłumacz|streść|podsumuj|wyjaśnij|wytłumacz|pokaż|powiedz|daj|podaj|'
      'wymień|popraw|zrób|stwórz|utwórz|znajdź|poszukaj|wyszukaj|sprawdź|pomóż|porównaj|skróć|'
@@ -994,7 +1454,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'moja wina|mój boże|bardzo ciekawe|bardzo dobrze|bardzo pomocne|bardzo dziękuję|'
      'bardzo ładnie|dobry pomysł|dobre pytanie|dobra robota|miłego dnia|powodzenia|hejka|'
      'jak leci|jak mówiłem|jak mówiłam|ojej|szkoda|dziwne|ładnie|ładne|mi też|ja nie|wybieram|'
-     'biorę|prawie tak'),
+     'biorę|prawie tak|zobaczę|sprawdzę|czytam to|muszę lecieć|muszę iść|pomyliłem|pomyliłam|'
+     'nie mogę otworzyć|mój ekran|mój kod|możemy to|do później'),
     ('pl', 'first', 'remark',
      'to jest|to nie|to był|to była|to było|to działa|to brzmi|to mi|to wszystko|to zbyt|'
      'to za|ta odpowiedź|ten tekst|ten kod|ten przykład|ten drugi|ta druga|tak jest|tutaj|tam|'
@@ -1020,18 +1481,52 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'poza tym|bo|ponieważ|cześć jestem|hej jestem|w tym roku|w tym miesiącu|w tym tygodniu|'
      'dla jasności|poprawka|ok ale|tak ale|jednak|tak|teraz|tylko|po prostu|obecnie|dziś|'
      'dzisiaj|wczoraj|niestety|na szczęście|osobiście|jeszcze coś|mała poprawka|dla ścisłości|'
-     'ach tak|nie a'),
+     'ach tak|nie a|dzięki ale|dziękuję ale|przepraszam ale|nie dziękuję ale'),
     ('pl', 'last', 'question',
      'prawda|co nie|nie'),
+    ('pl', 'last', 'courtesy',
+     'później|potem|zaraz'),
     ('pl', 'any', 'self',
      'ja|mnie|mną|mój|moja|moje|mojego|mojej|moim|moich|moją|nas|nam|nami|nasz|nasza|nasze|'
      'nasi|naszego|naszej|naszym|jestem|mam|mieszkam|pracuję|lubię|wolę|nienawidzę|uwielbiam|'
      'kocham|piję|jem|używam|studiuję|uczę|nazywam|mówię|gram|jeżdżę|mieszkamy|mamy|jesteśmy|'
-     'pracujemy|używamy|urodziłem|urodziłam|przeprowadzam|przeprowadzamy|-uję|-uję się'),
+     'pracujemy|używamy|urodziłem|urodziłam|przeprowadzam|przeprowadzamy|-uję|-uję się|'
+     'prowadzę|noszę|piszę|biegam|pływam|zbieram|biorę|śpię|wstaję|płacę|zarabiam|cierpię|'
+     'palę|śpiewam|tańczę|hoduję|uprawiam|kupiłem|kupiłam|rzuciłem|rzuciłam|straciłem|'
+     'straciłam|boję się|chodzę|latam'),
     ('pl', 'any', 'always',
      'zawsze|nigdy|odtąd|od teraz|za każdym razem'),
     ('pl', 'any', 'you',
      'ty|ciebie|cię|tobie|twój|twoja|twoje|twoją|wy|was|wasz'),
+    ('pl', 'any', 'personal',
+     'zwolnili|zwolniony|zwolniona|wnuk|wnuka|wnuczka|wnuki|kozy|kury|koń|konie|królik|'
+     'ciężarówka|ciężarówką|samochód|rower|były mąż|była żona|przedszkole|szkoła|szkole|'
+     'liceum|religia|kościół|boże narodzenie|wielkanoc|wolontariat|kredyt|długi|ubezpieczenie|'
+     'podatki|ulubiony|ulubiona|ulubione|aparat słuchowy|lekarz|lekarką|inżynier|inżynierem|'
+     'prawnik|prawnikiem|kucharz|piekarz|rolnik|elektryk|żołnierz|farmaceuta|dziennikarz|'
+     'programista|programistą|piłkę nożną|pływanie|rak|kręgosłup|ciśnienie|tarczyca|padaczka|'
+     'bezsenność|okulary|sąsiad|sąsiadka|sąsiedzi|ogród|rozmiar buta|mamę|matka|tata|taty|'
+     'ojciec|rodzice|rodziców|rodzicami|siostra|siostry|siostrę|brata|żona|żony|żonę|mąż|męża|'
+     'mężem|córka|córki|córkę|syn|syna|dzieci|dziecko|bliźniaki|babcia|babci|babcię|dziadek|'
+     'dziadka|ciocia|wujek|kuzyn|kuzynka|dziewczyna|narzeczona|narzeczony|współlokator|pies|'
+     'psa|szczeniak|kota|kotka|alergię|alergik|uczulenie|uczulony|uczulona|nietolerancja|'
+     'nietolerancję|cukrzyca|cukrzycę|celiakia|weganin|weganka|wegetarianin|wegetarianka|'
+     'laktoza|laktozy|ciąży|operacja|operację|migrena|migreny|leki|wózek inwalidzki|dentysta|'
+     'depresja|praca w|nowa praca|nową pracę|szef|szefowa|pielęgniarka|nauczyciel|'
+     'nauczycielka|nocna zmiana|nocki|emeryt|emerytka|emeryturze|bezrobotny|studentka|'
+     'magisterka|doktorat|uniwersytet|semestr|egzamin|egzaminy|rozmowa kwalifikacyjna|staż|'
+     'pensja|praca zdalna|zdalnie|z domu|czynsz|mieszkanie|przeprowadzka|wychowałem|'
+     'wychowałam|urodziny|ślub|wesele|rocznica|pogrzeb|żonaty|mężatka|rozwiedziony|'
+     'rozwiedziona|lat|lot do|urlop|wakacje|wiza|paszport|maraton|siłownia|gitara|gitarze|'
+     'pianino|skrzypce|chór|joga|budżet|język ojczysty|poniedziałek|poniedziałki|wtorek|'
+     'wtorki|środę|środy|czwartek|czwartki|piątek|piątki|sobotę|soboty|niedzielę|niedziele|'
+     'styczniu|lutym|marcu|kwietniu|maju|czerwcu|lipcu|sierpniu|wrześniu|październiku|'
+     'listopadzie|grudniu|codziennie|leworęczny|leworęczna'),
+    ('pl', 'any', 'material',
+     'przykład|okno|folder|pobieranie|przypadkiem|niechcący|formatowanie|strona|stronie|'
+     'liczby|wykres|przycisk|szkic|czcionka|wzór|równanie|przypis|wstęp|zakończenie|resztę|'
+     'zmienna|funkcja|błąd|błędy|ekran|przeglądarka|akapit|zdanie|zdania|kolumna|tabeli|tytuł|'
+     'odpowiedź|plik|kod|pytanie|wersja|opcja'),
     ('pl', 'whole', 'courtesy',
      'podoba mi się|lubię to|ja też|mi też|ja nie|mi się podoba|to ja|uwielbiam to|mam to'),
     -- Turkish
@@ -1053,7 +1548,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'çok net|çok hoş|fena değil|iyi fikir|güzel fikir|iyi soru|iyi iş|bol şans|dediğim gibi|'
      'söylediğim gibi|memnun oldum|tanıştığıma|nasılsın|naber|benim hatam|aman|eyvah|ay|of|'
      'vay be|beğendim|sevdim bunu|bayıldım|hoşuma gitti|bence iyi|galiba|bilmem|hadi|'
-     'hadi bakalım|geri döndüm|buradayım|şimdi oldu|hiç fena|hayır istemiyorum|gerek yok|yeter'),
+     'hadi bakalım|geri döndüm|buradayım|şimdi oldu|hiç fena|hayır istemiyorum|gerek yok|'
+     'yeter|sonra bakarım|bakarım|bakacağım|okuyorum şimdi|gitmem lazım|gitmem gerek|ekranım|'
+     'kodum|tarayıcım|açamıyorum|göremiyorum|yanlış yazdım|kastettiğim'),
     ('tr', 'first', 'remark',
      'bu|şu|bunlar|o değil|o zaman|o çok|böyle|öyle|burada|sen|senin|siz|cevabın|yanıtın|'
      'cevap|yanıt|metin|ikinci|birinci|ilk|son|çok uzun|çok kısa|hava|bugün hava|belki|'
@@ -1070,7 +1567,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      've|ama|fakat|aslında|bu arada|yani|lütfen|ayrıca|çünkü|merhaba ben|selam ben|'
      'bilgin olsun|düzeltme|evet ama|tamam ama|hayır ben|evet|hayır|şimdi|şu an|şu anda|'
      'sadece|yalnızca|bugün|dün|yarın|maalesef|ne yazık ki|neyse ki|şahsen|bir şey daha|'
-     'küçük bir düzeltme|açıklamak gerekirse|işte'),
+     'küçük bir düzeltme|açıklamak gerekirse|işte|teşekkürler ama|sağ ol ama|üzgünüm ama'),
     ('tr', 'last', 'question',
      'mi|mı|mu|mü|değil mi|öyle mi|nasılsın|naber|ne haber'),
     ('tr', 'last', 'request',
@@ -1089,6 +1586,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
     ('tr', 'last', 'statement',
      'unutma|aklında tut|aklında olsun|kullanma|önerme|çağır|diye çağır|hitap et|sevmem|'
      'severim|yemem|içmem|tercih ederim|ederim|nefret ederim|alerjim var|de'),
+    ('tr', 'last', 'remark',
+     'tarifi|şiiri|fıkrası|örnekleri|fikirleri|özeti'),
     ('tr', 'any', 'question',
      'nasıl|nedir|neden|kaç|nerede|mısın|misin|musun|müsün|mısınız|misiniz|musunuz|müsünüz|'
      'mıyım|miyim|mıyız|miyiz|mıdır|midir'),
@@ -1103,13 +1602,25 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'her zaman|daima|asla|hiçbir zaman|bundan sonra|her seferinde|hep'),
     ('tr', 'any', 'you',
      'sen|sana|seni|senin|siz|size|sizin|oldun|-ttin|-rsin|-yorsun'),
+    ('tr', 'any', 'personal',
+     'annemin|babamın|eşimin|anne|baba|kardeş|çocuk|çocuğumuz|bebek|ikizler|büyükanne|dede|'
+     'anneanne|babaanne|köpek|kedi|alerjisi|alerji|intoleransı|diyabet|şeker hastası|astım|'
+     'çölyak|vejetaryen|laktoz|hamile|ameliyat|migren|insülin|depresyon|hemşire|öğretmen|'
+     'gece vardiyası|emekli|işsiz|öğrenci|tez|üniversite|sınav|sınavım|mülakat|staj|maaş|'
+     'evden|kira|taşındım|taşınıyorum|doğum günü|düğün|evli|nişanlı|boşandım|bekar|yaşında|'
+     'uçuş|tatil|vize|pasaport|gitar|piyano|keman|koro|bütçe|ana dilim|pazartesi|salı|'
+     'çarşamba|perşembe|cuma|cumartesi|ocakta|şubatta|martta|nisanda|mayısta|haziranda|'
+     'temmuzda|ağustosta|eylülde|ekimde|kasımda|aralıkta|her sabah|her gün|solak'),
+    ('tr', 'any', 'material',
+     'hata|hatası|bağlantı|tarayıcı|paragraf|cümle|sütun|satır|satırda|tablo|başlık|yanıt|'
+     'dosya|soru|sürüm|seçenek'),
     ('tr', 'whole', 'courtesy',
      'severim|ben de|bilmiyorum|biliyorum|anlıyorum|seviyorum|çok sevdim|ben değil|'
      'ben hazırım|istiyorum|istemiyorum|beğendim'),
     -- Chinese
     ('zh', 'first', 'question',
      '怎么|怎样|如何|为什么|为何|什么|什么是|哪|哪里|哪个|谁|几|多少|是否|能不能|可以|可不可以|能否|可否|你能|你可以|你会|你知道|您能|您可以|有没有|请问|'
-     '想问|我想问|我想知道|难道'),
+     '想问|我想问|我想知道|难道|首都|意思是'),
     ('zh', 'first', 'request',
      '写|请写|帮|请帮|帮我|帮忙|翻译|请翻译|把|请把|总结|请总结|概括|解释|请解释|说明一下|给我|请给|告诉|请告诉|列出|请列|修改|改|改成|改写|创建|生成|找|'
      '查|检查|比较|对比|起草|缩短|扩写|继续|请继续|接着|添加|删除|去掉|计算|算|打开|排序|运行|推荐|请推荐|建议|描述|画|优化|润色|重复|再|定义|测试|更新|'
@@ -1131,13 +1642,14 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      '我喜欢你|我喜欢第|我爱了|我服了|我们继续|我们开始|我们下次|非常好|非常棒|非常有|很有意思|很有趣|很有帮助|很清楚|很有用|很好玩|很可爱|挺好|挺不错|还不错|'
      '还行|还可以|可爱|漂亮|真可爱|真有趣|真厉害|真不错|真有意思|真奇怪|有道理|有帮助|学到了|收到|不错不错|开玩笑|无聊|唉|哎|哎呀|糟糕|呃|额|哼|喂|嘿|幸会|'
      '很高兴认识|保重|好好休息|周末愉快|路上小心|如前所述|我的错|是我的错|天哪|我的天|奇怪|先这样|就这样|没别的|没有了|没有问题|不必|不需要|不知道|不懂|不明白|'
-     '不清楚|不太懂|不太明白|不太对|不完全|不一定|不会吧'),
+     '不清楚|不太懂|不太明白|不太对|不完全|不一定|不会吧|我看到|我没想到|我关|我打开|我试|我等会|我等一|我看不|我屏幕|我的屏幕|我的代码|我打不开|我打错|我点错|'
+     '我得走|我要走了|我先走|我读一|我在看|我在读|打不开|卡住'),
     ('zh', 'first', 'remark',
      '这|这个|这样|这是|那|那个|那样|它|你|您|你的|您的|答案|回答|代码|结果|第二|第一|最后一|上面|下面|太长|太短|太复杂|看起来|听起来|今天天气|天气|'
      '今天真|今天好热|今天好冷|今天很冷|今天很热|也许|可能|都不|都可以|不行|不太|没有用|错了|报错|还是不|还是没|还是错|还不行|还没|同样的错|一样的错|差不多|'
      '几乎|好多了|更好|更差|有点长|有点短|有点奇怪|有点太|语气|标题|其余|剩下的|笑话|菜谱|清单|列表|主意|解释得|解释太|表格|函数|错误|文件|页面|句子|这首|'
      '都没|都行|什么都|下雨|下雪|外面|今天很|今天有点|今天好|天真|没用|没反应|运行不|跑不|你已经|你刚才|你说|你错|你漏|你忘|第三|前面|之前的|刚才的|缺|少了|'
-     '多了|一般般|翻译得|翻译不|写得|说得|讲得|不是这|不是那|不像|不够'),
+     '多了|一般般|翻译得|翻译不|写得|说得|讲得|不是这|不是那|不像|不够|链接|屏幕|网页'),
     ('zh', 'first', 'statement',
      '叫我|请叫我|称呼我|记住|请记住|请记得|记得|别忘|不要忘|注意|请注意|以后|今后|从现在|从今|请用|用中文|用英文|用简体|用繁体|不要给我|不要用|不要|别用|'
      '别给|别叫|请不要|请别|避免|对花生|对海鲜|这是我|那是我|这周|这个月|这个周末|今年|我有个女|我有个儿|我有一个女|我有一个儿|我对|我也不吃|我也喜欢|我累了一|'
@@ -1149,9 +1661,13 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      '其实|另外|而且|但是|但|不过|所以|因为|对了|顺便|顺便说|说起来|还有|事实上|你好我|您好我|大家好我|请|补充一下|更正一下|纠正一下|那么|现在|目前|只是|'
      '简单来说|今天|昨天|明天|幸好|个人来说|还有一件|还有一点|小更正|说明一点|嗯我|是的我|好的我|不我'),
     ('zh', 'last', 'question',
-     '吗|呢|么|是不是|对不对|对吧|好吗|行吗|怎么样|什么|多少'),
+     '吗|呢|么|是不是|对不对|对吧|好吗|行吗|怎么样|什么|多少|的首都|在哪里'),
     ('zh', 'last', 'statement',
      '过敏|记住|工作|上班'),
+    ('zh', 'last', 'remark',
+     '菜谱|笑话|例子|近义词|做法'),
+    ('zh', 'last', 'courtesy',
+     '一下|试试|再看'),
     ('zh', 'any', 'question',
      '什么时候|怎么样|几点|怎么办|多少钱|是什么|为什么|怎么做|在哪里'),
     ('zh', 'any', 'self',
@@ -1160,6 +1676,15 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      '总是|一直用|永远|以后|每次|从不|从现在|一律|今后'),
     ('zh', 'any', 'you',
      '你|您'),
+    ('zh', 'any', 'personal',
+     '孙子|孙女|外孙|开卡车|卡车|养鸡|养羊|骑马|兔子|前妻|前夫|继子|幼儿园|小学|初中|高中|宗教|教堂|清真|斋月|圣诞|春节|志愿者|退休金|房贷|贷款|债|保险|'
+     '爱好|最爱|助听器|被裁|辞职|放暑假|妈妈|爸爸|父母|父亲|母亲|姐姐|妹妹|哥哥|弟弟|老婆|老公|妻子|我丈夫|女儿|儿子|孩子|宝宝|双胞胎|奶奶|爷爷|外婆|外公|'
+     '女朋友|男朋友|未婚妻|室友|狗狗|小狗|过敏|不耐受|糖尿病|哮喘|素食|吃素|怀孕|手术|偏头痛|胰岛素|轮椅|抑郁|上班|老板|护士|老师|夜班|退休|失业|学生|论文|'
+     '大学|考试|面试|实习|工资|在家办|房东|房租|公寓|搬到|搬家|长大|出生|生日|婚礼|结婚|离婚|单身|岁|航班|假期|签证|护照|马拉松|健身房|网球|吉他|钢琴|'
+     '小提琴|合唱团|瑜伽|预算|母语|老家|周一|周二|周三|周四|周五|周六|周日|星期|月份|每天|左撇子'),
+    ('zh', 'any', 'material',
+     '例子|窗口|文件夹|下载|不小心|格式|页面|数字|图表|按钮|草稿|字体|公式|方程|菜单|脚注|引言|结论|变量|函数|报错|错误|链接|屏幕|浏览器|段落|句子|第二句|'
+     '第一句|表格|标题|代码|文件|选项|首都|第二步|第三步'),
     ('zh', 'whole', 'courtesy',
      '我喜欢|我爱|我知道|我懂|我明白|我同意|我也是|我也|我可以|我不要|我来了|我好了|我会的|我没有|我不|我看看|我很喜欢'),
     -- Japanese
@@ -1175,12 +1700,13 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'いいアイデア|いい考え|とても良|とてもいい|とても参考|とても面白|とても助|とても分|すごく|さすが|やった|なんと|まじ|マジ|えー|あれれ|おっと|残念|不思議|変だ|'
      '変です|お元気|元気で|お久しぶり|はじめまして よ|良い一日|頑張って|気をつけて|さっき言|先ほど言|前にも言|私の間違|間違え|もういい|結構|結構です|それで結構|'
      '必要ありま|必要ない|特にな|特にあ|ないです|できました|できた|うまくい|助かる|勉強になり|参考になり|楽し|かわいい|可愛い|素敵|綺麗|きれい|だめ|ダメ|無理|'
-     '意味がわか|意味が分か|よくわか|よく分か|まだわか|まだ分か|質問が|質問があ|疑問|確認です'),
+     '意味がわか|意味が分か|よくわか|よく分か|まだわか|まだ分か|質問が|質問があ|疑問|確認です|間違っ|後で|あとで|今から読|読んでいま|見てみ|開けません|開けない'),
     ('ja', 'first', 'remark',
      'これ|それ|あれ|この|その|あの|こう|そういう|そんな|こんな|ここ|そこ|あなた|君|答え|コード|結果|二番目|一番目|最初の|最後の|今日はいい|今日は暑|今日は寒|'
      '天気|いい天気|たぶん|長すぎ|短すぎ|動きません|動かない|うまくいかない|まだ動|まだエラー|まだ駄目|まだうまく|同じエラー|ほぼ|だいぶ|もう少し|もうちょっと|'
      '少し長|少し短|ちょっと長|ちょっと短|ちょっと違|口調|タイトル|残り|冗談|レシピ|リスト|アイデア|説明|表|関数|エラー|ファイル|ページ|文章|詩|両方|何も|全部|'
-     '雨|雪|外は|今日は晴|今日は雨|今日は涼|今日は蒸|さっきの|前の|上の|下の|三番目|最後に|すでに|既に|もう聞|もう言|言い|違う'),
+     '雨|雪|外は|今日は晴|今日は雨|今日は涼|今日は蒸|さっきの|前の|上の|下の|三番目|最後に|すでに|既に|もう聞|もう言|言い|違う|リンク|画面|ブラウ|二つ目|'
+     '一つ目|三つ目|文が'),
     ('ja', 'first', 'statement',
      'これから|これからは|今後|今後は|これは私の|これは僕の|この春|この夏|それは私の|また来月|ここに住|いつも|先週|来週|来月|来年|昨年|毎日|毎週|毎朝|毎年|週末|'
      '平日|最近|昔|子供の頃|今は|生まれ|出身|趣味|仕事|職業|名前|誕生日|家族|結婚|独身|アレルギー|好きな|嫌いな|苦手な|得意|外は苦手|何も食べ|雨の日は走|'
@@ -1189,18 +1715,21 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      '実は|ちなみに|そして|でも|しかし|だから|それと|あと|さらに|なので|ところで|えっと私|はじめまして|訂正|今日|昨日|明日|今|残念ながら|幸い|個人的に|もう一つ|'
      '訂正です|補足|はい 私|うん 私|いえ 私|はい|ええと|あの ね'),
     ('ja', 'last', 'question',
-     'か|かな|かしら|ですか|ますか|だろう|でしょう|のか|の ?|とは|方法'),
+     'か|かな|かしら|ですか|ますか|だろう|でしょう|のか|の ?|とは|方法|の首都|の高さ|の意味|の人口|の作り方|のレシピ'),
     ('ja', 'last', 'request',
      'ください|下さい|てほしい|て欲しい|て|お願い|お願いします|おねがいします|頼む|しよう|しましょう|くれ|てくれる|てちょうだい|しろ|せよ|なさい|をお願い|'
      'ほしいです|欲しいです|ほしい'),
     ('ja', 'last', 'courtesy',
-     '助かりました|ありがとうございました|ありがとう|ですね|よね|だね|だよね|かも|気がします|と思います|よろしく|よろしくお願いします|おやすみ|いいですね'),
+     '助かりました|ありがとうございました|ありがとう|ですね|よね|だね|だよね|かも|気がします|と思います|よろしく|よろしくお願いします|おやすみ|いいですね|見えます|'
+     '見えました|思いつきませんでした|にします|でいいです|試した|試しました|てみます|見ます|読みます'),
     ('ja', 'last', 'statement',
      '呼んで|呼んでください|呼んで下さい|と呼んで|覚えて|覚えておいて|覚えておいてください|覚えていて|忘れないで|忘れないでください|使わないで|使わないでください|'
      'しないで|しないでください|ないで|ないでください|ないで下さい|で話して|で話してください|で話して下さい|で答えて|で答えてください|日本語で答えて|住んで|好きです|'
      '嫌いです|苦手です|好き|嫌い|苦手|働いて|飼って|使っています|使ってます|通っています|勤めています|勤務しています|勉強しています|働いています|働いてます|'
      '住んでいます|住んでます|飼っています|飼ってます|持っています|食べません|食べられません|飲みません|飲めません|しています|なりました|生まれました|生まれです|'
      '出身です|と申します|といいます|と言います|引っ越します|引っ越しました|予定です|好きじゃない|好きではありません|います|辞めました'),
+    ('ja', 'last', 'remark',
+     'レシピ|例|冗談|が変です|固まった|開きません|開けません|開けない|でエラーです'),
     ('ja', 'any', 'question',
      '教えて|何時|何ですか|ですか|ますか|でしょうか|とは何'),
     ('ja', 'any', 'self',
@@ -1209,6 +1738,14 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'いつも|必ず|常に|これから|今後|絶対|毎回|二度と'),
     ('ja', 'any', 'you',
      'あなた|君|お前'),
+    ('ja', 'any', 'personal',
+     '孫が|孫の|孫は|トラッ|ヤギ|鶏を|馬を|元夫|元妻|保育園|幼稚園|小学校|中学校|高校|教会|ラマダ|クリス|年金|ローン|借金|保険|趣味|好物|補聴器|解雇|辞め|'
+     '母|父|両親|姉|妹|兄|弟|旦那|嫁|娘|息子|子供|子ども|赤ちゃん|双子|祖母|祖父|彼女は|彼氏|婚約|ルーム|犬|猫|アレル|不耐症|喘息|菜食|ベジタ|ヴィー|'
+     '妊娠|手術|頭痛|薬を|車椅子|うつ病|転職|上司|看護師|教師|夜勤|退職|失業|論文|試験|面接|給料|在宅勤|家賃|引っ越|育ち|生まれ|誕生日|結婚|離婚|独身|歳|'
+     '便で|休暇|ビザ|マラソ|ジム|テニス|ギター|ピアノ|合唱|ヨガ|予算|母語|月曜|火曜|水曜|木曜|金曜|土曜|日曜|毎朝|毎日|毎週|左利き|出身'),
+    ('ja', 'any', 'material',
+     'ウィン|フォル|ダウン|書式|ページ|グラフ|ボタン|下書き|フォン|数式|メニュー|序文|結論|変数|関数|エラー|リンク|画面|ブラウ|文章|列目|行目|表の|タイト|'
+     'コード|ファイ|選択肢|二番目|番目の'),
     ('ja', 'whole', 'courtesy',
      '好きです|好き|私も|僕も|わかる|知ってる|知っています|いいよ|私です|できた|できました')
   ) as v (language, place, meaning, phrases)

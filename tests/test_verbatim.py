@@ -1,15 +1,21 @@
 """Which messages verbatim extraction keeps, on labeled messages in twelve languages.
 
-`verbatim_messages.tsv` was written before the rule. Whoever changes the rule or its phrases may
-look at the messages marked `tune`, and only count those marked `held`. A change that had to look at
-a held-out miss needs fresh held-out messages. `verbatim_chat.tsv` was written later: 120 short
-English messages of chats; no rule was changed for them.
+Whoever changes the rule or its phrases may look at the messages marked `tune`, and only count those
+marked `held`. A change that had to look at a held-out miss needs fresh held-out messages.
+
+`verbatim_messages.tsv` was written before the rule, `verbatim_chat.tsv` (short, English) and
+`verbatim_short.tsv` (short, nine languages) later by persons who had not read it.
+`verbatim_terse.tsv` is hard on purpose: facts in two words, transient matters in the first person.
+Its author knew the rule and wrote the personal words soon after, so that its held-out half
+flatters them. `verbatim_unseen.tsv` was written when those words were done, and none was changed
+for it.
 """
 
 from __future__ import annotations
 
 import csv
 import uuid
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +28,7 @@ from support import append, call, open_session, rows, said, value
 
 Connection = psycopg.Connection[Any]
 MIN_WORDS = 4  # the default of settings.verbatim_min_words
+SETS = ("verbatim_messages", "verbatim_chat", "verbatim_short", "verbatim_terse")
 
 
 class Message(NamedTuple):
@@ -74,10 +81,22 @@ def test_list_is_balanced_and_a_third_is_held_out() -> None:
     assert 3 * sum(m.half == "held" for m in messages) >= len(messages) - 6
 
 
-@pytest.mark.parametrize("half", ["held", "tune"])
-@pytest.mark.parametrize("name", ["verbatim_messages", "verbatim_chat"])
-def test_nine_of_ten_facts_are_kept_and_at_most_one_of_ten_others(
-    db: Connection, name: str, half: str
+@pytest.mark.parametrize("name", [*SETS[1:], "verbatim_unseen"])
+def test_short_messages_are_balanced_and_unique(name: str) -> None:
+    messages = labeled(name)
+    assert len({message.text for message in messages}) == len(messages) >= 120
+    count = Counter((message.half, message.label) for message in messages)
+    assert count["held", "keep"] == count["held", "drop"]
+    assert count["tune", "keep"] == count["tune", "drop"]
+
+
+@pytest.mark.parametrize(
+    ("name", "half", "most_others"),
+    [(name, half, 0.1) for name in SETS for half in ("held", "tune")]
+    + [("verbatim_unseen", "held", 0.15)],
+)
+def test_nine_of_ten_facts_are_kept_and_few_others(
+    db: Connection, name: str, half: str, most_others: float
 ) -> None:
     share = {}
     for label in ("keep", "drop"):
@@ -85,7 +104,7 @@ def test_nine_of_ten_facts_are_kept_and_at_most_one_of_ten_others(
         assert len(texts) >= 20
         share[label] = sum(is_kept(db, *texts)) / len(texts)
     assert share["keep"] >= 0.9
-    assert share["drop"] <= 0.1
+    assert share["drop"] <= most_others
 
 
 @pytest.mark.parametrize(
@@ -122,13 +141,31 @@ def test_questions_thanks_tasks_quotations_and_code_are_not_kept(
 
 def test_driver_decides_as_the_database(db: Connection, phrases: Phrases) -> None:
     """Joined and cut messages, too: the two are written twice, for encrypted users."""
-    texts = [message.text for message in labeled() + labeled("verbatim_chat")]
+    texts = [message.text for name in (*SETS, "verbatim_unseen") for message in labeled(name)]
     texts += [f"{a} {b}" for a, b in zip(texts, texts[7:], strict=False)]
     texts += [f"{a}, {b}?" for a, b in zip(texts, texts[11:], strict=False)]
     texts += [f"{a}: {b[: len(b) // 2]}\n'{b}'" for a, b in zip(texts, texts[13:], strict=False)]
     here = [is_statement(text, MIN_WORDS, phrases) for text in texts]
     differing = [t for t, a, b in zip(texts, here, is_kept(db, *texts), strict=True) if a != b]
     assert differing == []
+
+
+def test_personal_words_outweigh_remarks_and_words_on_the_material_outweigh_the_author(
+    db: Connection, phrases: Phrases
+) -> None:
+    texts = [
+        ("that's for the title", False),
+        ("that's for my wedding", True),
+        ("my cursor is gone", False),
+        ("my daughter broke her screen", True),
+        ("peanut allergy", True),
+        ("pancake recipe", False),
+        ("I can't live without it", False),
+        ("my wife can't live without it", True),
+        ("always link the error", True),
+    ]
+    for text, kept in texts:
+        assert is_kept(db, text) == [is_statement(text, MIN_WORDS, phrases)] == [kept], text
 
 
 def test_an_installation_adds_phrases_of_its_own(db: Connection) -> None:
@@ -149,7 +186,7 @@ def test_an_installation_adds_phrases_of_its_own(db: Connection) -> None:
 def test_min_words_bounds_statements_about_something_else(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
     session = open_session(db, user)
-    append(db, user, session, said("The harbor office opens Mondays.", "I like tea."))
+    append(db, user, session, said("The harbor office opens early.", "I like tea."))
     sql = """select recall._verbatim_candidates(s, 2, recall._settings(s.user_id))
                from recall.sessions as s where s.session_id = %s"""
     assert len(value(db, sql, [session])) == 2

@@ -1,7 +1,8 @@
 -- Tell whether a clause is a statement, question, request, courtesy or remark.
 -- Fillers at its beginning are skipped. The longest phrase at its beginning decides, then the one
--- at its end. Without either, a clause that names its speaker is a statement from two words on,
--- one that addresses the assistant a remark, and any other a statement from p_min_words on.
+-- at its end. Without either, a clause about the text or screen at hand is a remark. One that names
+-- its author or something personal is a statement from two words on. One that addresses the
+-- assistant is a remark, and any other a statement from p_min_words on.
 create or replace function recall._clause_kind(
     p_clause    text,
     p_min_words integer
@@ -29,20 +30,30 @@ begin
                    where p.place = 'whole' and p.phrase = array_to_string(v_words, ' ')) then
         return null;
     end if;
-    if v_first.o_meaning in ('courtesy', 'remark', 'question', 'statement') then
+    if v_first.o_meaning in ('question', 'statement') then
         return v_first.o_meaning;
     end if;
 
+    v_meanings := recall._clause_meanings(v_all);
+    if v_first.o_meaning in ('courtesy', 'remark') then
+        -- "that's for my wedding" is kept, "that's for the title" is not
+        return case when v_meanings @> '{personal,self}' and not v_meanings && '{material,you}'
+                    then 'statement' else v_first.o_meaning end;
+    end if;
     v_last := (recall._phrase_meaning(v_words, 'last')).o_meaning;
-    if v_last = 'statement' or v_last = 'courtesy' and v_first.o_meaning is null then
+    if v_last = 'statement'
+       or v_first.o_meaning is null
+          and (v_last = 'courtesy' and not v_meanings && '{personal,always}'
+               or v_last = 'remark' and not v_meanings && '{self,always}') then
         return v_last;
     end if;
-    v_meanings := recall._clause_meanings(v_all);
     return case
         when v_first.o_meaning = 'request' or v_last = 'request'
             then case when 'always' = any (v_meanings) then 'statement' else 'request' end
         when v_last = 'question' or 'question' = any (v_meanings) then 'question'
-        when v_meanings && '{self,always}' then 'statement'
+        when 'always' = any (v_meanings) then 'statement'
+        when 'material' = any (v_meanings) and not v_meanings @> '{personal,self}' then 'remark'
+        when v_meanings && '{self,personal}' then 'statement'
         when 'you' = any (v_meanings) then 'remark'
         when cardinality(v_words) >= p_min_words then 'statement'
     end;

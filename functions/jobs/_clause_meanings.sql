@@ -23,4 +23,5 @@ begin atomic
 end;
 
 comment on function recall._clause_meanings(text[]) is
-    'Meanings of the phrases that stand anywhere in a clause: self, always, you, question.';
+    'Meanings of the phrases that stand anywhere in a clause: self, always, you, question, '
+    'personal, material.';

@@ -53,7 +53,7 @@ create table if not exists recall.verbatim_phrases (
     constraint verbatim_phrases_place_check check (place in ('first', 'last', 'any', 'whole')),
     constraint verbatim_phrases_meaning_check check (
         meaning in ('question', 'request', 'courtesy', 'remark', 'statement', 'filler', 'self',
-                    'always', 'you')),
+                    'always', 'you', 'personal', 'material')),
     constraint verbatim_phrases_phrase_check check (
         phrase <> '' and phrase = normalize(lower(phrase collate pg_c_utf8), nfkc)
         and phrase !~ '[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff'
@@ -71,7 +71,8 @@ comment on column recall.verbatim_phrases.place is
 comment on column recall.verbatim_phrases.meaning is
     'What it makes of the clause: question, request, courtesy, remark, statement. A filler is '
     'skipped, self names the author, you the assistant, always turns a request into '
-    'a standing instruction.';
+    'a standing instruction. Personal is what somebody''s life consists of (family, health, work, '
+    'dates), material what a chat works on (a text, its parts, an error, the screen).';
 comment on column recall.verbatim_phrases.language is 'Language it comes from, for readers only.';
 
 create table if not exists recall.system_prompts (

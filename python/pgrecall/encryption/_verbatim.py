@@ -88,17 +88,26 @@ def _kind(words: Sequence[str], min_words: int, phrases: Phrases) -> str | None:
     last, _ = _longest(words, "last", phrases)
     if len(words) < 2 or " ".join(words) in phrases["whole"]:
         return None
-    if first in ("courtesy", "remark", "question"):
+    if first in ("question", "statement"):
         return first
-    if first is None and last == "courtesy":
+    is_own = {"personal", "self"} <= others
+    if first in ("courtesy", "remark"):
+        return "statement" if is_own and not others & {"material", "you"} else first
+    if last == "statement":
         return last
-    if first == "statement" or last == "statement":
-        return "statement"
+    if first is None and last == "courtesy" and not others & {"personal", "always"}:
+        return last
+    if first is None and last == "remark" and not others & {"self", "always"}:
+        return last
     if first == "request" or last == "request":
         return "statement" if "always" in others else "request"
     if last == "question" or "question" in others:
         return "question"
-    if others & {"self", "always"}:
+    if "always" in others:
+        return "statement"
+    if "material" in others and not is_own:
+        return "remark"
+    if others & {"self", "personal"}:
         return "statement"
     if "you" in others:
         return "remark"
