@@ -17,7 +17,7 @@ declare
     v_made   constant jsonb := case when p_work ? 'said' then p_work #> '{answered,keep}'
                                     else p_work -> 'made' end;
     v_window jsonb := v_made -> 'window';
-    v_input  jsonb := '{}';
+    v_input  jsonb := jsonb '{}';
     v_step   jsonb;
 begin
     if v_made -> 'read' is distinct from v_made -> 'through_turn' or v_window is null then
