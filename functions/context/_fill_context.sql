@@ -36,7 +36,9 @@ declare
     v_heading bigint := recall._memory_heading_tokens(p_options) + p_settings.tokens_per_message;
     v_room    bigint := least(p_total - coalesce(p_cumulative[p_kept], p_task), p_share,
                               (p_options ->> 'memory_budget')::bigint);
-    v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
+    -- An order of the caller's has no scores by which a packing could be better.
+    v_is_rated constant boolean := p_options -> 'efficiency' = 'true'
+                                   and not p_options ? 'memory_ids';
     v_packed  record;
     v_quotes  record;
     v_before  bigint;

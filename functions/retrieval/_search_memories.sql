@@ -1,9 +1,9 @@
 -- recall._search_memories(…) -> memories for a query, best first
--- What search and compile_context share. Local memories are found in p_session_id and the sessions
--- it continues, or in filter.session_id; without either only global ones. By the user's count, not
--- the planner's choice, everything is compared exactly or only what is likely; and by the settings
--- below one plan holds for all: the user's active rows by the partial index, joined by hash,
--- whatever the statistics of a young table or the user's share of an old one suggest.
+-- What search and compile_context share. Local memories are found in p_session_id, or in
+-- filter.session_id, and the sessions that it continues; without either only global ones. By the
+-- user's count, not the planner's choice, everything is compared exactly or only what is likely;
+-- and by the settings below one plan holds for all: the user's active rows by the partial index,
+-- joined by hash, whatever the statistics of a young table or the user's share of an old one say.
 -- What was observed in p_favored, or soon after, gains by settings.date_weight.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall._search_memories(
@@ -61,6 +61,9 @@ begin
     end if;
     if p_session_id is not null then
         v_sessions := recall._session_chain(p_user_id, p_session_id);
+    elsif v_filter.session_id is not null then
+        v_sessions := recall._session_chain(p_user_id, v_filter.session_id);
+        v_filter.session_id := null;
     end if;
 
     if not v_is_plain then

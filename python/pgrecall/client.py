@@ -2,7 +2,7 @@
 
 from pgrecall._async.client import AsyncAgentMemory
 from pgrecall._limits import Limits
-from pgrecall._ranking import Reranker
+from pgrecall._rerank import Reranker
 from pgrecall._sync.client import AgentMemory
 
 __all__ = ["AgentMemory", "AsyncAgentMemory", "Limits", "Reranker"]

@@ -32,7 +32,7 @@ from pgrecall._async.session import AsyncChatSession
 from pgrecall._calls import UNSET, Unset
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
-from pgrecall._ranking import Reranker
+from pgrecall._rerank import Reranker
 from pgrecall._runtime import AsyncRuntime
 from pgrecall.embedding import Embedder
 from pgrecall.errors import InvalidInputError
@@ -118,8 +118,9 @@ class AsyncAgentMemory(AsyncOperation):
                 none: searches go by words then, memories wait for a worker to embed them.
             llm: an endpoint and its models, for `ChatSession.send` and for workers; or a client,
                 for `send` only. None makes one for `send` from the environment.
-            reranker: puts the best of a search in order: a function of the query and at most 30
-                texts that returns a score for each. None, the default, leaves the database's order.
+            reranker: puts the best of a search in order, and the memories of a context: a function
+                of the query and at most 30 texts that returns a score for each. None, the default,
+                leaves the database's order.
             limits: timeouts and pool sizes.
             wrapping_keys: what unwraps the keys of encrypted users; see `pgrecall.encryption`.
             sealed: "require" refuses to write for, or read, a user who is not sealed, whatever the

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         ChatCompletionToolUnionParam,
     )
 
+    from pgrecall._rerank import Reranker
     from pgrecall._sync.base import User
     from pgrecall._sync.client import AgentMemory
     from pgrecall._sync.database import SyncDatabase
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatSession"]
 
-_CHOSEN_MEMORIES = 90  # that a query of a sealed user offers a context, as many as SQL considers
+_CHOSEN_MEMORIES = 90  # that an order of the driver's offers a context, as many as SQL considers
 _MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
 _SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's list
 
@@ -232,12 +234,19 @@ class ChatSession:
         tools: Sequence[ChatCompletionToolUnionParam] | None = None,
         embedding: Vector | Unset | None = UNSET,
         as_of: datetime | Unset = UNSET,
+        reranker: Reranker | Unset | None = UNSET,
         **options: Any,
     ) -> list[ChatCompletionMessageParam]:
         """Compile the messages of the next call, within the model's budget.
 
         What was compiled beside the messages is in `last_context`. That memories were used is
         recorded in the background.
+
+        With a reranker, memories are packed in its order: the 90 best of a search, of which it sees
+        the first 30, go in as `memory_ids`. It does not touch the quoted turns of `recalled`. When
+        it fails or takes longer than `Limits.rerank_timeout`, the context is the one without it.
+        It is not asked for another `selection` than hybrid, beside `memory_ids`, `pack` density or
+        `memories_as_of` session_start, and without a query.
 
         Args:
             query: steers what is remembered, and is the user's message that the context ends with.
@@ -246,6 +255,7 @@ class ChatSession:
             tools: the definitions that the call will carry, so that they are counted.
             embedding: the query's vector; None goes by words, left out it is made here.
             as_of: what was known then.
+            reranker: another one than the client's; None for none.
             options: task, layout, selection, format, placement, heading, max_memories,
                 memory_budget, history_budget, include_working, … of `recall.compile_context`.
 
@@ -260,6 +270,7 @@ class ChatSession:
             tools=tools,
             embedding=embedding,
             as_of=as_of,
+            reranker=reranker,
             **self._measured() | options,
         )
         if as_of is UNSET:
@@ -304,14 +315,23 @@ class ChatSession:
         tools: Sequence[ChatCompletionToolUnionParam] | None = None,
         embedding: Vector | Unset | None = UNSET,
         as_of: datetime | Unset = UNSET,
+        reranker: Reranker | Unset | None = UNSET,
         **options: Any,
     ) -> CompiledContext:
         """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
-        call = self._context_call(
-            "compile_context", query, current_message, tools, embedding, as_of, options
+        call, relevance = self._context_call(
+            "compile_context", query, current_message, tools, embedding, as_of, reranker, options
         )
         raw = self._memory._memory.value(call, user_id=self.user_id, repeatable=True)
         compiled = CompiledContext.from_json(raw)
+        # The database compares no memory of `memory_ids` with the query; the search did.
+        compiled = replace(
+            compiled,
+            memories=tuple(
+                replace(used, relevance=relevance.get(used.memory_id, used.relevance))
+                for used in compiled.memories
+            ),
+        )
         # The database cannot shorten a ciphertext.
         for part in compiled.left_out:
             if part.reason == "shortened":
@@ -327,11 +347,12 @@ class ChatSession:
         tools: Sequence[ChatCompletionToolUnionParam] | None = None,
         embedding: Vector | Unset | None = UNSET,
         as_of: datetime | Unset = UNSET,
+        reranker: Reranker | Unset | None = UNSET,
         **options: Any,
     ) -> list[ExplainedMemory]:
         """Return every memory that `context` with the same arguments considers, and why."""
-        call = self._context_call(
-            "explain_context", query, current_message, tools, embedding, as_of, options
+        call, _ = self._context_call(
+            "explain_context", query, current_message, tools, embedding, as_of, reranker, options
         )
         return self._memory._memory.rows(
             ExplainedMemory, call, user_id=self.user_id, repeatable=True
@@ -345,8 +366,10 @@ class ChatSession:
         tools: Sequence[Any] | None,
         embedding: Vector | Unset | None,
         as_of: datetime | Unset,
+        reranker: Reranker | Unset | None,
         options: dict[str, Any],
-    ) -> Call:
+    ) -> tuple[Call, dict[UUID, float]]:
+        """Return the call, and the relevance of the memories that the driver chose for it."""
         opened = self.open()
         if current_message is UNSET:
             current_message = query
@@ -359,32 +382,48 @@ class ChatSession:
         if tools is not None:
             tokens = tool_tokens(tools, opened.model_id)
             options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
-        if query and self._memory._sealing(self.user_id):
-            self._choose_memories(options, query, embedding, as_of)
-        return Call.of(
+        vector = self._memory._vector(self.user_id, query, embedding)
+        hits = self._chosen_memories(
+            options, query, None if vector is UNSET else vector, as_of, reranker
+        )
+        if hits is not None:
+            options["memory_ids"] = [hit.memory_id for hit in hits]
+        call = Call.of(
             function,
             user_id=self.user_id,
             session_id=opened.session_id,
             query=UNSET if query is None else query,
-            query_embedding=self._memory._vector(self.user_id, query, embedding),
+            query_embedding=vector,
             options=options or UNSET,
             as_of=as_of,
         )
+        return call, {hit.memory_id: hit.relevance for hit in hits or ()}
 
-    def _choose_memories(
+    def _chosen_memories(
         self,
-        options: dict[str, Any],
-        query: str,
-        embedding: Vector | Unset | None,
+        options: Mapping[str, Any],
+        query: str | None,
+        vector: Vector | None,
         as_of: datetime | Unset,
-    ) -> None:
-        """Put the memories of a sealed user in the order of a query that the database cannot."""
-        fixed = options.get("memories_as_of", "now") != "now"
-        if fixed or options.get("selection", "hybrid") != "hybrid" or "memory_ids" in options:
-            return
+        reranker: Reranker | Unset | None,
+    ) -> list[SearchHit] | None:
+        """Return memories in an order that the database cannot make, None where it makes its own.
+
+        That is the order of a reranker, or, for an encrypted user, of a query.
+        """
+        chosen = (("selection", "hybrid"), ("memories_as_of", "now"), ("memory_ids", None))
+        if not query or any(options.get(key) not in (value, None) for key, value in chosen):
+            return None
+        memory = self._memory
+        ordered_by = None if options.get("pack") == "density" else memory._chosen(reranker)
+        is_sealed = memory._sealing(self.user_id) is not None
+        if ordered_by is None and not is_sealed:
+            return None
         given = {"session_id": str(self.session_id), **(options.get("filter") or {})}
-        hits = self._memory._search_sealed(self.user_id, query, embedding, given, as_of)
-        options["memory_ids"] = [hit.memory_id for hit in hits[:_CHOSEN_MEMORIES]]
+        given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
+        hits = memory._found(self.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of)
+        ordered = memory._reranked(query, hits, ordered_by)
+        return hits if ordered is None and is_sealed else ordered
 
     def append(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pgrecall._ranking import Hit, as_moment, best_first
+from pgrecall.encryption._words import Hit, as_moment, best_first
 
 __all__ = ["TimeWindow", "by_window", "favored_window", "time_window"]
 

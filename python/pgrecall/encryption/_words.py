@@ -1,28 +1,17 @@
-"""What the driver adds to the order of a search: a reranker, and words for encrypted users."""
+"""Order by words what only the driver can read: decrypted rows of a search."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from pgrecall._calls import UNSET, Unset
 from pgrecall.errors import InvalidInputError
 
-__all__ = ["DEFAULT_LIMIT", "RERANKED", "Reranker", "as_moment", "best_first", "by_scores",
-           "by_words", "contains", "first", "seen_rows", "shares_of_words"]  # fmt: skip
-
-Reranker = Callable[[str, Sequence[str]], Sequence[float] | Awaitable[Sequence[float]]]
-"""Query and texts to a score for each text, the higher the better."""
-
-RERANKED = 30
-"""Rows that a reranker sees, at most."""
-
-DEFAULT_LIMIT = 10
-"""That of the functions of the database."""
+__all__ = ["Hit", "as_moment", "best_first", "by_words", "contains", "shares_of_words"]
 
 
 class _Scored(Protocol):
@@ -31,22 +20,6 @@ class _Scored(Protocol):
 
 
 Hit = TypeVar("Hit", bound=_Scored)
-Row = TypeVar("Row")
-
-
-def by_scores(hits: list[Row], scores: Sequence[float]) -> list[Row]:
-    """Return the hits in order of a reranker's scores; what it did not see stays behind them.
-
-    Raises:
-        ValueError: not a score for each.
-    """
-    given = [float(score) for score in scores]
-    if len(given) != min(len(hits), RERANKED):
-        raise ValueError(f"{len(given)} scores for {min(len(hits), RERANKED)} texts")
-    if any(math.isnan(score) for score in given):
-        raise ValueError("a score is not a number")
-    order = sorted(range(len(given)), key=lambda place: -given[place])
-    return [hits[place] for place in order] + hits[len(given) :]
 
 
 def by_words(hits: Sequence[Hit], shares: Sequence[float]) -> list[Hit]:
@@ -74,25 +47,6 @@ def _normalized(numbers: Sequence[float]) -> list[float]:
 def best_first(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits in order of their scores."""
     return sorted(hits, key=lambda hit: -hit.score)
-
-
-def first(rows: list[Row], limit: int | Unset) -> list[Row]:
-    """Return at most so many, as the functions of the database do.
-
-    Raises:
-        InvalidInputError: a negative limit.
-    """
-    if limit is UNSET:
-        return rows[:DEFAULT_LIMIT]
-    if limit < 0:
-        raise InvalidInputError(f"limit is {limit}", hint="Zero or more.")
-    return rows[:limit]
-
-
-def seen_rows(limit: int | Unset) -> int:
-    """Return how many rows a search with a reranker asks for."""
-    wanted = DEFAULT_LIMIT if isinstance(limit, Unset) else limit
-    return max(wanted, RERANKED) if wanted > 0 else wanted
 
 
 def as_moment(value: Any) -> datetime | None:
@@ -124,10 +78,7 @@ def contains(value: Any, wanted: Any) -> bool:
 
 
 def shares_of_words(texts: Sequence[str], query: str) -> list[float]:
-    """Return for each text the share of a query's words that it has (0 to 1), weighted by rarity.
-
-    For texts that the database cannot read.
-    """
+    """Return the share of a query's words that each text has (0 to 1), weighted by rarity."""
     asked = set(_words(query))
     known = [asked & set(_words(text)) for text in texts]
     weights = {
