@@ -244,6 +244,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_insert_plain_memories.sql
 \ir ../functions/memory/_negating_words.sql
 \ir ../functions/memory/_is_denied_or_general.sql
+\ir ../functions/memory/_is_early_session.sql
 \ir ../functions/memory/_is_inflected.sql
 \ir ../functions/memory/_is_mergeable.sql
 \ir ../functions/memory/_is_plain_memory.sql
@@ -755,6 +756,7 @@ begin isolation level read committed;
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql
 \ir ../functions/observability/_metrics_queue.sql
+\ir ../functions/observability/_metrics_server.sql
 \ir ../functions/observability/_metrics_storage.sql
 \ir ../functions/observability/_metrics_work.sql
 \ir ../functions/observability/_missing_months.sql

@@ -200,3 +200,23 @@ def test_a_doubtful_fact_replaces_no_attribute(db: psycopg.Connection, user: uui
     active = rows(db, "select content from recall.memory_store where user_id = %s and is_active",
                   [user])  # fmt: skip
     assert active == [{"content": "User lives in Porto."}]
+
+
+def test_what_the_first_sessions_bring_is_to_be_reviewed(
+    db: psycopg.Connection, user: uuid.UUID
+) -> None:
+    """Those of the installation, whoever's they are; not what is remembered by hand."""
+    spoken(db, uuid.uuid4())
+    here, turn = spoken(db, user)
+    known = rows(db, "select count(*) as n from recall.sessions")[0]["n"]
+    there, other_turn = spoken(db, user)
+    call(db, "configure", p_changes={"review_first_sessions": known})
+    try:
+        learn(db, user, here, turn, "User likes early jazz.", "high")
+        learn(db, user, there, other_turn, "User likes late jazz.", "high")
+        call(db, "remember", p_user_id=user, p_content="User likes jazz by hand.")
+    finally:
+        call(db, "configure", p_changes={"review_first_sessions": 0})
+    learn(db, user, here, turn, "User likes jazz at all times.", "high")
+    due = call(db, "memories_to_review", p_user_id=user)
+    assert [row["content"] for row in due] == ["User likes early jazz."]

@@ -168,6 +168,19 @@ def test_storage_and_maintenance(db: Connection, mark: str) -> None:
     assert sum(gauges(db, "pgrecall_health_checks").values()) == len(call(db, "health"))
 
 
+def test_connections(db: Connection, connect: Connect, mark: str) -> None:
+    """The share in use grows by what a connection takes."""
+    most = value(db, "select current_setting('max_connections')::int"
+                     " - current_setting('superuser_reserved_connections')::int"
+                     " - current_setting('reserved_connections')::int")  # fmt: skip
+    before = gauges(db, "pgrecall_connection_saturation")[""]
+    opened = [connect() for _ in range(5)]
+    assert len(opened) == 5
+    after = gauges(db, "pgrecall_connection_saturation")[""]
+    assert 0 < before < after <= 1
+    assert after - before >= 3 / most, "somebody else's may have ended meanwhile"
+
+
 def test_what_is_red_can_be_alerted_on(db: Connection, mark: str) -> None:
     """Each row of health() by its name, and months that are missing."""
     with db.transaction(force_rollback=True):

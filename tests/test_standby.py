@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from everyfunction import CALLS, Call, World, furnish
@@ -19,7 +20,7 @@ from pgrecall.cli._main import _run
 from pgrecall.errors import ConfigurationError
 from sealed import KEYS
 from servers import Standby, TestServer, streaming_standby
-from support import call, index_messages, login_role, refused, rows, value
+from support import call, index_messages, login_role, our_role, refused, rows, value
 
 Connection = psycopg.Connection[Any]
 
@@ -160,8 +161,46 @@ def test_health_and_metrics(pair: Pair) -> None:
         {(row["name"], json.dumps(row["labels"], sort_keys=True)) for row in call(conn, "metrics")}
         for conn in (pair.primary, pair.standby)
     )
-    assert after <= before
+    own_lag = ("pgrecall_replication_lag_seconds", "{}")
+    assert after - before == {own_lag}
     assert len(after) > 100
+
+
+def test_the_lag_of_a_standby(pair: Pair) -> None:
+    """The primary names the standby, which says its own; caught up, neither lags."""
+
+    def lags(conn: Connection, unit: str = "seconds") -> list[tuple[set[str], float]]:
+        return [({*row["labels"]}, row["value"]) for row in call(conn, "metrics")
+                if row["name"] == f"pgrecall_replication_lag_{unit}"]  # fmt: skip
+
+    owner = sql.Identifier(our_role(pair.primary, "recall_owner"))
+    assert lags(pair.primary) == [], "the server does not tell everybody"
+    pair.primary.execute(sql.SQL("grant pg_monitor to {}").format(owner))
+    try:
+        pair.server.catch_up()
+        ((named, seconds),) = lags(pair.primary)
+        ((_, behind),) = lags(pair.primary, "bytes")
+    finally:
+        pair.primary.execute(sql.SQL("revoke pg_monitor from {}").format(owner))
+    assert named == {"standby"}
+    assert 0 <= seconds < 60
+    assert behind >= 0
+    pair.server.catch_up()
+    ((unnamed, own),) = lags(pair.standby)
+    assert unnamed == set()
+    assert 0 <= own < 60
+
+
+def test_the_lag_of_a_slot(db: Connection) -> None:
+    db.execute("select pg_create_physical_replication_slot('lagging', true)")
+    try:
+        db.execute("create table grown as select n from generate_series(1, 10000) as n")
+        (found,) = [row for row in call(db, "metrics")
+                    if row["name"] == "pgrecall_replication_slot_lag_bytes"]  # fmt: skip
+    finally:
+        db.execute("select pg_drop_replication_slot('lagging')")
+    assert found["labels"] == {"slot": "lagging"}
+    assert found["value"] > 100_000
 
 
 def test_an_audit_is_verified(pair: Pair) -> None:

@@ -21,6 +21,8 @@ declare
     v_session_id  uuid        := p_session.session_id;
     v_session_end timestamptz := coalesce(p_session.expires_at, p_now + p_settings.session_ttl)
                                  + p_settings.session_memory_grace;
+    v_review_at   timestamptz := case
+        when recall._is_early_session(p_session, p_settings.review_first_sessions) then p_now end;
 begin
     if p_settings.secrets <> 'keep' then
         p_candidates := recall._masked_candidates(p_candidates, p_settings);
@@ -44,7 +46,7 @@ begin
                    v_session_id, c.source_turn_ids[1], coalesce(c.source_turn_ids, '{}'),
                    s.confidence, coalesce(c.importance, 0.5), 0, 0, null,
                    coalesce(c.observed_at, p_now), c.valid_from, c.valid_to,
-                   coalesce(c.review_at, p_now + k.review_after), p_now, p_now,
+                   coalesce(c.review_at, v_review_at, p_now + k.review_after), p_now, p_now,
                    case
                        when c.expires_at is not null then c.expires_at
                        when s.is_verbatim then p_now + p_settings.verbatim_lifetime

@@ -38,10 +38,12 @@ begin
      union all
     select * from recall._metrics_storage()
      union all
-    select * from recall._metrics_maintenance();
+    select * from recall._metrics_maintenance()
+     union all
+    select * from recall._metrics_server();
 end;
 $function$;
 
 comment on function recall.metrics() is
     'Gauges for Prometheus or Grafana: queue, work and cost of the last day, memories, storage, '
-    'maintenance; of all users together.';
+    'maintenance, connections, lag of standbys; of all users together.';

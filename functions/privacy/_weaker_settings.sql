@@ -55,7 +55,8 @@ declare
         'demotion_accesses_per_hour', 'episodic_promotion_decay', 'durable_promotion_decay'];
     v_lower   constant text[]          := array[
         'durable_confidence', 'episodic_promotion_accesses', 'episodic_promotion_utility',
-        'durable_promotion_accesses', 'durable_promotion_utility', 'decay_importance'];
+        'durable_promotion_accesses', 'durable_promotion_utility', 'decay_importance',
+        'review_first_sessions'];
     v_false   constant text[]          := array['protect_user_stated', 'drop_expired_history'];
     -- from the strictest to the weakest
     v_ranks   constant jsonb           := jsonb '{

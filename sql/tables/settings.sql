@@ -41,6 +41,7 @@ create table if not exists recall.settings (
     verbatim_min_words              integer     not null default 4,
 
     session_memory_grace            interval    not null default '24 hours',
+    review_first_sessions           integer     not null default 0,
     episode_lifetime                interval    not null default '90 days',
     verbatim_lifetime               interval    not null default '90 days',
     memory_max_characters           integer     not null default 4000,
@@ -177,6 +178,8 @@ create table if not exists recall.settings (
     constraint settings_summarize_after_turns_check
         check (summarize_after_turns between 1 and 1000),
     constraint settings_verbatim_min_words_check check (verbatim_min_words between 1 and 100),
+    constraint settings_review_first_sessions_check
+        check (review_first_sessions between 0 and 1000000),
     constraint settings_session_memory_grace_check check (session_memory_grace >= interval '0'),
     constraint settings_episode_lifetime_check check (episode_lifetime > interval '0'),
     constraint settings_verbatim_lifetime_check check (verbatim_lifetime > interval '0'),
@@ -370,6 +373,9 @@ comment on column recall.settings.summarize_after_turns is
 comment on column recall.settings.verbatim_min_words is
     'Words that a statement must have to become a verbatim memory when it neither names its author '
     'nor gives a standing instruction (1 to 100); those need two.';
+comment on column recall.settings.review_first_sessions is
+    'So many conversations, from the installation''s first on, bring memories that are due for '
+    'review at once (0 to 1000000).';
 comment on column recall.settings.session_memory_grace is
     'Life of a session-tier memory after its session''s expiry.';
 comment on column recall.settings.episode_lifetime is 'Life of an episodic memory.';

@@ -1,0 +1,26 @@
+-- Return whether a session is among the first so many of the installation.
+-- Cost: none for 0; else a scan that ends at that many older sessions, which a large installation
+-- finds at once.
+create or replace function recall._is_early_session(
+    p_session recall.sessions,
+    p_first   integer
+)
+returns boolean
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    if p_first = 0 or p_session.session_id is null then
+        return false;
+    end if;
+    return not exists (
+        select from recall.sessions as s
+         where s.created_at < p_session.created_at
+        offset p_first - 1);
+end;
+$function$;
+
+comment on function recall._is_early_session(recall.sessions, integer) is
+    'Whether a session is among the first so many of the installation.';
