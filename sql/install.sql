@@ -204,6 +204,7 @@ begin isolation level read committed;
 \ir ../functions/history/retract_turns.sql
 
 -- functions/memory
+\ir ../functions/memory/_achieve_goal.sql
 \ir ../functions/memory/_active_episodes.sql
 \ir ../functions/memory/_apply_decision.sql
 \ir ../functions/memory/_apply_decisions.sql
@@ -249,6 +250,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_is_mergeable.sql
 \ir ../functions/memory/_is_plain_memory.sql
 \ir ../functions/memory/_is_protected.sql
+\ir ../functions/memory/_open_goals.sql
 \ir ../functions/memory/_wrong_candidate_text.sql
 \ir ../functions/memory/_wrong_candidate_value.sql
 \ir ../functions/memory/_judge_candidate.sql

@@ -392,7 +392,7 @@ def test_an_update_keeps_the_standing_of_its_target(db: Connection, user: uuid.U
     ("decision", "words"),
     [
         ({"content": "a b"}, "decisions[0].decision is missing"),
-        ({"decision": "MERGE", "content": "a b"}, "One of ADD, UPDATE, DELETE, NONE."),
+        ({"decision": "MERGE", "content": "a b"}, "One of ADD, UPDATE, DELETE, ACHIEVE, NONE."),
         ({"decision": "NOOP"}, 'decisions[0].decision is "NOOP"'),
         ({"decision": "ADD", "content": "a b", "provenance": "user"}, "One of user_stated, "),
         ({"decision": "ADD", "content": "a b", "source": "user"}, "One of conversation, "),
@@ -529,6 +529,56 @@ def test_a_goal_is_achieved(db: Connection, user: uuid.UUID) -> None:
     assert row["is_active"]
     with refused("RC003", "not a goal"):
         value(db, "select recall.achieve_goal(%s, %s)", [user, fact])
+
+
+def test_a_decision_achieves_a_goal(db: Connection, user: uuid.UUID) -> None:
+    """The new memory is stored; the goal stays, with little importance, achieved once."""
+    goal = remember(db, user, "User wants to run a marathon", p_kind="goal", p_importance=0.9)
+    said = {"decision": "ACHIEVE", "target_id": str(goal["memory_id"]),
+            "provenance": "user_stated"}  # fmt: skip
+    (answer,) = decide(db, user, said | {"content": "User ran a marathon in Oslo"})
+    assert (answer[1], answer[3]) == ("ACHIEVE", "added")
+    assert active(db, user) == ["User ran a marathon in Oslo", "User wants to run a marathon"]
+    row = row_of(db, user, goal["memory_id"])
+    assert row["importance"] == pytest.approx(0.2)
+    assert (row["kind"], row["is_active"], row["review_at"]) == ("goal", True, None)
+    assert row_of(db, user, answer[2])["importance"] == pytest.approx(0.5)
+    decide(db, user, said | {"content": "User has a medal of the marathon"})
+    assert row_of(db, user, goal["memory_id"]) == row
+    events = call(db, "memory_history", p_user_id=user, p_memory_id=goal["memory_id"])
+    assert [(event["event"], event["detail"].get("decision")) for event in events] == [
+        ("added", None), ("achieved", "ACHIEVE")]  # fmt: skip
+    check_invariants(db)
+
+
+@pytest.mark.parametrize("target", ["fact", "ended", "protected", "stranger"])
+def test_a_decision_achieves_only_an_active_goal(
+    db: Connection, user: uuid.UUID, target: str
+) -> None:
+    """Otherwise it is an addition; of a goal in the user's words a tool has no say."""
+    owner = uuid.uuid4() if target == "stranger" else user
+    goal = remember(db, owner, "User wants to run a marathon", p_importance=0.9,
+                    p_kind="fact" if target == "fact" else "goal")["memory_id"]  # fmt: skip
+    if target == "ended":
+        call(db, "retract_memory", p_user_id=user, p_memory_id=goal)
+    before = row_of(db, owner, goal)
+    said = {"decision": "ACHIEVE", "target_id": str(goal), "content": "User ran a marathon",
+            "provenance": "tool_output" if target == "protected" else "user_stated"}  # fmt: skip
+    if target == "stranger":
+        with refused("RC001"):
+            decide(db, user, said)
+    else:
+        (answer,) = decide(db, user, said)
+        assert answer[3] == "added"
+        assert "User ran a marathon" in active(db, user)
+    assert row_of(db, owner, goal) == before
+    events = call(db, "memory_history", p_user_id=owner, p_memory_id=goal)
+    assert ("disputed" in [event["event"] for event in events]) == (target == "protected")
+
+
+def test_an_achievement_names_its_goal(db: Connection, user: uuid.UUID) -> None:
+    with refused("RC003", "target_id is missing"):
+        decide(db, user, {"decision": "ACHIEVE", "content": "User ran a marathon"})
 
 
 def test_feedback_feeds_relevance(db: Connection, user: uuid.UUID) -> None:

@@ -295,6 +295,7 @@ def test_upgrade_moves_only_where_the_shipped_prompt_is_used(
         assert (done.returncode, done.stderr) == (0, "")
         with psycopg.connect(empty_dsn, autocommit=True) as conn:
             assert current(conn) == {(name, "en"): "1" for name in STEPS} | {
+                ("consolidate", "en"): "2", ("pattern", "en"): "2",
                 ("extract", "en"): "own-1", ("merge", "en"): "2",
             }  # fmt: skip
             assert rows(conn, "select version, is_shipped from recall.prompts"
@@ -358,7 +359,7 @@ def test_decisions_name_both_prompts(db: Connection, user: uuid.UUID) -> None:
         "extract", "consolidate",
     ]  # fmt: skip
     made_by = [{"prompt": "extract@own-1:de", "model": "gpt-4o-mini"},
-               {"prompt": "consolidate@1", "model": "gpt-4o"}]  # fmt: skip
+               {"prompt": "consolidate@2", "model": "gpt-4o"}]  # fmt: skip
     assert history(db, user, "User works as a nurse in Rome.") == {
         "added": made_by, "superseded": made_by,
     }  # fmt: skip
@@ -387,7 +388,7 @@ def test_patterns_name_their_prompt_and_model(db: Connection, user: uuid.UUID) -
         "pattern": "User keeps meeting problems.", "solutions": [], "tags": []
     })  # fmt: skip
     assert end["type"] == "done", end
-    made_by = [{"prompt": "pattern@1", "model": "gpt-4o-mini"}]
+    made_by = [{"prompt": "pattern@2", "model": "gpt-4o-mini"}]
     assert history(db, user, "User keeps meeting problems.") == {"added": made_by}
 
 

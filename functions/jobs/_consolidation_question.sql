@@ -51,6 +51,7 @@ begin
             'open', (
                 select jsonb_agg(jsonb_build_object(
                            'ordinal', o.item -> 'ordinal',
+                           'is_settled', o.item -> 'is_settled',
                            'neighbors', jsonb_path_query_array(
                                o.item -> 'neighbors',
                                format('$[0 to %s].memory_id', v_shown - 1)::jsonpath))

@@ -1,5 +1,6 @@
 -- Return a model's decisions as a result has them, or what is wrong with them.
--- Each candidate has one decision, and a target is one of the memories below it.
+-- Each candidate has one decision, and a target is one of the memories below it. A candidate that
+-- SQL settles takes ACHIEVE only: anything else is an ADD, so that no answer loses it.
 create or replace function recall._made_decisions(
     p_decisions jsonb,
     p_open      jsonb,
@@ -30,6 +31,9 @@ begin
          order by 1
     loop
         v_open := p_open -> (v_said.candidate - 1);
+        if v_open -> 'is_settled' = 'true' and v_said.decision <> 'ACHIEVE' then
+            v_said.decision := 'ADD';
+        end if;
         if v_said.decision in ('ADD', 'NONE') then
             o_decisions := o_decisions || jsonb_build_object(
                 'ordinal', v_open -> 'ordinal', 'decision', v_said.decision);

@@ -1,6 +1,8 @@
 -- Return the candidates that need a model's decision, each with the most similar memories.
 -- What SQL can settle needs no model. A candidate is settled when its text or nearly its text is
--- known, when its slot says what it replaces, or when nothing similar is remembered.
+-- known, when its slot says what it replaces, or when nothing similar is remembered. One with a
+-- slot is shown beside similar goals only, since "User is VP of Engineering." may achieve one; any
+-- other decision leaves it as SQL settles it ("is_settled").
 create or replace function recall._open_candidates(
     p_session    recall.sessions,
     p_candidates jsonb,
@@ -16,20 +18,30 @@ as $function$
 declare
     v_memory    recall.memory_store;
     v_neighbors jsonb;
+    v_goals     uuid[];
     v_open      jsonb := jsonb '[]';
 begin
     for v_place in 1 .. jsonb_array_length(p_candidates) loop
         v_memory := (recall._candidate_rows(
             p_session.user_id, p_session, jsonb_build_array(p_candidates -> (v_place - 1)),
             array[gen_random_uuid()], now(), p_settings))[1];
-        continue when v_memory.slot is not null
-            or recall._is_known(v_memory, p_embeddings[v_place], p_settings);
+        if v_memory.slot is not null then
+            v_goals := coalesce(v_goals, recall._open_goals(p_session.user_id));
+            continue when v_goals = '{}';
+        end if;
+        continue when recall._is_known(v_memory, p_embeddings[v_place], p_settings);
 
         v_neighbors := recall._neighbors_json(v_memory, p_embeddings[v_place], p_settings);
+        if v_memory.slot is not null then
+            v_neighbors := (
+                select coalesce(jsonb_agg(n.neighbor order by n.place), '[]')
+                  from jsonb_array_elements(v_neighbors) with ordinality as n (neighbor, place)
+                 where (n.neighbor ->> 'memory_id')::uuid = any (v_goals));
+        end if;
         continue when v_neighbors = '[]';
         v_open := v_open || jsonb_build_object(
             'ordinal', v_place, 'content', v_memory.content, 'kind', v_memory.kind,
-            'neighbors', v_neighbors);
+            'neighbors', v_neighbors, 'is_settled', v_memory.slot is not null);
     end loop;
     return v_open;
 end;

@@ -1,7 +1,8 @@
 -- recall._apply_decision(user, session, decision, embedding, settings, job) -> (memory id, outcome)
 -- One decision of the consolidation. What an UPDATE leaves out it takes from its target; a target
--- that ended without a successor leaves an addition. A tool's word does not delete the user's, and
--- is left out (outcome over_quota) when its session has brought too many of its kind.
+-- that ended without a successor leaves an addition. ACHIEVE is an addition that marks its target,
+-- an active goal, as achieved. A tool's word neither deletes nor achieves the user's, and is left
+-- out (outcome over_quota) when its session has brought too many of its kind.
 create or replace function recall._apply_decision(
     p_user_id     uuid,
     p_session     recall.sessions,
@@ -23,13 +24,18 @@ declare
     v_now       timestamptz := clock_timestamp();
     v_claimed   recall.provenance;
     v_target    recall.memory_store;
+    v_goal      recall.memory_store;
     v_memory    recall.memory_store;
 begin
-    if v_verb in ('UPDATE', 'DELETE') then
+    if v_verb in ('UPDATE', 'DELETE', 'ACHIEVE') then
         v_target := recall._end_of_chain(p_user_id, (p_decision ->> 'target_id')::uuid);
         if v_target.ended_at is not null then
             v_target := null;
         end if;
+    end if;
+    if v_verb = 'ACHIEVE' then
+        v_goal   := v_target;
+        v_target := null;
     end if;
 
     if v_verb = 'NONE' then
@@ -76,8 +82,21 @@ begin
                v_memory, p_embedding,
                coalesce(v_candidate ->> 'embedding_model', p_settings.embedding_model),
                p_settings, v_target, p_job_id) as p;
+
+    -- Placing the candidate may have ended the goal, which it replaces then.
+    if v_goal.kind = 'goal' then
+        v_goal := recall._read_memory(p_user_id, v_goal.memory_id);
+        if v_goal.ended_at is not null then
+            return;
+        elsif recall._is_protected(v_goal, v_memory.provenance, p_settings) then
+            perform recall._log_event(p_user_id, v_goal.memory_id, 'disputed',
+                                      '{"decision": "ACHIEVE"}', p_job_id);
+        else
+            perform recall._achieve_goal(v_goal, p_settings, '{"decision": "ACHIEVE"}', p_job_id);
+        end if;
+    end if;
 end;
 $function$;
 
 comment on function recall._apply_decision(uuid, recall.sessions, jsonb, halfvec, recall.settings,
-    uuid) is 'Apply one decision: ADD, UPDATE, DELETE or NONE.';
+    uuid) is 'Apply one decision: ADD, UPDATE, DELETE, ACHIEVE or NONE.';

@@ -53,7 +53,7 @@ begin
                 when v_problem ~ 'is no key$' then
                     'Keys: ' || array_to_string(v_keys || p_more_keys, ', ')
                 when v_problem ~ '^\[\d+\]\.decision\M' then
-                    'One of ADD, UPDATE, DELETE, NONE.'
+                    'One of ADD, UPDATE, DELETE, ACHIEVE, NONE.'
                 when v_problem ~ '^\[\d+\]\.provenance\M' then
                     'One of ' || array_to_string(enum_range(null::recall.provenance), ', ')
                 when v_problem ~ '^\[\d+\]\.source\M' then

@@ -15,10 +15,12 @@ parallel safe
 return case
     when jsonb_typeof(p_candidate) <> 'object' then ' is not an object'
     when array['decision'] <@ p_keys
-        and coalesce(p_candidate ->> 'decision', '') not in ('ADD', 'UPDATE', 'DELETE', 'NONE')
+        and coalesce(p_candidate ->> 'decision', '')
+            not in ('ADD', 'UPDATE', 'DELETE', 'ACHIEVE', 'NONE')
         then '.decision' || case when coalesce(p_candidate ->> 'decision', '') = ''
                                  then ' is missing' else '' end
-    when p_candidate ->> 'decision' in ('UPDATE', 'DELETE') and p_candidate ->> 'target_id' is null
+    when p_candidate ->> 'decision' in ('UPDATE', 'DELETE', 'ACHIEVE')
+        and p_candidate ->> 'target_id' is null
         then '.target_id is missing'
     when p_candidate ->> 'content' is null
         and coalesce(p_candidate ->> 'decision', 'ADD') not in ('DELETE', 'NONE')

@@ -14,7 +14,6 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_memory recall.memory_store;
 begin
     perform recall._check_user(p_user_id);
@@ -30,15 +29,7 @@ begin
         return false;
     end if;
 
-    if not v_memory.metadata ? 'achieved_at' then
-        v_memory.importance := least(v_memory.importance,
-                                     (recall._settings(p_user_id)).achieved_goal_importance);
-        v_memory.metadata   := v_memory.metadata || jsonb_build_object('achieved_at', v_now);
-        v_memory.review_at  := null;
-        v_memory.updated_at := v_now;
-        perform recall._update_memory(v_memory);
-        perform recall._log_event(p_user_id, p_memory_id, 'achieved');
-    end if;
+    perform recall._achieve_goal(v_memory, recall._settings(p_user_id));
     return true;
 end;
 $function$;

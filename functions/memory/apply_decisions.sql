@@ -1,6 +1,7 @@
 -- recall.apply_decisions(user, session, decisions, job, embeddings) -> one row a decision, in order
 -- What the model decided about candidates and their neighbors, in one transaction:
---   ADD insert · UPDATE insert and supersede the target · DELETE retract the target · NONE nothing.
+--   ADD insert · UPDATE insert and supersede the target · DELETE retract the target ·
+--   ACHIEVE insert and mark the target, a goal, as achieved · NONE nothing.
 -- A decision is an object with decision, target_id and the keys of a candidate; a target that was
 -- superseded meanwhile is followed to its active end. A job's decisions are applied once: called
 -- again it changes nothing and answers the same.
@@ -59,4 +60,4 @@ end;
 $function$;
 
 comment on function recall.apply_decisions(uuid, uuid, jsonb, uuid, halfvec[]) is
-    'Apply ADD, UPDATE, DELETE and NONE in one transaction; repeatable per job.';
+    'Apply ADD, UPDATE, DELETE, ACHIEVE and NONE in one transaction; repeatable per job.';

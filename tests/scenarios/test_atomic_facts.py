@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
+import pytest
 
 from pgrecall import AgentMemory
 from pgrecall.rows import Memory
@@ -176,6 +177,64 @@ def test_two_passes(
     )
     assert {row["end_reason"] for row in ended} == {"superseded", "retracted"}
     assert len({row["job_id"] for row in ended}) == 1
+
+
+TARGET = "User is targeting VP of Engineering roles at Series B companies"
+PROMOTED = "User became VP of Engineering at a Series B company"
+
+
+@pytest.mark.parametrize("slot", [None, "job_title"])
+def test_a_new_memory_achieves_a_goal(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
+    db: psycopg.Connection, slot: str | None,
+) -> None:  # fmt: skip
+    """A value of a slot, too, which SQL settles where no goal is similar."""
+    script.facts = {
+        "I want to be VP of Engineering": [fact(TARGET, kind="goal", importance=0.9)],
+        "They made me VP of Engineering!": [fact(PROMOTED, slot=slot)],
+    }
+    script.decisions = {PROMOTED: ("ACHIEVE", TARGET)}
+    talk(memory, user, ["I want to be VP of Engineering"])
+    work(memory)
+    talk(memory, user, ["They made me VP of Engineering!"])
+    work(memory)
+    assert asked(openai).count("consolidate") == 1
+    found = panel(memory, user)
+    assert {*found} == {TARGET, PROMOTED}
+    assert found[TARGET].importance == pytest.approx(0.2)
+    assert found[TARGET].metadata["achieved_at"]
+    assert found[PROMOTED].slot == slot
+    events = rows(
+        db, "select e.event, e.job_id is not null as of_job from recall.memory_events as e"
+            " where e.user_id = %s and e.memory_id = %s", [user, found[TARGET].memory_id],
+    )  # fmt: skip
+    assert {"event": "achieved", "of_job": True} in events
+
+    # An achieved goal is no reason to ask about the next value.
+    script.facts["I left"] = [fact("User left as VP of Engineering at a Series B company",
+                                   slot="job_title")]  # fmt: skip
+    openai.forget()
+    if slot:
+        talk(memory, user, ["I left"])
+        work(memory)
+        assert "consolidate" not in asked(openai)
+
+
+def test_a_slot_beside_a_goal_is_stored_whatever_is_decided(
+    memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
+) -> None:
+    script.facts = {
+        "I want to be VP": [fact(TARGET, kind="goal")],
+        "I am a director": [fact("User is director of Engineering at a Series B company",
+                                 slot="job_title")],
+    }  # fmt: skip
+    script.decisions = {"User is director of Engineering at a Series B company": ("NONE", None)}
+    for said in ("I want to be VP", "I am a director"):
+        talk(memory, user, [said])
+        work(memory)
+    assert asked(openai).count("consolidate") == 1
+    assert memory.profile(user)["job_title"]["content"].startswith("User is director")
+    assert "achieved_at" not in panel(memory, user)[TARGET].metadata
 
 
 def test_the_rolling_summary_resolves_references(

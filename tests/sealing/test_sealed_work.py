@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory
-from scripted_model import MODEL, Script, asked, embedder, model, talk, work
+from scripted_model import MODEL, Script, asked, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI
 from sealed import KEYS, MARK, readable
 from support import call, rows, value
@@ -160,6 +160,41 @@ def test_patterns(memory: AgentMemory, user: uuid.UUID, db: Connection, script: 
         memory.session(user=user, model=MODEL).context("the filter is broken")
     )
     assert readable(db) == []
+
+
+def test_a_new_memory_achieves_a_goal(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script, openai: ScriptedOpenAI
+) -> None:
+    """With vectors the goal is found and shown to the model; without them both stand as told."""
+    goal, reached = f"User wants to win a {MARK} race.", f"User did win a {MARK} race."
+    script.facts = {
+        "I want to win": [fact(goal, kind="goal", importance=0.9)],
+        "I won": [fact(reached, slot=f"title of {MARK}")],
+    }
+    script.decisions = {reached: ("ACHIEVE", goal)}
+    for said in ("I want to win", "I won"):
+        talk(memory, sealed, [said])
+        work(memory)
+    found = {one.content: one for one in memory.memories(sealed)}
+    assert {*found} == {goal, reached}
+    has_vectors = bool(vectors_of(db, sealed))
+    assert asked(openai).count("consolidate") == has_vectors
+    assert found[goal].importance == pytest.approx(0.2 if has_vectors else 0.9)
+    assert ("achieved_at" in found[goal].metadata) == has_vectors
+    assert readable(db) == []
+
+
+def test_patterns_of_a_shared_word_need_plaintext(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
+    """The database has no words of an encrypted user: only vectors tell what is similar."""
+    for text in ("User could not reach the {}.", "User's {} was slow.", "A new {} is there."):
+        memory.remember(sealed, text.format(MARK), kind="episode")
+    assert call(db, "enqueue_patterns")[0]["done"] == 0
+    for what in ("cleaning", "repair", "nothing"):
+        text = f"User asked why the filter of the big {MARK} tank at home is broken; {what} did."
+        memory.remember(sealed, text, kind="episode")
+    assert call(db, "enqueue_patterns")[0]["done"] == bool(vectors_of(db, sealed))
 
 
 def test_vectors_that_come_late(

@@ -1,0 +1,31 @@
+-- Mark an active goal as achieved: little importance, metadata.achieved_at, no review.
+-- An achieved goal stays as it is. The caller holds the user's row.
+create or replace function recall._achieve_goal(
+    p_goal     recall.memory_store,
+    p_settings recall.settings,
+    p_detail   jsonb default '{}',
+    p_job_id   uuid  default null
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    if p_goal.metadata ? 'achieved_at' then
+        return;
+    end if;
+    p_goal.importance := least(p_goal.importance, p_settings.achieved_goal_importance);
+    p_goal.metadata   := p_goal.metadata || jsonb_build_object('achieved_at', v_now);
+    p_goal.review_at  := null;
+    p_goal.updated_at := v_now;
+    perform recall._update_memory(p_goal);
+    perform recall._log_event(p_goal.user_id, p_goal.memory_id, 'achieved', p_detail, p_job_id);
+end;
+$function$;
+
+comment on function recall._achieve_goal(recall.memory_store, recall.settings, jsonb, uuid) is
+    'Mark an active goal as achieved.';
