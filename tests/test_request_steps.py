@@ -185,7 +185,7 @@ STEPS = {
         ["extract", "embed", "embed", "consolidate", "consolidate"],
         "extract",
         {"embed_batch": 6,
-         "models": {"consolidate": {"model": "small", "context_window": 3000}}}),
+         "models": {"consolidate": {"model": "small", "context_window": 3100}}}),
     "summarize": Step(make_summary, summary_script, ["summarize"] * 3 + ["embed"], "summarize",
                       {"context_window": 4096}),
     "compact": Step(make_compaction, summary_script, ["compact"] * 3 + ["embed"], "compact",
