@@ -191,12 +191,14 @@ def test_memory_tools(
 ) -> None:
     chat.open()
     memory.remember(chat.user_id, "User plays the cello.")
+    memory.remember(chat.user_id, "User lives in Lyon.", slot="home_city")
     openai.then(
         calls(("search_memories", {"query": "instrument cello", "limit": None})),
         calls(
             ("remember", {"content": "User has a concert in May.",
                           "user_words": "I have a concert in May", "kind": "fact", "slot": None}),
             ("get_messages", {"session_id": None, "before_turn": None, "limit": 2}),
+            ("get_user_profile", {}),
             text="Let me note that.",
         ),
         "You play the cello; good luck in May!",
@@ -204,7 +206,7 @@ def test_memory_tools(
     text = send("I have a concert in May. Which instrument?", memory_tools=True)
     assert text == "You play the cello; good luck in May!"
     assert {m.content for m in memory.memories(chat.user_id)} == {
-        "User plays the cello.", "User has a concert in May.",
+        "User plays the cello.", "User lives in Lyon.", "User has a concert in May.",
     }  # fmt: skip
     assert all(item.scope == "global" for item in memory.memories(chat.user_id))
 
@@ -225,13 +227,18 @@ def test_memory_tools(
         ("assistant", True, "tool_calls"),
         ("tool", False, None),
         ("tool", False, None),
+        ("tool", False, None),
         ("assistant", False, "stop"),
     ]
+    profile = json.loads(third["messages"][-1]["content"])
+    assert [(one["attribute"], one["content"]) for one in profile["attributes"]] == [
+        ("home_city", "User lives in Lyon."),
+    ]  # fmt: skip
     replies = [m for m in stored(chat) if m.role == "assistant"]
     assert [(m.prompt_tokens, m.completion_tokens) for m in replies] == [(1000, 100)] * 3
     assert all(m.latency_ms is not None for m in replies)
     assert chat.refresh().total_prompt_tokens == 3000
-    assert [m.metadata for m in stored(chat) if m.role == "tool"] == [{"recalled": True}] * 3
+    assert [m.metadata for m in stored(chat) if m.role == "tool"] == [{"recalled": True}] * 4
     assert_transcript(chat)
 
 

@@ -1,5 +1,6 @@
 -- recall.get_profile(user) -> {"slot": {"content": …, "since": …, "confidence": …}, …}
--- The structured half of what is known: the one active value of each attribute.
+-- The structured half of what is known: the one active value of each attribute that applies in
+-- every session. A value of one session is not among them, or an inference would leave its session.
 create or replace function recall.get_profile(
     p_user_id uuid
 )
@@ -26,6 +27,7 @@ begin
          where m.user_id = p_user_id
            and m.is_active
            and m.slot is not null
+           and m.session_id is null
            and (m.expires_at is null or m.expires_at > now()));
 end;
 $function$;

@@ -62,12 +62,17 @@ class GetMessages(_Arguments):
     limit: _Limit | None = None
 
 
+class GetUserProfile(_Arguments):
+    """Arguments of `get_user_profile`: none."""
+
+
 ARGUMENTS: dict[str, type[_Arguments]] = {
     "search_memories": SearchMemories,
     "remember": Remember,
     "forget_memory": ForgetMemory,
     "search_messages": SearchMessages,
     "get_messages": GetMessages,
+    "get_user_profile": GetUserProfile,
 }
 """The arguments of each tool, which validate what a model writes."""
 

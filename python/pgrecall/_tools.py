@@ -67,7 +67,8 @@ DEFINITIONS: tuple[dict[str, Any], ...] = (
         "search_memories",
         "Search what is remembered about the user from all conversations: facts, preferences, "
         "goals, instructions. Use it when the answer may depend on something the user said before "
-        "and the conversation does not show it. The best matches come first.",
+        "and the conversation does not show it. The best matches come first, each with its score "
+        "in this search, and with its importance and confidence from 0 to 1.",
         query=_QUERY,
         limit=_LIMIT,
     ),
@@ -125,6 +126,11 @@ DEFINITIONS: tuple[dict[str, Any], ...] = (
         session_id=_property(["string", "null"], "The conversation; null is this one."),
         before_turn=_property(["integer", "null"], "Read what lies before this turn; or null."),
         limit=_LIMIT,
+    ),
+    _definition(
+        "get_user_profile",
+        "List the attributes of the user that have one value at a time, such as employer or "
+        "home_city: the current value of each, since when, and how certain it is.",
     ),
 )
 """The tools as `chat.completions.create(tools=…)` takes them."""

@@ -39,7 +39,8 @@ def memory_tools(
 
     Args:
         chat: the conversation.
-        only: some of search_memories, remember, forget_memory, search_messages, get_messages.
+        only: some of search_memories, remember, forget_memory, search_messages, get_messages,
+            get_user_profile.
 
     Raises:
         InvalidInputError: `only` names another.

@@ -34,7 +34,9 @@ _SPOKEN = ("user", "assistant")
 
 
 class AsyncMemoryTools:
-    """Tools that let a model use the memory of one user: search, remember, forget, look back.
+    """Tools that let a model use the memory of one user: search, remember, forget, profile.
+
+    It may also look back at the messages of all conversations.
 
     Made by `pgrecall.tools.memory_tools`. Every call concerns the session's user: nothing that the
     model writes can name another, and another user's ids are unknown ids.
@@ -127,8 +129,10 @@ class AsyncMemoryTools:
                 return await self._forget_memory(arguments)
             case "search_messages":
                 return await self._search_messages(arguments, max_chars)
-            case _:
+            case "get_messages":
                 return await self._get_messages(arguments, max_chars)
+            case _:
+                return await self._get_user_profile(max_chars)
 
     async def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
         chat = self._chat
@@ -146,6 +150,9 @@ class AsyncMemoryTools:
                     "id": hit.memory_id,
                     "content": shown(hit.content),
                     "kind": hit.kind,
+                    "importance": round(hit.importance, 2),
+                    "confidence": round(hit.confidence, 2),
+                    "score": round(hit.score, 3),
                     "observed": f"{hit.observed_at or hit.created_at:%Y-%m-%d}",
                 }
                 for hit in hits
@@ -238,6 +245,24 @@ class AsyncMemoryTools:
             max_chars,
             session_id=session_id,
             order="newest first",
+        )
+
+    async def _get_user_profile(self, max_chars: int) -> str:
+        profile = await self._chat._memory.profile(self._chat.user_id)
+        return list_result(
+            "get_user_profile",
+            "attributes",
+            [
+                {
+                    "attribute": shown(slot),
+                    "id": known["memory_id"],
+                    "content": shown(known["content"]),
+                    "confidence": round(known["confidence"], 2),
+                    "since": known["since"][:10],
+                }
+                for slot, known in sorted(profile.items())
+            ],
+            max_chars,
         )
 
 
