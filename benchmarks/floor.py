@@ -19,7 +19,7 @@ import statistics
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -245,17 +245,20 @@ class Bench:
         while job := self.db.execute(
             "select user_id, job_id, lease_token from recall.claim_jobs('bench', '{embed}')"
         ).fetchone():
-            (given,) = self.db.execute("select recall.job_input(%s, %s, %s)", job).fetchone() or ()
-            result = {
-                "embedding_model": given["model"],
-                "through_turn": given.get("through_turn"),
-                "messages": [
-                    {"turn_index": m["turn_index"], "embedding": vector().to_list()}
-                    for m in given["messages"]
-                ],
-            }
-            self.db.execute("select recall.finish_job(%s, %s, %s, %s)", [*job, Jsonb(result)])
+            answer: dict[str, object] | None = None
+            while (request := self.next_request(job, answer))["type"] == "embed":
+                vectors = [vector().to_list() for _ in request["inputs"]]
+                answer = {"request_id": request["request_id"], "vectors": vectors}
         self.db.execute("vacuum analyze")
+
+    def next_request(self, job: Sequence[object], answer: object) -> dict[str, Any]:
+        """Return the next request of a leased job, or its end."""
+        query = (
+            "select recall.next_request(%s, %s, %s, jsonb_build_object('embedding_model',"
+            " s.embedding_model), %s::jsonb) from recall.settings as s"
+        )
+        (request,) = self.db.execute(query, [*job, json.dumps(answer)]).fetchone() or ()
+        return request
 
     def search_sessions(self, embedding: HalfVector) -> None:
         self.db.execute(

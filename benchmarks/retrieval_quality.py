@@ -140,20 +140,17 @@ def load(
 
 def work(db: psycopg.Connection[Any], embed: Embeddings) -> None:
     """Be the worker: take the embed jobs that the appends left, until there are none."""
+    query = (
+        "select recall.next_request(%s, %s, %s, jsonb_build_object('embedding_model',"
+        " s.embedding_model), %s::jsonb) from recall.settings as s"
+    )
     while job := db.execute(
         "select user_id, job_id, lease_token from recall.claim_jobs('benchmark', '{embed}')"
     ).fetchone():
-        given = one(db, "select recall.job_input(%s, %s, %s)", *job)
-        result: dict[str, Any] = {"embedding_model": given["model"]}
-        if "through_turn" in given:
-            result["through_turn"] = given["through_turn"]
-        for kind, key in (("messages", "turn_index"), ("memories", "memory_id")):
-            vectors = embed([item["text"] for item in given[kind]])
-            result[kind] = [
-                {key: item[key], "embedding": as_text(vector)}
-                for item, vector in zip(given[kind], vectors, strict=True)
-            ]
-        one(db, "select recall.finish_job(%s, %s, %s, %s)", *job, Jsonb(result))
+        answer: dict[str, Any] | None = None
+        while (request := one(db, query, *job, json.dumps(answer)))["type"] == "embed":
+            vectors = [as_text(vector) for vector in embed(request["inputs"])]
+            answer = {"request_id": request["request_id"], "vectors": vectors}
 
 
 def ingest_facts(

@@ -506,9 +506,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_chat_request.sql
 \ir ../functions/jobs/_chat_window.sql
 \ir ../functions/jobs/_check_answer.sql
-\ir ../functions/jobs/_check_exchange_end.sql
 \ir ../functions/jobs/_check_model.sql
-\ir ../functions/jobs/_check_pattern.sql
 \ir ../functions/jobs/_check_prompt.sql
 \ir ../functions/jobs/_check_worker.sql
 \ir ../functions/jobs/_clause_kind.sql
@@ -569,7 +567,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/_made_statements.sql
 \ir ../functions/jobs/_memory_lines.sql
 \ir ../functions/jobs/_merge_input.sql
-\ir ../functions/jobs/_merge_list.sql
 \ir ../functions/jobs/_merges_problem.sql
 \ir ../functions/jobs/_message_line.sql
 \ir ../functions/jobs/_needs_model.sql
@@ -630,12 +627,10 @@ begin isolation level read committed;
 \ir ../functions/jobs/_take_error.sql
 \ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_take_vectors.sql
-\ir ../functions/jobs/_through_turn.sql
 \ir ../functions/jobs/_token_number.sql
 \ir ../functions/jobs/_try_lock_job.sql
 \ir ../functions/jobs/_turns_json.sql
 \ir ../functions/jobs/_undecided_candidates.sql
-\ir ../functions/jobs/_vector_list.sql
 \ir ../functions/jobs/_vectors_result.sql
 \ir ../functions/jobs/_vectors_wanted.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
@@ -644,11 +639,8 @@ begin isolation level read committed;
 \ir ../functions/jobs/_write_summary.sql
 \ir ../functions/jobs/claim_jobs.sql
 \ir ../functions/jobs/configure_maintenance.sql
-\ir ../functions/jobs/consolidation_input.sql
 \ir ../functions/jobs/extend_lease.sql
 \ir ../functions/jobs/fail_job.sql
-\ir ../functions/jobs/finish_job.sql
-\ir ../functions/jobs/job_input.sql
 \ir ../functions/jobs/list_maintenance.sql
 \ir ../functions/jobs/list_prompts.sql
 \ir ../functions/jobs/maintain.sql

@@ -30,7 +30,6 @@ declare
         'seal_user'];
     v_worker   constant text[] := array[
         'enqueue_job', 'claim_jobs', 'next_request', 'extend_lease',
-        'job_input', 'consolidation_input', 'finish_job',
         'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
         'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
         'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,11 +18,16 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
+from scripted_model import fact
 from servers import DIMENSIONS
-from support import append, call, open_session, rows
+from support import WORKER, answer_to, append, ask, call, do_job, open_session, rows
 
 Connection = psycopg.Connection[Any]
 World = dict[str, Any]
+
+VECTORS = {"embed_batch": 100}
+NO_VECTORS = {"embedding_model": None}
+"""What workers of the world's jobs offer besides a model."""
 
 
 def vector(seed: int) -> str:
@@ -67,6 +74,26 @@ CALLS: list[Call] = [
     _global("get_settings"),
     _global("list_models"),
     _global("list_prompts"),
+    # jobs to their end, by answers to the requests that the world was furnished with
+    _call("next_request", "%(embed_job)s, %(embed_token)s, %(offer)s, %(embedded)s", "embed end"),
+    _call("next_request", "%(extract_job)s, %(extract_token)s, %(model)s", "extract end"),
+    _call("next_request", "%(llm_job)s, %(llm_token)s, %(model)s, %(decided)s", "llm end"),
+    _call("next_request", "%(merging_job)s, %(merging_token)s, %(model)s, %(merged)s", "merge end"),
+    _call(
+        "next_request",
+        "%(noticing_job)s, %(noticing_token)s, %(model)s, %(noticed)s",
+        "pattern end",
+    ),
+    _call(
+        "next_request",
+        "%(summarize_job)s, %(summarize_token)s, %(model)s, %(summarized)s",
+        "summarize end",
+    ),
+    _call(
+        "next_request",
+        "%(compact_job)s, %(compact_token)s, %(model)s, %(compacted)s",
+        "compact end",
+    ),
     # sessions
     _global("ensure_user", "%(name)s"),
     _call("open_session", "'gpt-4o-mini', %(mark)s, p_parent_session_id => %(session)s"),
@@ -161,26 +188,11 @@ CALLS: list[Call] = [
     _global("claim_jobs", "'tester', p_limit => 5"),
     _call("next_request", "%(embed_job)s, %(embed_token)s, %(offer)s", "embed"),
     _call("next_request", "%(extract_job)s, %(extract_token)s, %(offer)s", "extract"),
-    _call("next_request", "%(llm_job)s, %(llm_token)s, %(offer)s", "llm"),
-    _call("next_request", "%(summarize_job)s, %(summarize_token)s, %(offer)s", "summarize"),
-    _call("next_request", "%(compact_job)s, %(compact_token)s, %(offer)s", "compact"),
-    _call("next_request", "%(merging_job)s, %(merging_token)s, %(offer)s", "merge"),
-    _call("next_request", "%(noticing_job)s, %(noticing_token)s, %(offer)s", "pattern"),
-    _call("job_input", "%(embed_job)s, %(embed_token)s", "embed"),
-    _call("job_input", "%(extract_job)s, %(extract_token)s", "extract"),
-    _call("consolidation_input", "%(llm_job)s, %(llm_token)s, %(candidates)s"),
-    _call("job_input", "%(llm_job)s, %(llm_token)s", "llm"),
-    _call("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s", "llm"),
-    _call("job_input", "%(summarize_job)s, %(summarize_token)s", "summarize"),
-    _call("job_input", "%(compact_job)s, %(compact_token)s", "compact"),
-    _call("job_input", "%(merging_job)s, %(merging_token)s", "merge"),
-    _call("job_input", "%(noticing_job)s, %(noticing_token)s", "pattern"),
-    _call("finish_job", "%(merging_job)s, %(merging_token)s, %(merged)s", "merge"),
-    _call("finish_job", "%(noticing_job)s, %(noticing_token)s, %(noticed)s", "pattern"),
-    _call("finish_job", "%(summarize_job)s, %(summarize_token)s, %(summarized)s", "summarize"),
-    _call("finish_job", "%(compact_job)s, %(compact_token)s, %(compacted)s", "compact"),
-    _call("finish_job", "%(embed_job)s, %(embed_token)s, %(embedded)s, %(phases)s", "embed"),
-    _call("finish_job", "%(extract_job)s, %(extract_token)s, %(extracted)s", "extract"),
+    _call("next_request", "%(llm_job)s, %(llm_token)s, %(model)s", "llm"),
+    _call("next_request", "%(summarize_job)s, %(summarize_token)s, %(model)s", "summarize"),
+    _call("next_request", "%(compact_job)s, %(compact_token)s, %(model)s", "compact"),
+    _call("next_request", "%(merging_job)s, %(merging_token)s, %(model)s", "merge"),
+    _call("next_request", "%(noticing_job)s, %(noticing_token)s, %(model)s", "pattern"),
     _call("extend_lease", "%(embed_job)s, %(embed_token)s, '1 hour'"),
     _call("fail_job", "%(embed_job)s, %(embed_token)s, 'boom', true, %(phases)s"),
     _global("retry_dead_jobs"),
@@ -251,7 +263,7 @@ def furnish(conn: Connection, mark: str) -> World:
     call(conn, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
     session = open_session(
         conn, user, p_system_prompt=f"You know {mark}.", p_title=mark, p_metadata={"mark": mark},
-        p_context_window_size=2000, p_max_response_tokens=500,
+        p_context_window_size=1200, p_max_response_tokens=500,
     )  # fmt: skip
     closed = open_session(conn, user, p_title=f"{mark} closed", p_agent_id=mark, p_model_id=mark)
     tool_call = {
@@ -368,19 +380,13 @@ def furnish(conn: Connection, mark: str) -> World:
                     "error": mark}])  # fmt: skip
     call(conn, "enqueue_job", p_user_id=user, p_kind="pattern", p_session_id=session,
          p_dedupe_key=mark, p_payload={"mark": mark})  # fmt: skip
-    call(conn, "finish_job", p_user_id=user, p_job_id=keys.pop("index_job"),
-         p_lease_token=keys.pop("index_token"),
-         p_result={"through_turn": 30,
-                   "messages": [{"turn_index": 1, "embedding": vector(1)}]})  # fmt: skip
+    indexed = {"user_id": user, "job_id": keys.pop("index_job"),
+               "lease_token": keys.pop("index_token"), "kind": "embed"}  # fmt: skip
+    do_job(conn, indexed, {"embed": lambda text: vector(1) if "that 0 is" in text else None})
     # what a model has made for a job that died before it was done
     conn.execute("update recall.jobs set work = %s where job_id = %s",
                  [Jsonb({"made": {"candidates": [{"content": mark}]}}),
                   keys["merge_job"]])  # fmt: skip
-    (window,) = call(conn, "job_input", p_user_id=user, p_job_id=keys["compact_job"],
-                     p_lease_token=keys["compact_token"])  # fmt: skip
-    compacted = {
-        key: window["job_input"][key] for key in ("from_turn", "through_turn", "retracted")
-    }
     call(conn, "record_access", p_user_id=user, p_memory_ids=memories[:5],
          p_relevance="{0.1,0.2,0.3,0.4,0.5}", p_efficiency=0.9)  # fmt: skip
 
@@ -399,7 +405,7 @@ def furnish(conn: Connection, mark: str) -> World:
          p_payload_body=body.encode(), p_metadata={"mark": mark})  # fmt: skip
 
     answered = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    return keys | {
+    world = keys | {
         "user": user,
         "later": datetime.now(UTC) + timedelta(days=400),
         "old_key": bytes(60),
@@ -417,6 +423,8 @@ def furnish(conn: Connection, mark: str) -> World:
         "retracted": retracted,
         "disputed": disputed["memory_id"],
         "goal": goal,
+        "part": memories[21],
+        "episode": episodes[0],
         "request": request,
         "text": f"{mark} likes thing number 9",
         "new_text": f"{mark} has a new bicycle",
@@ -441,8 +449,8 @@ def furnish(conn: Connection, mark: str) -> World:
         "fixed": Jsonb(
             {"selection": "all", "memories_as_of": "session_start", "placement": "system_prompt"}
         ),
-        "offer": Jsonb({"chat_model": "gpt-4o-mini", "embed_batch": 8,
-                        "embedding_model": "openai:text-embedding-3-small"}),
+        "offer": Jsonb(WORKER | VECTORS),
+        "model": Jsonb(WORKER | NO_VECTORS),
         "candidates": Jsonb(
             [{"content": f"{mark} candidate {n}", "kind": "fact"} for n in range(5)]
         ),
@@ -452,38 +460,74 @@ def furnish(conn: Connection, mark: str) -> World:
              {"decision": "DELETE", "target_id": str(memories[9])},
              {"decision": "NONE"}]
         ),
-        "embedded": Jsonb(
-            {"through_turn": 60,
-             "messages": [{"turn_index": n, "embedding": vector(n)} for n in range(1, 11)],
-             "memories": [{"memory_id": str(memories[3]), "embedding": vector(3)},
-                          {"memory_id": str(goal), "embedding": vector(200)}]}
-        ),
-        "compacted": Jsonb(compacted | {"content": f"{mark} counted.", "token_count": 3}),
-        "merged": Jsonb(
-            {"merges": [{"content": f"{mark} likes thing number 21 and 22",
-                         "memory_ids": [str(memories[21]), str(memories[22])]}],
-             "embeddings": [vector(400)]}
-        ),
-        "noticed": Jsonb(
-            {"content": f"{mark} keeps asking about bicycles", "embedding": vector(401),
-             "solutions": [{"memory_id": episodes[0], "solution": "a shop"}]}
-        ),
-        "summarized": Jsonb({"through_turn": 60, "content": f"{mark} counted."}),
-        "decided": Jsonb(
-            {
-                "from_turn": 0,
-                "through_turn": 30,
-                "candidates": [
-                    {"content": f"{mark} learnt {n}", "turns": [n + 1]} for n in range(5)
-                ],
-                "episodes": [{"content": f"{mark} counted to thirty", "turns": [1, 2]}],
-                "decisions": [
-                    {"ordinal": 1, "decision": "UPDATE", "target_id": str(memories[8])},
-                    {"ordinal": 2, "decision": "DELETE", "target_id": str(memories[9])},
-                    {"ordinal": 3, "decision": "NONE"},
-                ],
-            }
-        ),
-        "extracted": Jsonb({"through_turn": 60}),
         "phases": Jsonb([{"phase": "embed", "duration_ms": 1}]),
     }  # fmt: skip
+    learn(conn, world, [fact(f"{mark} learnt to like thing number {n}", turns=[2 * n - 1])
+                        for n in range(1, 6)])  # fmt: skip
+    return world | answers(conn, world)
+
+
+def leased(world: World, name: str) -> dict[str, Any]:
+    """Return a job of the world as claim_jobs names it."""
+    return {"user_id": world["user"], "job_id": world[f"{name}_job"],
+            "lease_token": world[f"{name}_token"]}  # fmt: skip
+
+
+def in_flight(conn: Connection, world: World, name: str) -> dict[str, Any]:
+    """Return the request in flight of a job of the world."""
+    offer = VECTORS if name == "embed" else NO_VECTORS
+    return ask(conn, leased(world, name), **offer)
+
+
+DECISIONS = ("UPDATE", "DELETE", "NONE", "ADD", "ADD")
+
+
+def learn(conn: Connection, world: World, facts: list[dict[str, Any]]) -> None:
+    """Answer the first question of the world's extraction: facts, and an episode."""
+    said = {
+        "facts": facts,
+        "episodes": [{"content": f"{world['mark']} counted to thirty", "turns": [1, 2]}],
+    }
+    answer = answer_to(in_flight(conn, world, "llm"), {"extract": said})
+    ask(conn, leased(world, "llm"), answer, **NO_VECTORS)
+
+
+ANSWERS = {"embedded": "embed", "decided": "llm", "summarized": "summarize",
+           "compacted": "compact", "merged": "merging", "noticed": "noticing"}  # fmt: skip
+"""The world's answers, and the jobs that they end."""
+
+
+def answers(
+    conn: Connection, world: World, keys: Iterable[str] = ANSWERS, text: str | None = None
+) -> World:
+    """Return answers to requests in flight of the world's jobs, which end them.
+
+    `text` is what a summary says; by default it has the mark of the world.
+    """
+    mark = world["mark"]
+    said = f"{text or mark} counted."
+
+    def decided(request: dict[str, Any]) -> Any:
+        shown = re.findall(r"^(\d+)\. ", request["messages"][1]["content"], re.MULTILINE)
+        return {"decisions": [
+            {"candidate": int(number), "decision": decision,
+             "target": 1 if decision in ("UPDATE", "DELETE") else None}
+            for number, decision in zip(shown, DECISIONS, strict=False)]}  # fmt: skip
+
+    script = {
+        "embed": lambda text: vector(len(text)),
+        "consolidate": decided,
+        "summarize": {"summary": said},
+        "compact": {"summary": said},
+        "merge": {"merges": [{"content": f"{mark} likes thing number 21 and 22",
+                              "parts": [2, 3]}]},
+        "pattern": {"pattern": f"{mark} keeps asking about bicycles", "tags": [],
+                    "solutions": [{"episode": 1, "solution": "a shop"}]},
+    }  # fmt: skip
+    made = {}
+    for key in keys:
+        answer = answer_to(in_flight(conn, world, ANSWERS[key]), script)
+        if "content" in answer:  # parsed, so that attacks reach each text in it
+            answer["value"] = json.loads(answer.pop("content"))
+        made[key] = Jsonb(answer)
+    return made

@@ -62,22 +62,18 @@ SAMPLES: dict[str, Any] = {
 """What else: by type."""
 
 BASES: dict[str, list[dict[str, str]]] = {
-    "finish_job": [
-        {"p_job_id": f"{job}_job", "p_lease_token": f"{job}_token", "p_result": result}
-        for job, result in (
-            ("embed", "embedded"), ("llm", "decided"), ("extract", "extracted"),
-            ("summarize", "summarized"), ("compact", "compacted"), ("merging", "merged"),
-            ("noticing", "noticed"),
-        )
-    ],
     "next_request": [
-        {"p_job_id": f"{job}_job", "p_lease_token": f"{job}_token", "p_worker": "offer"}
-        for job in ("embed", "llm", "extract", "summarize", "compact", "merging", "noticing")
+        {"p_job_id": f"{job}_job", "p_lease_token": f"{job}_token", "p_worker": offer,
+         "p_answer": answer}
+        for job, offer, answer in (
+            ("embed", "offer", "embedded"), ("llm", "model", "decided"),
+            ("summarize", "model", "summarized"), ("compact", "model", "compacted"),
+            ("merging", "model", "merged"), ("noticing", "model", "noticed"),
+        )
     ],
     "compile_context": [{"p_options": key} for key in ("options", "quoting", "fixed")],
     "explain_context": [{"p_options": key} for key in ("options", "quoting", "fixed")],
     "append_messages": [{"p_messages": key} for key in ("messages", "tools")],
-    "consolidation_input": [{"p_job_id": "llm_job", "p_lease_token": "llm_token"}],
     "restore_memory": [{"p_memory_id": "retracted"}],
     "achieve_goal": [{"p_memory_id": "goal"}],
     "resolve_dispute": [{"p_memory_id": "disputed"}],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import secrets
 import shutil
@@ -27,6 +28,9 @@ Connection = psycopg.Connection[Any]
 Message = dict[str, Any]
 
 MODEL = "gpt-4o-mini"
+EMBEDDING_MODEL = "openai:text-embedding-3-small"
+WORKER = {"chat_model": MODEL, "embedding_model": EMBEDDING_MODEL, "embed_batch": 16}
+"""What a worker of the tests offers to next_request."""
 
 
 @contextmanager
@@ -270,14 +274,50 @@ def plan_nodes(conn: Connection, work: Callable[[], object]) -> list[str]:
     )
 
 
+def ask(
+    conn: Connection, job: Mapping[str, Any], answer: Mapping[str, Any] | None = None, **worker: Any
+) -> dict[str, Any]:
+    """Call next_request on a leased job, as a worker that offers a model and an embedder."""
+    query = "select recall.next_request(%s, %s, %s, %s::jsonb, %s::jsonb)"
+    found: dict[str, Any] = value(
+        conn, query,
+        [job["user_id"], job["job_id"], job["lease_token"], json.dumps(WORKER | worker),
+         None if answer is None else json.dumps(answer)],
+    )  # fmt: skip
+    return found
+
+
+def do_job(
+    conn: Connection, job: Mapping[str, Any], answers: Mapping[str, Any] | None = None,
+    **worker: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Do a leased job with scripted answers, and return how it ended.
+
+    `answers` has the JSON that a model says for each purpose, or a function that makes it of the
+    request. That of "embed" is a function from a text to its vector. Without one the texts of an
+    embed job have no vectors, and for other jobs the worker offers no embedder. "usage" is that of
+    each answer.
+    """
+    answers = answers or {}
+    if "embed" not in answers and job["kind"] != "embed":
+        worker = {"embedding_model": None} | worker
+    request = ask(conn, job, **worker)
+    while request["type"] in ("chat", "embed"):
+        request = ask(conn, job, answer_to(request, answers), **worker)
+    return request
+
+
+def answer_to(request: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer to a request, of scripted ones as do_job has them."""
+    answer = {"request_id": request["request_id"], "usage": answers.get("usage")}
+    if request["type"] == "embed":
+        vector_of = answers.get("embed", lambda _: None)
+        return answer | {"vectors": [vector_of(text) for text in request["inputs"]]}
+    said = answers[request["purpose"]]
+    return answer | {"content": json.dumps(said(request) if callable(said) else said)}
+
+
 def index_messages(db: Connection) -> None:
     """Be the worker of the embed jobs, without a model: words alone."""
-    while job := db.execute(
-        "select user_id, job_id, lease_token from recall.claim_jobs('test', '{embed}')"
-    ).fetchone():
-        row = db.execute("select recall.job_input(%s, %s, %s)", job).fetchone()
-        assert row is not None
-        db.execute(
-            "select recall.finish_job(%s, %s, %s, %s)",
-            [*job, Jsonb({"through_turn": row[0]["through_turn"]})],
-        )
+    while jobs := call(db, "claim_jobs", p_worker="test", p_kinds=["embed"]):
+        assert do_job(db, jobs[0])["type"] == "done"

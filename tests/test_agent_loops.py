@@ -12,11 +12,16 @@ import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from psycopg.types.json import Jsonb
 
 from pgrecall.errors import InvalidInputError
 from pgrecall.tokens import count_message_tokens, count_text_tokens
-from support import together, value
+from support import (
+    do_job,
+    rows,
+    session_row,
+    together,
+    value,
+)
 from test_context import append, compile_context, open_session
 from transcripts import MODEL, assert_valid, prompt_tokens
 
@@ -309,28 +314,14 @@ def test_a_random_transcript_is_refused_or_compiled_with_nothing_missing(
         assert asked[-1] in [m["content"] for m in compiled["messages"] if m["role"] == "user"]
 
 
-def claimed(db: Connection, user: uuid.UUID) -> tuple[uuid.UUID, uuid.UUID]:
-    row = db.execute(
-        "select job_id, lease_token from recall.claim_jobs('test', '{compact}', 1000)"
-        " where user_id = %s", [user],
-    ).fetchone()  # fmt: skip
-    assert row is not None
-    return row[0], row[1]
-
-
 def compact(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str = "A summary.") -> int:
     """Compact a session as a worker does, if there is anything to compact; return its turn."""
     db.execute("delete from recall.jobs where user_id = %s", [user])
     db.execute("select recall._enqueue_job(%s, 'compact', %s, %s)", [user, session, str(session)])
-    job, token = claimed(db, user)
-    given_input = value(db, "select recall.job_input(%s, %s, %s)", [user, job, token])
-    result = {key: given_input[key] for key in ("from_turn", "through_turn", "retracted")}
-    assert value(
-        db,
-        "select recall.finish_job(%s, %s, %s, %s)",
-        [user, job, token, Jsonb(result | {"content": text})],
-    )
-    return int(given_input["through_turn"])
+    [job] = rows(db, "select * from recall.claim_jobs('test', '{compact}', 1000)"
+                     " where user_id = %s", [user])  # fmt: skip
+    assert do_job(db, job, {"compact": {"summary": text}})["type"] == "done"
+    return int(session_row(db, user, session)["compacted_through_turn"])
 
 
 # The task of the turn
@@ -490,18 +481,6 @@ def test_user_turns_stay_while_they_fit(db: Connection, user: uuid.UUID) -> None
                                    assistant_says("Done") | {"token_count": 136}])  # fmt: skip
     assert compact(db, user, session) == 8
     assert compact(db, user, session) == 8, "what is left is below the threshold"
-
-
-def test_a_compaction_that_would_cut_an_exchange_is_refused(
-    db: Connection, user: uuid.UUID
-) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
-    append(db, user, session, counted([user_says("Find it.")]) + loop(80))
-    job, token = claimed(db, user)
-    result = {"content": "x", "from_turn": 1, "retracted": "{}"}
-    with pytest.raises(psycopg.Error, match="through_turn 2 ends inside an exchange"):
-        db.execute("select recall.finish_job(%s, %s, %s, %s)",
-                   [user, job, token, Jsonb(result | {"through_turn": 2})])  # fmt: skip
 
 
 def test_a_cache_stable_agent_loop_repeats_its_prefix(db: Connection, user: uuid.UUID) -> None:

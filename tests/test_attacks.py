@@ -235,7 +235,7 @@ ODD_JSON: list[Any] = [
 ]  # fmt: skip
 """Of a type that a place in a JSON value does not expect, too large, too small or too deep."""
 
-SLOW = {"finish_job": 3, "import_user": 40}
+SLOW = {"next_request": 3, "import_user": 40}
 """Of the many places in their documents every so-manieth is attacked."""
 
 

@@ -15,9 +15,10 @@ import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from everyfunction import CALLS, Call, World, furnish
+from everyfunction import ANSWERS, CALLS, Call, World, answers, furnish, learn
 from pgrecall.errors import NotFoundError
-from support import call, raise_errors, rows, said, together, value, wait_for_lock
+from scripted_model import fact
+from support import call, do_job, raise_errors, rows, said, together, value, wait_for_lock
 from test_forget import counts, furnished, wait_for_all
 from test_forget_parts import traces
 
@@ -246,7 +247,7 @@ def talking(db: Connection) -> World:
     db.execute("update recall.session_summaries set content = %s where session_id = %s",
                [word, world["session"]])  # fmt: skip
     tool = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    return world | {
+    return world | answers(db, world, ("summarized", "compacted"), word) | {
         "word": word,
         "here": f"has a {word}",
         "said": Jsonb({"text": word}),
@@ -258,9 +259,13 @@ def talking(db: Connection) -> World:
             {"decision": "ADD", "content": f"{word} decided"},
             {"decision": "UPDATE", "target_id": str(world["memory"]), "content": f"{word} now"},
             {"decision": "DELETE", "target_id": str(world["goal"])}]),
-        "compacted": Jsonb(world["compacted"].obj | {"content": f"{word} counted"}),
-        "summarized": Jsonb({"through_turn": 60, "content": f"{word} counted"}),
     }  # fmt: skip
+
+
+OF_NO_SESSION = ("llm", "merge", "pattern")
+"""Jobs of the world that are about another session than the rest, or none."""
+
+GONE = [({"type": "gone"},)]
 
 
 def calls_here(db: Connection) -> list[Call]:
@@ -289,8 +294,8 @@ def test_a_call_that_waits_brings_no_conversation_back(
             assert outcome.sqlstate == "RC001", (asked, outcome)
         elif asked in HERE:
             pytest.fail(f"{asked} answered {outcome}")
-        elif asked.function == "finish_job" and asked.label not in ("llm", "merge", "pattern"):
-            assert outcome == [(False,)], asked
+        elif asked.function == "next_request" and asked.label.split()[0] not in OF_NO_SESSION:
+            assert outcome == GONE, asked
     assert left_of(db, world) == {}, (waited, outcomes)
 
 
@@ -314,8 +319,8 @@ def test_what_was_just_written_to_a_conversation_goes_too(
         assert outcomes["claim_jobs"]
     else:
         assert len(worked) > 60
-        finished = {name: done for name, done in outcomes.items() if name.startswith("finish")}
-        assert set(map(str, finished.values())) == {"[(True,)]"}, finished
+        ends = {name: end[0][0]["type"] for name, end in outcomes.items() if name.endswith(" end")}
+        assert [*ends.values()] == ["done"] * 7, outcomes
     assert left_of(db, world) == {}, outcomes
 
 
@@ -329,12 +334,13 @@ def test_what_is_just_learnt_of_a_conversation(
     user, job = world["user"], world["llm_job"]
     world["session"] = value(db, "select session_id from recall.jobs where user_id = %s"
                                  " and job_id = %s", [user, job])  # fmt: skip
-    finish = asking("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s")
+    finish = asking("next_request", "%(llm_job)s, %(llm_token)s, %(model)s, %(decided)s")
     if comes_first == "writer":
         outcomes = come_first(db, connect, FORGET_SESSION, [[finish]], world)
     else:
         outcomes, _ = come_second(db, connect, FORGET_SESSION, [finish], world)
-    assert outcomes["finish_job"] == [(comes_first == "writer",)]
+    [(end,)] = outcomes["next_request"]
+    assert end["type"] == {"writer": "done", "eraser": "gone"}[comes_first]
     for word in (str(world["session"]), "learnt", "counted to thirty"):
         assert traces(db, user, word) == [], word
 
@@ -367,8 +373,12 @@ ABOUT = {
     "update": asking("apply_decisions", "%(session)s, %(update)s", "update"),
     "delete": asking("apply_decisions", "%(session)s, %(delete)s", "delete"),
     "none": asking("apply_decisions", "%(session)s, %(none)s", "none"),
-    "extract": asking("finish_job", "%(llm_job)s, %(llm_token)s, %(decided)s", "extract"),
-    "embed job": asking("finish_job", "%(embed_job)s, %(embed_token)s, %(embedded)s", "embed"),
+    "extract": asking(
+        "next_request", "%(llm_job)s, %(llm_token)s, %(model)s, %(decided)s", "extract"
+    ),
+    "embed job": asking(
+        "next_request", "%(embed_job)s, %(embed_token)s, %(offer)s, %(embedded)s", "embed"
+    ),
     "repeat": asking("enqueue_job", "'merge', null, 'again', %(merge)s", "merge"),
     "access": asking("record_access", "array[%(memory)s::uuid], '{0.5}'"),
     "language": asking("configure_user", '\'{"language": "german"}\''),
@@ -380,13 +390,15 @@ ABOUT = {
 }
 """Who has something to do with a memory at this moment, and how it would bring it back."""
 
-MERGE = asking("finish_job", "%(merging_job)s, %(merging_token)s, %(merged)s", "merge")
+MERGE = asking("next_request", "%(merging_job)s, %(merging_token)s, %(model)s, %(merged)s", "merge")
 RETURN = asking("fail_job", "%(merging_job)s, %(merging_token)s, 'boom'")
 ACHIEVE = asking("achieve_goal", "%(memory)s")
 RESTORE = asking("restore_memory", "%(memory)s")
 ACCEPT = asking("resolve_dispute", "%(disputed)s, true", "accepted")
 REFUSE = asking("resolve_dispute", "%(disputed)s, false", "refused")
-NOTICE = asking("finish_job", "%(noticing_job)s, %(noticing_token)s, %(noticed)s", "pattern")
+NOTICE = asking(
+    "next_request", "%(noticing_job)s, %(noticing_token)s, %(model)s, %(noticed)s", "pattern"
+)
 
 SECOND: list[tuple[str | int, list[Call], str]] = [
     ("part", [MERGE, RETURN], "thing number 21"),
@@ -422,20 +434,23 @@ ENDING: list[tuple[str | int, list[Call], str]] = [
 """More of these, which would be in the way of those."""
 
 
-def about(db: Connection, world: World, forgotten: str | int) -> World:
-    """Return the world with calls about one of its memories."""
+def about(db: Connection, world: World, forgotten: str | int, calls: list[Call]) -> World:
+    """Return the world with what these calls about one of its memories need."""
     word = f"thing number {forgotten}"
     if isinstance(forgotten, int):
         target = str(value(db, "select memory_id from recall.memory_store where user_id = %s"
                                " and content = %s and ended_at is null",
                            [world["user"], f"{world['mark']} likes {word}"]))  # fmt: skip
-    elif forgotten == "episode":
-        target = world["noticed"].obj["solutions"][0]["memory_id"]
-    elif forgotten == "part":
-        target = world["merged"].obj["merges"][0]["memory_ids"][0]
     else:
         target = str(world[forgotten])
-    return world | {
+    if ABOUT["extract"] in calls:
+        db.execute("update recall.jobs set work = null where job_id = %s", [world["llm_job"]])
+        learn(db, world, [fact(f"likes {word} even more", turns=[1])])
+    if ABOUT["embed job"] in calls:
+        db.execute("delete from recall.memory_embedding where memory_id = %s", [target])
+    # an erasure before this one has discarded what the jobs had asked
+    ended = [key for key in ANSWERS if any(f"%({key})s" in asked.query for asked in calls)]
+    return world | answers(db, world, ended) | {
         "memory": uuid.UUID(target),
         "new_text": f"really likes {word}", "text": f"no longer likes {word}",
         "update": Jsonb([{"decision": "UPDATE", "target_id": target,
@@ -443,11 +458,6 @@ def about(db: Connection, world: World, forgotten: str | int) -> World:
         "delete": Jsonb([{"decision": "DELETE", "target_id": target}]),
         "none": Jsonb([{"decision": "NONE", "target_id": target, "content": f"likes {word} so"}]),
         "merge": Jsonb({"tag": "x", "kind": "fact", "memory_ids": [target]}),
-        "decided": Jsonb(world["decided"].obj | {"decisions": [
-            {"ordinal": 1, "decision": "UPDATE", "target_id": target}],
-            "candidates": [{"content": f"likes {word} even more", "turns": [1]}]}),
-        "embedded": Jsonb(world["embedded"].obj | {"memories": [
-            {"memory_id": target, "embedding": world["vector"]}]}),
     }  # fmt: skip
 
 
@@ -468,7 +478,7 @@ def test_a_call_that_waits_brings_no_memory_back(db: Connection, connect: Connec
     """No row, vector, event or copy of it."""
     furnished_world = furnish(db, f"mark{uuid.uuid4().hex}")
     for forgotten, calls, word in SECOND:
-        world = about(db, furnished_world, forgotten)
+        world = about(db, furnished_world, forgotten, calls)
         outcomes, waited = come_second(db, connect, FORGET_MEMORY, calls, world)
         assert waited, forgotten
         for name, outcome in outcomes.items():
@@ -487,11 +497,12 @@ def test_what_was_just_made_of_a_memory_goes_too(
                " where user_id = %s and content like '%%number 11'",
                [furnished_world["user"]])  # fmt: skip
     for forgotten, calls, word in cases:
-        world = about(db, furnished_world, forgotten)
+        world = about(db, furnished_world, forgotten, calls)
         outcomes = come_first(db, connect, FORGET_MEMORY, [calls], world)
         for name, outcome in outcomes.items():
             assert not isinstance(outcome, psycopg.Error), (name, outcome)
             assert outcome not in ([], [(False,)]), name
+            assert not name.startswith("next_request") or outcome[0][0]["type"] == "done", outcome
         assert left_of_memory(db, world, forgotten, word) == {}, (forgotten, outcomes)
 
 
@@ -525,13 +536,8 @@ def test_parts_go_among_writers_and_sweeps(db: Connection, connect: Connect) -> 
         for _ in range(6):
             kinds = ["compact", "summarize", "embed"]
             for row in call(conn, "claim_jobs", p_worker="w", p_kinds=kinds, p_limit=3):
-                lease = {f"p_{key}": row[key] for key in ("user_id", "job_id", "lease_token")}
-                for given in tried(conn, "job_input", **lease):
-                    result = {key: part for key, part in given["job_input"].items()
-                              if key in ("from_turn", "through_turn", "retracted")}  # fmt: skip
-                    if row["kind"] != "embed":
-                        result["content"] = world["word"]
-                    tried(conn, "finish_job", **lease, p_result=result)
+                said = {"summary": world["word"]}
+                do_job(conn, row, {"compact": said, "summarize": said})
 
     def uses(conn: Connection) -> None:
         for memory in memories * 2:

@@ -17,11 +17,12 @@ import pytest
 from psycopg import conninfo
 from psycopg.types.json import Jsonb
 
-from everyfunction import World, furnish
+from everyfunction import World, furnish, leased
 from pgrecall.errors import NotFoundError
 from servers import TestServer
 from support import (
     append,
+    ask,
     call,
     login_role,
     open_session,
@@ -277,11 +278,8 @@ def test_jobs_of_a_forgotten_user_do_nothing(db: Connection, world: World) -> No
     call(db, "remember", p_user_id=user, p_content="I am new here")
     before = sums(db, user)
     for kind in JOBS:
-        job, token = world[f"{kind}_job"], world[f"{kind}_token"]
-        with refused("RC001"):
-            call(db, "job_input", p_user_id=user, p_job_id=job, p_lease_token=token)
-        lease = {"p_user_id": user, "p_job_id": job, "p_lease_token": token}
-        assert call(db, "finish_job", **lease, p_result={}) == [{"finish_job": False}]
+        assert ask(db, leased(world, kind)) == {"type": "gone"}
+        lease = {f"p_{name}": one for name, one in leased(world, kind).items()}
         assert call(db, "fail_job", **lease, p_error="late") == [{"fail_job": False}]
     assert sums(db, user) == before
     forget(db, user)
@@ -318,12 +316,12 @@ WRITES: dict[str, str] = {
     "enqueue": "select recall.enqueue_job(%(user)s, 'extract', %(session)s)",
     "annotate": "select recall.annotate_message(%(user)s, %(session)s, 3, %(changes)s)",
     "close": "select recall.close_session(%(user)s, %(session)s)",
-    "finish embed": "select recall.finish_job(%(user)s, %(embed_job)s, %(embed_token)s,"
-                    " %(embedded)s, %(phases)s)",
-    "finish extract": "select recall.finish_job(%(user)s, %(llm_job)s, %(llm_token)s,"
-                      " %(decided)s)",
-    "finish compact": "select recall.finish_job(%(user)s, %(compact_job)s, %(compact_token)s,"
-                      " %(compacted)s)",
+    "finish embed": "select recall.next_request(%(user)s, %(embed_job)s, %(embed_token)s,"
+                    " %(offer)s, %(embedded)s)",
+    "finish extract": "select recall.next_request(%(user)s, %(llm_job)s, %(llm_token)s,"
+                      " %(model)s, %(decided)s)",
+    "finish compact": "select recall.next_request(%(user)s, %(compact_job)s, %(compact_token)s,"
+                      " %(model)s, %(compacted)s)",
     "heartbeat": "select recall.extend_lease(%(user)s, %(embed_job)s, %(embed_token)s, '1 hour')",
     "configure": "select recall.configure_user(%(user)s, '{\"extraction\": \"none\"}')",
     "flush": "select recall.flush_access_log()",

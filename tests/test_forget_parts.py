@@ -9,10 +9,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from everyfunction import furnish
+from everyfunction import NO_VECTORS, furnish, leased
 from invariants import check_invariants
 from pgrecall import AgentMemory
-from support import append, call, open_session, refused, rows, said, value
+from support import append, ask, call, open_session, refused, rows, said, value
 from test_forget import sums, tables_with_users
 
 Connection = psycopg.Connection[Any]
@@ -59,9 +59,8 @@ def test_what_was_made_of_it_goes(db: Connection) -> None:
     """A merge and its other parts, a pattern, a contradiction."""
     world = furnish(db, "marked")
     user = world["user"]
-    lease = {"p_user_id": user, "p_job_id": world["merging_job"],
-             "p_lease_token": world["merging_token"], "p_result": world["merged"].obj}  # fmt: skip
-    assert call(db, "finish_job", **lease) == [{"finish_job": True}]
+    done = ask(db, leased(world, "merging"), world["merged"].obj, **NO_VECTORS)
+    assert done["type"] == "done"
     (part,) = rows(db, "select memory_id from recall.memory_store where user_id = %s"
                        " and content = 'marked likes thing number 21'", [user])  # fmt: skip
     call(db, "forget_memory", p_user_id=user, p_memory_id=part["memory_id"])

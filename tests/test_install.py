@@ -26,6 +26,7 @@ from servers import TestServer, running_server
 from support import (
     append,
     call,
+    do_job,
     login_role,
     open_session,
     raise_errors,
@@ -141,6 +142,19 @@ def test_every_route_gives_the_same_catalog(server: TestServer) -> None:
     for which, result in results.items():
         assert result[0] == first[0], which
         assert result[1] == first[1], which
+
+
+def test_an_upgrade_drops_functions_that_left_the_schema(empty_dsn: str) -> None:
+    install_by_driver(empty_dsn, **SMALL)
+    gone = ("job_input(uuid, uuid, uuid)", "finish_job(uuid, uuid, uuid, jsonb, jsonb)",
+            "consolidation_input(uuid, uuid, uuid, jsonb, halfvec[])")  # fmt: skip
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        for signature in gone:
+            conn.execute(f"create function recall.{signature} returns text return 'old'".encode())
+    install_by_psql(empty_dsn)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        for signature in gone:
+            assert value(conn, "select to_regprocedure(%s)", [f"recall.{signature}"]) is None
 
 
 def test_an_upgrade_keeps_what_was_configured(empty_dsn: str) -> None:
@@ -752,10 +766,7 @@ def fill(conn: Connection) -> tuple[uuid.UUID, uuid.UUID]:
         call(conn, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
     call(conn, "configure", p_changes={"session_ttl": "9 days"})
     for job in call(conn, "claim_jobs", p_worker="w", p_kinds=["embed"], p_limit=2):
-        held = {f"p_{key}": job[key] for key in ("user_id", "job_id", "lease_token")}
-        (given,) = call(conn, "job_input", **held)
-        call(conn, "finish_job", **held,
-             p_result={"through_turn": given["job_input"]["through_turn"]})  # fmt: skip
+        assert do_job(conn, job)["type"] == "done"
     return user, session
 
 

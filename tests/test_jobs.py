@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 import uuid
@@ -16,10 +17,15 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from scripted_model import fact
 from servers import DIMENSIONS
 from support import (
+    EMBEDDING_MODEL,
+    answer_to,
     append,
+    ask,
     call,
+    do_job,
     job_rows,
     open_session,
     plan_nodes,
@@ -30,6 +36,7 @@ from support import (
     session_row,
     together,
     value,
+    wait_for_lock,
 )
 
 Connection = psycopg.Connection[Any]
@@ -73,14 +80,9 @@ def held(job: Job) -> dict[str, Any]:
     }
 
 
-def job_input(conn: Connection, job: Job) -> dict[str, Any]:
-    return call(conn, "job_input", **held(job))[0]["job_input"]
-
-
-def finish(conn: Connection, job: Job, result: Any = None, phases: Any = None) -> bool:
-    more = {} if phases is None else {"p_phases": Jsonb(phases)}
-    (row,) = call(conn, "finish_job", **held(job), p_result=Jsonb(result or {}), **more)
-    return row["finish_job"]
+def finish(conn: Connection, job: Job, answers: Any = None, **worker: Any) -> bool:
+    """Do a job with scripted answers; return whether it came to its end."""
+    return do_job(conn, job, answers, **worker)["type"] == "done"
 
 
 def fail(conn: Connection, job: Job, error: str | None = "boom", **more: Any) -> bool:
@@ -441,11 +443,10 @@ def test_a_finishing_and_a_stale_holder_at_once(
     for number in range(5):
         append(db, user, verbatim, said(f"I have been to {number} countries so far."))
         job = claim_one(db, "extract")
-        result = {"through_turn": number + 1}
         done = together(
             [
-                partial(finish, connections[0], job, result),
-                partial(finish, connections[1], job, result),
+                partial(finish, connections[0], job),
+                partial(finish, connections[1], job),
                 partial(fail, connections[2], job),
                 partial(extend, connections[3], job),
             ]
@@ -454,7 +455,7 @@ def test_a_finishing_and_a_stale_holder_at_once(
         assert sum(done[:3]) == 1, done
         if done[2]:
             db.execute("update recall.jobs set run_at = now() where kind = 'extract'")
-            assert finish(db, claim_one(db, "extract"), result)
+            assert finish(db, claim_one(db, "extract"))
         assert session_row(db, user, verbatim)["extracted_through_turn"] == number + 1
 
 
@@ -468,11 +469,9 @@ def test_a_lapsed_lease_is_nobodys(db: Connection, user: uuid.UUID, verbatim: uu
     before = stored(db, job["job_id"])
 
     def nothing_happens() -> None:
-        assert not finish(db, job, {"through_turn": 1})
+        assert do_job(db, job) == {"type": "gone"}
         assert not extend(db, job)
         assert not fail(db, job)
-        with refused("RC001", "is not under this lease"):
-            job_input(db, job)
 
     nothing_happens()
     assert stored(db, job["job_id"]) == before
@@ -491,9 +490,9 @@ def test_a_lapsed_lease_is_nobodys(db: Connection, user: uuid.UUID, verbatim: uu
     nothing_happens()
     assert rows(db, "select * from recall.memory_store where user_id = %s", [user]) == []
     assert extend(db, again)
-    assert finish(db, again, {"through_turn": 1})
+    assert finish(db, again)
     assert len(rows(db, "select * from recall.memory_store where user_id = %s", [user])) == 1
-    assert not finish(db, again, {"through_turn": 1}), "done is done"
+    assert do_job(db, again) == {"type": "gone"}, "done is done"
 
 
 def test_only_the_holder_touches_a_job(db: Connection, user: uuid.UUID) -> None:
@@ -506,11 +505,9 @@ def test_only_the_holder_touches_a_job(db: Connection, user: uuid.UUID) -> None:
         job | {"user_id": uuid.uuid4()},
         job | {"job_id": uuid.uuid4()},
     ):
-        assert not finish(db, wrong)
+        assert ask(db, wrong) == {"type": "gone"}
         assert not fail(db, wrong)
         assert not extend(db, wrong)
-        with refused("RC001"):
-            job_input(db, wrong)
     assert stored(db, job["job_id"]) == before
 
 
@@ -653,23 +650,14 @@ def test_verbatim_extraction(db: Connection, user: uuid.UUID, verbatim: uuid.UUI
         ],
     )
     job = claim_one(db, "extract:verbatim")
-    given = job_input(db, job)
-    assert [c["content"] for c in given["candidates"]] == [
+    request = ask(db, job)
+    assert request["inputs"] == [
         "I work at the harbour office.",
         "My sister Eva lives in Turku. Right?",
     ], "no small talk, no mere question, nothing longer than a memory may be"
-    assert (given["from_turn"], given["through_turn"], given["mode"]) == (0, 6, "verbatim")
-    phases = [
-        {"phase": "embed", "duration_ms": 12.5, "items": 2, "model_id": "m"},
-        {"phase": "other", "duration_ms": 1, "cost_microcents": 5_000_000_000, "error": None},
-    ]
-    result = {
-        "from_turn": 0,
-        "through_turn": 6,
-        "embeddings": [vector(1), vector(2)],
-        "embedding_model": given["model"],
-    }
-    assert finish(db, job, result, phases)
+    answer = {"request_id": request["request_id"], "vectors": [vector(1), vector(2)],
+              "usage": {"prompt_tokens": 15}, "latency_ms": 12.5}  # fmt: skip
+    assert ask(db, job, answer)["type"] == "done"
 
     first, second = memories(db, user)
     assert first["content"] == "I work at the harbour office."
@@ -683,8 +671,7 @@ def test_verbatim_extraction(db: Connection, user: uuid.UUID, verbatim: uuid.UUI
     spans = rows(db, "select * from recall.job_phases where job_id = %s order by phase",
                  [job["job_id"]])  # fmt: skip
     assert [(s["phase"], s["items"], s["cost_microcents"], s["kind"]) for s in spans] == [
-        ("embed", 2, 0, "extract"),
-        ("other", 0, 5_000_000_000, "extract"),
+        ("embed", 2, 30, "extract"),
         ("persist", 2, 0, "extract"),
     ]
     assert {s["session_id"] for s in spans} == {verbatim}
@@ -695,7 +682,7 @@ def test_verbatim_extraction_without_an_embedder(
 ) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"embed_messages": False})
     append(db, user, verbatim, said("I work at the harbour office."))
-    assert finish(db, claim_one(db, "extract"), {"through_turn": 1})
+    assert finish(db, claim_one(db, "extract"))
     assert len(memories(db, user)) == 1
     assert [job["kind"] for job in job_rows(db, user)] == ["embed"], "the vector comes later"
 
@@ -705,14 +692,14 @@ def test_a_turn_in_between_is_extracted_again(
 ) -> None:
     append(db, user, verbatim, said("I work at the harbour office."))
     job = claim_one(db, "extract")
-    given = job_input(db, job)
+    request = ask(db, job)
     append(db, user, verbatim, said("I moved to Bergen last week."))
     db.execute("delete from recall.jobs where kind = 'extract' and state = 'ready'")  # even so
-    assert finish(db, job, {"through_turn": given["through_turn"]})
+    assert ask(db, job, answer_to(request, {}))["type"] == "done"
     assert len(memories(db, user)) == 1
     again = claim_one(db, "extract")
-    assert job_input(db, again)["from_turn"] == 1
-    assert finish(db, again, {"through_turn": 2})
+    assert ask(db, again)["inputs"] == ["I moved to Bergen last week."]
+    assert finish(db, again)
     assert len(memories(db, user)) == 2
 
 
@@ -721,9 +708,8 @@ def test_extraction_works_in_batches(db: Connection, user: uuid.UUID, verbatim: 
     append(db, user, verbatim, said(*(f"My lucky number is {n} I think." for n in range(7))))
     reached = []
     while taken := claim(db, p_kinds=["extract"]):
-        given = job_input(db, taken[0])
-        assert finish(db, taken[0], {"through_turn": given["through_turn"]})
-        reached.append(given["through_turn"])
+        assert finish(db, taken[0])
+        reached.append(session_row(db, user, verbatim)["extracted_through_turn"])
     assert reached == [3, 6, 7]
     assert len(memories(db, user)) == 7
 
@@ -733,67 +719,34 @@ def test_a_retracted_turn_is_not_extracted(
 ) -> None:
     append(db, user, verbatim, said("I work at the harbour office.", "My password is 1234 now."))
     job = claim_one(db, "extract")
-    given = job_input(db, job)
+    request = ask(db, job)
+    assert len(request["inputs"]) == 2
     call(db, "retract_turns", p_user_id=user, p_session_id=verbatim, p_from_turn=2)
-    vectors = [vector(n) for n in range(len(given["candidates"]))]
-    assert not finish(db, job, {"through_turn": 2, "embeddings": vectors}), "the world moved"
-    row = stored(db, job["job_id"])
-    assert (row["state"], memories(db, user)) == ("ready", [])
-    assert row["run_at"] <= now()
-    again = claim_one(db, "extract")
-    assert finish(db, again, {"through_turn": 2})
+    again = ask(db, job, answer_to(request, {}))
+    assert again["inputs"] == ["I work at the harbour office."], "vectors of other texts"
+    assert ask(db, job, answer_to(again, {}))["type"] == "done"
     assert [m["content"] for m in memories(db, user)] == ["I work at the harbour office."]
 
 
-@pytest.mark.parametrize(
-    ("result", "sqlstate", "words"),
-    [
-        ({}, "RC003", "through_turn is missing"),
-        ({"through_turn": "x"}, "RC003", "through_turn is x"),
-        ({"through_turn": 1, "from_turn": []}, "RC003", "from_turn"),
-        ({"through_turn": 1, "memories": []}, "RC003", "unknown key in p_result: memories"),
-        ({"through_turn": 1, "embeddings": {}}, "RC003", "embeddings is object"),
-        ({"through_turn": 1, "embeddings": ["x"]}, "RC004", "embeddings[0] is not a vector"),
-        ({"through_turn": 1, "embeddings": [[1, 2]]}, "RC004", "embeddings[0] has 2 dimensions"),
-        ({"through_turn": 1, "embeddings": [[0] * DIMENSIONS]}, "RC004", "zero vector"),
-        ({"through_turn": 1, "embeddings": [[1e9] * DIMENSIONS]}, "RC004", "embeddings[0]"),
-        ({"through_turn": 1, "embeddings": [["NaN"] * DIMENSIONS]}, "RC004", "embeddings[0]"),
-        ({"through_turn": 1, "embedding_model": "other"}, "RC004", "vectors of model other"),
-        ([], "RC003", "p_result is array"),
-        (None, "RC003", "p_result is null"),
-        ("done", "RC003", "p_result is string"),
-    ],
-)
-def test_a_garbage_extraction(
-    db: Connection, user: uuid.UUID, verbatim: uuid.UUID, result: Any, sqlstate: str, words: str
+@pytest.mark.concurrent
+def test_an_extraction_moves_on_between_the_step_and_its_effect(
+    db: Connection, connect: Connect, user: uuid.UUID, verbatim: uuid.UUID
 ) -> None:
     append(db, user, verbatim, said("I work at the harbour office."))
     job = claim_one(db, "extract")
-    before = stored(db, job["job_id"])
-    with refused(sqlstate, words):
-        call(db, "finish_job", **held(job), p_result=Jsonb(result))
-    assert stored(db, job["job_id"]) == before, "the job stays as it is"
-    assert memories(db, user) == []
-    assert session_row(db, user, verbatim)["extracted_through_turn"] == 0
-    assert finish(db, job, {"through_turn": 1})
-
-
-@pytest.mark.parametrize(
-    ("result", "why"),
-    [
-        ({"through_turn": 2}, "past the last turn"),
-        ({"through_turn": 1, "from_turn": 1}, "read after somebody else's extraction"),
-        ({"through_turn": 1, "embeddings": []}, "other candidates than now"),
-    ],
-)
-def test_a_world_that_moved(
-    db: Connection, user: uuid.UUID, verbatim: uuid.UUID, result: dict[str, Any], why: str
-) -> None:
-    append(db, user, verbatim, said("I work at the harbour office."))
-    job = claim_one(db, "extract")
-    assert not finish(db, job, result), why
+    other, conn = connect(autocommit=False), connect()
+    other.execute("update recall.sessions set extracted_through_turn = 1 where session_id = %s",
+                  [verbatim])  # fmt: skip
+    ends: list[Any] = []
+    thread = threading.Thread(target=lambda: ends.append(do_job(conn, job)))
+    thread.start()
+    wait_for_lock(db, conn.info.backend_pid)
+    other.commit()
+    thread.join(60)
+    assert [(end["type"], end["reason"]) for end in ends] == [("deferred", "the session moved on")]
     row = stored(db, job["job_id"])
     assert (row["state"], row["last_error"]) == ("ready", "the session moved on")
+    assert row["run_at"] <= now()
     assert memories(db, user) == []
 
 
@@ -813,17 +766,6 @@ NO_PHASES = [
     [{"phase": "a", "duration_ms": 1}, {"phase": "b"}],
 ]
 """What is no list of spans."""
-
-
-@pytest.mark.parametrize("phases", NO_PHASES)
-def test_garbage_phases(db: Connection, user: uuid.UUID, verbatim: uuid.UUID, phases: Any) -> None:
-    append(db, user, verbatim, said("I work at the harbour office."))
-    job = claim_one(db, "extract")
-    before = stored(db, job["job_id"])
-    with refused("RC003", "p_phases is not a list of spans"):
-        finish(db, job, {"through_turn": 1}, phases)
-    assert stored(db, job["job_id"]) == before
-    assert memories(db, user) == []
 
 
 @pytest.mark.parametrize("phases", NO_PHASES)
@@ -867,9 +809,9 @@ def test_a_missing_month_of_spans_heals(
             " where l.lower_bound <= now() and now() < l.upper_bound",
         )
         db.execute(f"drop table {leaf}".encode())
-        assert finish(db, job, {"through_turn": 1}, [{"phase": "step", "duration_ms": 1}])
+        assert finish(db, job, {"embed": lambda _: vector()})
         spans = rows(db, "select * from recall.job_phases where job_id = %s", [job["job_id"]])
-        assert {span["phase"] for span in spans} == {"step", "persist"}
+        assert {span["phase"] for span in spans} == {"embed", "persist"}
 
 
 # --- embedding
@@ -895,20 +837,13 @@ def test_messages_are_embedded(db: Connection, user: uuid.UUID) -> None:
         ],
     )
     job = claim_one(db, "embed")
-    given = job_input(db, job)
-    assert given["messages"] == [
-        {"turn_index": 2, "text": "Ada: hello there"},
-        {"turn_index": 4, "text": "assistant: good day"},
-    ]
-    assert (given["dimensions"], given["through_turn"]) == (DIMENSIONS, 4)
-    result = {
-        "through_turn": 4,
-        "embedding_model": given["model"],
-        "messages": [{"turn_index": 2, "embedding": vector(2)}],
-    }
-    assert finish(db, job, result)
+    request = ask(db, job)
+    assert request["inputs"] == ["Ada: hello there", "assistant: good day"]
+    assert request["model"] == EMBEDDING_MODEL
+    answer = {"request_id": request["request_id"], "vectors": [vector(2), None]}
+    assert ask(db, job, answer)["type"] == "done"
     first, second = embedded(db, user)
-    assert (first["embedding"] is not None, first["embedding_model"]) == (True, given["model"])
+    assert (first["embedding"] is not None, first["embedding_model"]) == (True, EMBEDDING_MODEL)
     assert (second["embedding"], second["embedding_model"]) == (None, None), "found by its words"
     assert session_row(db, user, session)["indexed_through_turn"] == 4
     assert [job["kind"] for job in job_rows(db, user)] == ["extract"]
@@ -918,11 +853,13 @@ def test_a_turn_in_between_is_embedded_again(db: Connection, user: uuid.UUID) ->
     session = open_session(db, user)
     append(db, user, session, said("one", "two"))
     job = claim_one(db, "embed")
-    given = job_input(db, job)
+    request = ask(db, job, embed_batch=2)
+    call(db, "configure_user", p_user_id=user, p_changes={"embed_batch": 2})
     append(db, user, session, said("three"))
     db.execute("delete from recall.jobs where kind = 'embed' and state = 'ready'")
-    assert finish(db, job, {"through_turn": given["through_turn"]})
-    assert finish(db, claim_one(db, "embed"), {"through_turn": 3})
+    assert ask(db, job, answer_to(request, {}))["type"] == "done"
+    assert [row["turn_index"] for row in embedded(db, user)] == [1, 2]
+    assert finish(db, claim_one(db, "embed"))
     assert [row["turn_index"] for row in embedded(db, user)] == [1, 2, 3]
 
 
@@ -930,8 +867,11 @@ def test_a_turn_that_was_taken_back_is_not_found(db: Connection, user: uuid.UUID
     session = open_session(db, user)
     append(db, user, session, said("one", "two"))
     job = claim_one(db, "embed")
+    request = ask(db, job)
     call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=2)
-    assert finish(db, job, {"through_turn": 2})
+    again = ask(db, job, answer_to(request, {}))
+    assert again["inputs"] == ["user: one"]
+    assert ask(db, job, answer_to(again, {}))["type"] == "done"
     assert [row["turn_index"] for row in embedded(db, user)] == [1]
 
 
@@ -940,14 +880,9 @@ def test_memories_are_embedded(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user, "embed", p_dedupe_key="later")
     db.execute("delete from recall.jobs where dedupe_key is distinct from 'later'")
     job = claim_one(db, "embed")
-    given = job_input(db, job)
-    assert given["memories"] == [{"memory_id": str(made["memory_id"]), "text": "Ada likes tea."}]
-    assert finish(
-        db,
-        job,
-        {"memories": [{"memory_id": str(made["memory_id"]), "embedding": vector(3)},
-                      {"memory_id": str(uuid.uuid4()), "embedding": vector(4)}]},
-    )  # fmt: skip
+    request = ask(db, job)
+    assert request["inputs"] == ["Ada likes tea."]
+    assert ask(db, job, answer_to(request, {"embed": lambda _: vector(3)}))["type"] == "done"
     (row,) = rows(db, "select * from recall.memory_embedding where user_id = %s", [user])
     assert row["memory_id"] == made["memory_id"]
     assert job_rows(db, user) == []
@@ -957,22 +892,27 @@ def test_summaries_are_embedded(db: Connection, user: uuid.UUID) -> None:
     """A summary that came without a vector asks for it; one that was replaced is passed by."""
     session = open_session(db, user)
     append(db, user, session, said("one", "two"))
-    for text in ("They said one.", "They said two."):
-        db.execute("delete from recall.jobs")
+    call(db, "configure_user", p_user_id=user, p_changes={"embed_messages": False})
+
+    def summarize(text: str) -> None:
         enqueue(db, user, "summarize", p_session_id=session)
-        assert finish(db, claim_one(db, "summarize"), {"content": text, "through_turn": 2})
-    summaries = {
-        row["content"]: row
-        for row in rows(db, "select * from recall.session_summaries where user_id = %s", [user])
-    }
+        assert finish(db, claim_one(db, "summarize"), {"summarize": {"summary": text}})
+
+    db.execute("delete from recall.jobs")
+    summarize("They said one.")
     job = claim_one(db, "embed")
     assert job["session_id"] == session
-    new = str(summaries["They said two."]["summary_id"])
-    assert job_input(db, job)["summaries"] == [{"summary_id": new, "text": "They said two."}]
-    old = str(summaries["They said one."]["summary_id"])
-    vectors = [{"summary_id": old, "embedding": vector(1)},
-               {"summary_id": new, "embedding": vector(2)}]  # fmt: skip
-    assert finish(db, job, {"through_turn": 2, "summaries": vectors})
+    request = ask(db, job)
+    assert request["inputs"] == ["They said one."]
+    append(db, user, session, said("three"))
+    summarize("They said two.")
+    answer = answer_to(request, {"embed": lambda _: vector(1)})
+    assert ask(db, job, answer)["type"] == "done"
+    second = claim_one(db, "embed")
+    request = ask(db, second)
+    assert request["inputs"] == ["They said two."]
+    answer = answer_to(request, {"embed": lambda _: vector(2)})
+    assert ask(db, second, answer)["type"] == "done"
     found = rows(
         db,
         "select content, embedding is not null as has_vector from recall.session_summaries"
@@ -988,8 +928,8 @@ def test_summaries_of_another_model_are_embedded_anew(db: Connection, user: uuid
     append(db, user, session, said("one", "two"))
     db.execute("delete from recall.jobs")
     enqueue(db, user, "summarize", p_session_id=session)
-    summary = {"content": "They said one.", "through_turn": 2, "embedding": vector(1)}
-    assert finish(db, claim_one(db, "summarize"), summary)
+    answers = {"summarize": {"summary": "They said one."}, "embed": lambda _: vector(1)}
+    assert finish(db, claim_one(db, "summarize"), answers)
     assert "embed" not in {row["kind"] for row in job_rows(db, user)}
     db.execute("update recall.session_summaries set embedding_model = 'old' where user_id = %s",
                [user])  # fmt: skip
@@ -999,7 +939,7 @@ def test_summaries_of_another_model_are_embedded_anew(db: Connection, user: uuid
         pass
     db.execute("delete from recall.jobs where user_id <> %s or session_id is not null", [user])
     job = claim_one(db, "embed")
-    assert [item["text"] for item in job_input(db, job)["summaries"]] == ["They said one."]
+    assert ask(db, job)["inputs"] == ["They said one."]
 
 
 def test_what_cannot_be_embedded_does_not_keep_a_worker_busy(
@@ -1008,42 +948,8 @@ def test_what_cannot_be_embedded_does_not_keep_a_worker_busy(
     call(db, "remember", p_user_id=user, p_content="Ada likes tea.")
     db.execute("delete from recall.jobs")
     enqueue(db, user, "embed")
-    assert finish(db, claim_one(db, "embed"), {"memories": []})
+    assert finish(db, claim_one(db, "embed"))
     assert job_rows(db, user) == [], "a sweep looks again later"
-
-
-@pytest.mark.parametrize(
-    ("result", "sqlstate", "words"),
-    [
-        ({}, "RC003", "through_turn is missing"),
-        ({"through_turn": 2, "vectors": []}, "RC003", "unknown key in p_result: vectors"),
-        ({"through_turn": 2, "messages": {}}, "RC003", "messages in p_result"),
-        ({"through_turn": 2, "messages": [5]}, "RC003", "messages in p_result"),
-        ({"through_turn": 2, "messages": [{"turn_index": "x"}]}, "RC003", "messages in p_result"),
-        ({"through_turn": 2, "memories": "x"}, "RC003", "memories in p_result"),
-        ({"through_turn": 2, "memories": [{}]}, "RC003", "memories in p_result"),
-        ({"through_turn": 2, "memories": [{"memory_id": 7}]}, "RC003", "memories in p_result"),
-        ({"through_turn": 2, "summaries": [{}]}, "RC003", "summaries in p_result"),
-        (
-            {"through_turn": 2, "messages": [{"turn_index": 1, "embedding": [1]}]},
-            "RC004",
-            "messages, turn 1 has 1 dimensions",
-        ),
-        ({"through_turn": 2, "embedding_model": "other"}, "RC004", "vectors of model other"),
-        (None, "RC003", "p_result is null"),
-    ],
-)
-def test_a_garbage_embedding(
-    db: Connection, user: uuid.UUID, result: Any, sqlstate: str, words: str
-) -> None:
-    session = open_session(db, user)
-    append(db, user, session, said("one", "two"))
-    job = claim_one(db, "embed")
-    before = stored(db, job["job_id"])
-    with refused(sqlstate, words):
-        call(db, "finish_job", **held(job), p_result=Jsonb(result))
-    assert stored(db, job["job_id"]) == before
-    assert embedded(db, user) == []
 
 
 # --- summaries and compaction
@@ -1059,26 +965,15 @@ def test_compaction(db: Connection, user: uuid.UUID) -> None:
                                     "token_count": 50}])  # fmt: skip
     enqueue(db, user, "compact", p_session_id=session)
     job = claim_one(db, "compact")
-    given = job_input(db, job)
-    through = given["through_turn"]
-    assert given["from_turn"] == 1
+    request = ask(db, job, embedding_model=None)
+    answer = answer_to(request, {"compact": {"summary": "They talked."}})
+    assert ask(db, job, answer, embedding_model=None)["type"] == "done"
+    row = session_row(db, user, session)
+    through = row["compacted_through_turn"]
     assert 3 <= through <= 24, "the last four user turns stay"
     assert through % 3 == 0, "whole user turns, where they fit"
-    assert [m["turn_index"] for m in given["messages"]] == list(range(1, through + 1))
-    wanted = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
-    with refused("RC003", "ends inside an exchange"):
-        finish(db, job, wanted | {"content": "They talked.", "through_turn": through - 1})
-    for missing in wanted:
-        with refused("RC003", f"{missing}"):
-            less = {key: part for key, part in wanted.items() if key != missing}
-            finish(db, job, less | {"content": "They talked."})
-    with refused("RC003", "no content"):
-        finish(db, job, wanted)
-    with refused("RC003", "token_count is -1"):
-        finish(db, job, wanted | {"content": "They talked.", "token_count": -1})
-    assert finish(db, job, wanted | {"content": "They talked.", "token_count": 5})
-    row = session_row(db, user, session)
-    assert row["compacted_through_turn"] == through
+    shown = re.findall(r"^\[(\d+)\]", request["messages"][1]["content"], re.MULTILINE)
+    assert [int(turn) for turn in shown] == list(range(1, through + 1))
     assert row["active_tokens"] == 1200 - 100 * through // 3
 
 
@@ -1093,39 +988,32 @@ def summaries(db: Connection, user: uuid.UUID) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("result", [{}, {"content": None}, {"content": ""}, {"content": " "}])
-def test_nothing_to_summarize(db: Connection, user: uuid.UUID, result: dict[str, Any]) -> None:
-    """Done without effect; an empty summary of what was said is refused."""
+def test_nothing_to_summarize(db: Connection, user: uuid.UUID) -> None:
+    """No model is asked about turns that were summarized, taken back or never said."""
     session = open_session(db, user)
 
-    def summarize(**more: Any) -> bool:
+    def summarize(answers: Any = None) -> Any:
         db.execute("delete from recall.jobs")
         enqueue(db, user, "summarize", p_session_id=session)
-        job = claim_one(db, "summarize")
-        return finish(db, job, {"through_turn": job_input(db, job)["through_turn"]} | more)
+        return do_job(db, claim_one(db, "summarize"), answers)
 
-    assert summarize(**result), "not a word yet"
-    assert summarize(content="Nothing was said.")
-    assert summaries(db, user) == []
+    nothing = {"type": "done", "outcome": {"kind": "summarize", "items": 0}}
+    assert summarize() == nothing, "not a word yet"
 
     append(db, user, session, [{"role": "system", "content": "Be brief."}, *said("hello", "you")])
-    with refused("RC003", "the summary has no content"):
-        summarize(**result)
-    with refused("RC003", "through_turn is missing"):
-        summarize(content="A greeting.", through_turn=None)
     call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=2)
-    assert summarize(**result), "what was said was taken back"
+    assert summarize() == nothing, "what was said was taken back"
     assert summaries(db, user) == []
 
     append(db, user, session, said("hello again"))
-    assert summarize(content="A greeting.")
-    assert summarize(**result), "nothing since then"
+    assert summarize({"summarize": {"summary": "A greeting."}})["type"] == "done"
+    assert summarize() == nothing, "nothing since then"
     assert summaries(db, user) == [(4, "A greeting.")]
     append(db, user, session, said("Are you there?"))
-    with refused("RC003", "the summary has no content"):
-        summarize(**result)
-    assert not summarize(content="x", through_turn=6), "a turn that is not there"
-    assert job_rows(db, user)[0]["last_error"] == "the session moved on"
+    for empty in ("", " "):
+        failed = summarize({"summarize": {"summary": empty}})
+        assert failed["type"] == "failed"
+        assert failed["error"].startswith("summary is empty")
     assert summaries(db, user) == [(4, "A greeting.")]
 
 
@@ -1141,38 +1029,43 @@ def test_compaction_races_appends_and_another_compaction(
         {"role": "tool", "tool_call_id": "c", "content": "found", "token_count": 20},
         *said("answer", role="assistant", token_count=20),
     ]
-    append(db, user, session, exchange * 10)
-    db.execute("delete from recall.jobs")  # among them the compaction that this append left
     connections = [connect() for _ in range(3)]
     for number in range(6):
+        append(db, user, session, exchange * 10)
+        db.execute("delete from recall.jobs")  # among them the compaction that this append left
         first = enqueue(db, user, "compact", p_session_id=session)
         job = claim_one(db, "compact")
         assert job["job_id"] == first
-        given = job_input(db, job)
-        wanted = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
-        # a second worker that believes the lease is still its own, with the same input
+        request = ask(db, job, embedding_model=None)
+        assert request["purpose"] == "compact", number
+        answers = [answer_to(request, {"compact": {"summary": text}}) for text in ("one", "two")]
+        # a second worker that believes the lease is still its own, with the same request
         results = together(
             [
-                partial(finish, connections[0], job, wanted | {"content": "one"}),
-                partial(finish, connections[1], job, wanted | {"content": "two"}),
+                partial(ask, connections[0], job, answers[0], embedding_model=None),
+                partial(ask, connections[1], job, answers[1], embedding_model=None),
                 partial(append, connections[2], user, session, exchange * 3),
             ]
         )
         raise_errors(results)
-        assert sorted(results[:2]) == [False, True]
-        # what was read before is refused now
+        assert sorted(end["type"] for end in results[:2]) == ["done", "gone"]
+        # what was asked before a retraction is asked anew
+        append(db, user, session, exchange * 10)
+        db.execute("delete from recall.jobs")
         enqueue(db, user, "compact", p_session_id=session)
         stale = claim_one(db, "compact")
+        request = ask(db, stale, embedding_model=None)
+        assert request["purpose"] == "compact"
         if number % 2:
+            shown = re.findall(r"^\[(\d+)\]", request["messages"][1]["content"], re.MULTILINE)
             call(db, "retract_turns", p_user_id=user, p_session_id=session,
-                 p_from_turn=session_row(db, user, session)["turn_count"] - 3)  # fmt: skip
-        if given["through_turn"] >= given["from_turn"]:
-            repeated = finish(db, stale, wanted | {"content": "again"})
-            assert repeated, "the same window: done already"
-        else:
-            finish(db, stale, wanted | {"content": "again"})
+                 p_from_turn=int(shown[-1]))  # fmt: skip
+        before = session_row(db, user, session)["compacted_through_turn"]
+        answer = answer_to(request, {"compact": {"summary": "again"}})
+        end = ask(db, stale, answer, embedding_model=None)
+        is_done = session_row(db, user, session)["compacted_through_turn"] > before
+        assert (end["type"] == "done") == is_done == (number % 2 == 0)
         db.execute("delete from recall.jobs")
-    assert session_row(db, user, session)["compacted_through_turn"] > 0
 
 
 # --- extraction by a model
@@ -1194,32 +1087,26 @@ def test_extraction_by_a_model(
     db: Connection, user: uuid.UUID, by_model: tuple[uuid.UUID, Job]
 ) -> None:
     session, job = by_model
-    (old,) = call(db, "remember", p_user_id=user, p_content="The user lives in Oslo.")
-    given = job_input(db, job)
-    assert [m["text"] for m in given["messages"]] == [
-        "I moved to Bergen.",
-        "Lovely!",
-        "And call me Ada.",
+    call(db, "remember", p_user_id=user, p_content="The user lives in Oslo.")
+    request = ask(db, job, embedding_model=None)
+    assert request["messages"][1]["content"].endswith(
+        "<conversation>\n[1] user: I moved to Bergen.\n[2] assistant: Lovely!\n"
+        "[3] user: And call me Ada.\n</conversation>"
+    )
+    assert " At most 6 facts." in request["messages"][1]["content"]
+    facts = [
+        fact("The user lives in Oslo or Bergen.", turns=[1]),
+        fact("The user wants to be called Ada.", kind="preference", turns=[3, 99]),
     ]
-    assert (given["mode"], given["from_turn"], given["through_turn"]) == ("llm", 0, 3)
-    assert given["max_facts"] == 6
-    result = {
-        "from_turn": 0,
-        "through_turn": 3,
-        "candidates": [
-            {"content": "The user lives in Bergen.", "confidence": 0.9, "turns": [1]},
-            {"content": "The user wants to be called Ada.", "kind": "preference",
-             "confidence": 0.9, "turns": [3, 99]},
-        ],
-        "decisions": [
-            {"ordinal": 1, "decision": "UPDATE", "target_id": str(old["memory_id"])},
-        ],
-        "episodes": [{"content": "They talked about a move.", "turns": [1, 2]}],
+    answers = {
+        "extract": {"facts": facts,
+                    "episodes": [{"content": "They talked about a move.", "turns": [1, 2]}]},
+        "consolidate": {"decisions": [{"candidate": 1, "decision": "UPDATE", "target": 1}]},
     }  # fmt: skip
-    assert finish(db, job, result)
+    assert finish(db, job, answers)
     stored_ = {m["content"]: m for m in memories(db, user)}
     assert stored_["The user lives in Oslo."]["end_reason"] == "superseded"
-    bergen = stored_["The user lives in Bergen."]
+    bergen = stored_["The user lives in Oslo or Bergen."]
     assert (bergen["is_active"], bergen["provenance"]) == (True, "user_stated")
     (first,) = rows(db, "select message_id from recall.conversation_history"
                         " where user_id = %s and turn_index = 1", [user])  # fmt: skip
@@ -1228,65 +1115,4 @@ def test_extraction_by_a_model(
     episode = stored_["They talked about a move."]
     assert (episode["kind"], episode["tier"]) == ("episode", "episodic")
     assert session_row(db, user, session)["extracted_through_turn"] == 3
-    assert not finish(db, job, result)
-
-
-@pytest.mark.parametrize(
-    ("result", "words"),
-    [
-        ({}, "through_turn is missing"),
-        ({"candidates": {}}, "candidates"),
-        ({"candidates": [5]}, "candidates"),
-        ({"candidates": [{"content": "x", "turns": 5}]}, "candidates"),
-        ({"candidates": [{}]}, "content"),
-        ({"candidates": [{"content": "x", "kind": "nonsense"}]}, "kind"),
-        ({"candidates": [{"content": "x", "colour": "red"}]}, "colour"),
-        ({"episodes": {}}, "candidates"),
-        ({"episodes": [5]}, "candidates"),
-        ({"decisions": {}}, "decisions"),
-        ({"decisions": [5]}, "decisions"),
-        ({"decisions": [{"ordinal": 1, "decision": "ADD"}]}, "decisions"),
-        ({"candidates": [{"content": "x"}], "decisions": [{"ordinal": 2}]}, "decisions"),
-        ({"candidates": [{"content": "x"}], "decisions": [{"ordinal": 1}] * 2}, "decisions"),
-        ({"candidates": [{"content": "x"}], "decisions": [{"ordinal": 1, "decision": "X"}]}, "X"),
-        ({"embeddings": {}}, "embeddings"),
-        ({"summary": "x"}, "unknown key in p_result: summary"),
-    ],
-)
-def test_a_garbage_extraction_by_a_model(
-    db: Connection,
-    user: uuid.UUID,
-    by_model: tuple[uuid.UUID, Job],
-    result: dict[str, Any],
-    words: str,
-) -> None:
-    session, job = by_model
-    before = stored(db, job["job_id"])
-    turns = {"from_turn": 0, "through_turn": 3} if result else {}
-    with refused("RC003", words):
-        finish(db, job, turns | result)
-    assert stored(db, job["job_id"]) == before
-    assert memories(db, user) == []
-    assert session_row(db, user, session)["extracted_through_turn"] == 0
-    assert finish(db, job, {"from_turn": 0, "through_turn": 3}), "nothing worth remembering"
-
-
-def test_a_target_of_another_user(
-    db: Connection, user: uuid.UUID, by_model: tuple[uuid.UUID, Job]
-) -> None:
-    _, job = by_model
-    (theirs,) = call(db, "remember", p_user_id=uuid.uuid4(), p_content="A secret of theirs.")
-    with refused("RC001", str(theirs["memory_id"])):
-        finish(
-            db,
-            job,
-            {
-                "from_turn": 0,
-                "through_turn": 3,
-                "candidates": [{"content": "x y z"}],
-                "decisions": [
-                    {"ordinal": 1, "decision": "DELETE", "target_id": str(theirs["memory_id"])}
-                ],
-            },
-        )
-    assert memories(db, user) == []
+    assert do_job(db, job, answers) == {"type": "gone"}

@@ -16,7 +16,18 @@ from memories import remember, stored, unit
 from pgrecall import AgentMemory
 from scripted_model import asked, work
 from scripted_openai import Cut, Refusal, Request, Scripted, ScriptedOpenAI
-from support import call, job_rows, open_session, raise_errors, refused, together, value
+from support import (
+    answer_to,
+    ask,
+    call,
+    do_job,
+    job_rows,
+    open_session,
+    raise_errors,
+    refused,
+    together,
+    value,
+)
 
 Connection = psycopg.Connection[Any]
 NUMBERED = re.compile(r"^(\d+)\. (.*) \([\d-]+\)$", re.MULTILINE)
@@ -445,74 +456,53 @@ def test_nonsense_for_ever_is_a_dead_letter(
 # --- the protocol, as a worker in another language speaks it
 
 
-def leased(db: Connection, kind: str = "merge") -> tuple[dict[str, Any], dict[str, Any]]:
-    (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=[kind])
-    same = {f"p_{key}": job[key] for key in ("user_id", "job_id", "lease_token")}
-    return same, call(db, "job_input", **same)[0]["job_input"]
+def leased(db: Connection) -> dict[str, Any]:
+    [job] = call(db, "claim_jobs", p_worker="w", p_kinds=["merge"])
+    return job
 
 
-def finish(db: Connection, job: dict[str, Any], result: dict[str, Any]) -> bool:
-    return call(db, "finish_job", **job, p_result=result)[0]["finish_job"]
+def merged(db: Connection, job: dict[str, Any], *wanted: tuple[str, list[str]]) -> None:
+    """Do a job without vectors, by a model that answers these merges."""
+    assert do_job(db, job, {"merge": by_parts(*wanted)})["type"] == "done"
 
 
-def test_results_that_are_none(db: Connection, user: uuid.UUID) -> None:
-    foreign = [str(i) for i in tagged(db, uuid.uuid4(), *TONES)]
-    forget_work(db)
+CASUAL = "User prefers a casual, conversational tone."
+
+
+def test_a_merge_longer_than_a_memory_may_be_is_a_dead_letter(
+    db: Connection, user: uuid.UUID
+) -> None:
     tagged(db, user, *TONES)
     before = stored(db, user)
     sweep(db)
-    job, given = leased(db)
-    one, two, three = (item["memory_id"] for item in given["memories"][:3])
-    bad: list[dict[str, Any]] = [
-        {}, {"merges": "none"}, {"merges": [1]}, {"merges": [[]]}, {"merges": [{}]},
-        {"merges": [{"content": "x", "memory_ids": [one]}]},
-        {"merges": [{"content": "x", "memory_ids": [one, one]}]},
-        {"merges": [{"content": "x", "memory_ids": [one, "2"]}]},
-        {"merges": [{"content": "x", "memory_ids": foreign[:2]}]},
-        {"merges": [{"content": "x", "memory_ids": [one, foreign[0]]}]},
-        {"merges": [{"content": "", "memory_ids": [one, two]}]},
-        {"merges": [{"content": "x" * 9000, "memory_ids": [one, two]}]},
-        {"merges": [{"content": "x", "memory_ids": [one, two], "tier": "semantic"}]},
-        {"merges": [{"content": "x", "memory_ids": [one, two]},
-                    {"content": "y", "memory_ids": [two, three]}]},
-        {"merges": [{"content": "x", "memory_ids": [one, two]}], "embeddings": []},
-        {"merges": [], "more": 1},
-    ]  # fmt: skip
-    for result in bad:
-        with refused("RC003"):
-            finish(db, job, result)
-    with refused("RC004"):
-        finish(db, job, {"merges": [{"content": "x", "memory_ids": [one, two]}],
-                         "embeddings": [[1.0, 2.0]]})  # fmt: skip
-    with refused("RC004", "vectors of model other"):
-        finish(db, job, {"merges": [], "embedding_model": "other"})
+    call(db, "configure_user", p_user_id=user, p_changes={"memory_max_characters": 100})
+    end = do_job(db, leased(db), {"merge": by_parts((" ".join(TONES), TONES))})
+    assert (end["type"], end["dead"]) == ("failed", True)
+    assert end["error"].startswith("RC003 merges[0].content is ")
     assert stored(db, user) == before
-    assert finish(db, job, {"merges": []})
 
 
 def test_without_vectors_an_embed_job_follows(db: Connection, user: uuid.UUID) -> None:
     tagged(db, user, *TONES)
     sweep(db)
-    job, given = leased(db)
-    assert (given["tag"], given["memory_kind"]) == ("tone", "preference")
-    assert [item["content"] for item in given["memories"]] == TONES
-    ids = [item["memory_id"] for item in given["memories"]]
-    merged = [{"content": "User prefers a casual, conversational tone.",
-               "memory_ids": [ids[2], ids[0]]}]  # fmt: skip
-    assert finish(db, job, {"merges": merged})
+    job = leased(db)
+    request = ask(db, job, embedding_model=None)
+    shown = request["messages"][1]["content"]
+    assert shown.startswith("Topic: tone.\n")
+    assert [text for _, text in NUMBERED.findall(shown)] == TONES
+    answer = answer_to(request, {"merge": by_parts((CASUAL, [TONES[2], TONES[0]]))})
+    assert ask(db, job, answer, embedding_model=None)["type"] == "done"
     assert [item["kind"] for item in job_rows(db, user)] == ["embed"]
     after = stored(db, user)
-    assert not finish(db, job, {"merges": merged}), "once"
+    assert ask(db, job, answer, embedding_model=None)["type"] == "gone", "once"
     assert stored(db, user) == after
 
 
 def test_a_text_that_is_known_takes_the_parts(db: Connection, user: uuid.UUID) -> None:
-    known = remember(db, user, "User prefers a casual, conversational tone.")["memory_id"]
+    known = remember(db, user, CASUAL)["memory_id"]
     ids = tagged(db, user, *TONES)
     sweep(db)
-    job, _ = leased(db)
-    assert finish(db, job, {"merges": [{"content": "User prefers a casual, conversational tone",
-                                        "memory_ids": [str(ids[0]), str(ids[2])]}]})  # fmt: skip
+    merged(db, leased(db), (CASUAL.rstrip("."), [TONES[0], TONES[2]]))
     rows_ = {row["memory_id"]: row for row in stored(db, user)}
     assert rows_[ids[0]]["superseded_by"] == rows_[ids[2]]["superseded_by"] == known
     assert rows_[known]["tags"] == ["tone"]
@@ -524,18 +514,20 @@ def test_a_part_that_ended_meanwhile_drops_its_merge(
 ) -> None:
     ids = tagged(db, user, *TONES)
     sweep(db)
-    job, given = leased(db)
-    assert len(given["memories"]) == 6
+    job = leased(db)
+    request = ask(db, job, embedding_model=None)
     more = {"p_content": "User prefers a dry tone."} if how == "supersede_memory" else {}
     call(db, how, p_user_id=user, p_memory_id=ids[0], **more)
     before = {row["content"] for row in stored(db, user) if row["is_active"]}
-    both = [{"content": "User prefers a casual, conversational tone.",
-             "memory_ids": [str(ids[0]), str(ids[2])]},
-            {"content": "User prefers short paragraphs and likes emoji in moderation.",
-             "memory_ids": [str(ids[3]), str(ids[4])]}]  # fmt: skip
-    assert finish(db, job, {"merges": both})
+    short = "User prefers short paragraphs and likes emoji in moderation."
+    both = [(CASUAL, [TONES[0], TONES[2]]), (short, [TONES[3], TONES[4]])]
+    end = ask(db, job, answer_to(request, {"merge": by_parts(*both)}), embedding_model=None)
+    if how == "retract_memory":  # what it was asked about is shown to nobody any more
+        assert TONES[0] not in end["messages"][1]["content"]
+        end = ask(db, job, answer_to(end, {"merge": by_parts(both[1])}), embedding_model=None)
+    assert end["type"] == "done"
     after = {row["content"] for row in stored(db, user) if row["is_active"]}
-    assert after == before - {TONES[3], TONES[4]} | {both[1]["content"]}
+    assert after == before - {TONES[3], TONES[4]} | {short}
 
 
 def test_input_when_most_have_ended(db: Connection, user: uuid.UUID) -> None:
@@ -543,18 +535,15 @@ def test_input_when_most_have_ended(db: Connection, user: uuid.UUID) -> None:
     sweep(db)
     for part in ids[1:]:
         call(db, "retract_memory", p_user_id=user, p_memory_id=part)
-    job, given = leased(db)
-    assert given["memories"] == []
-    assert finish(db, job, {"merges": []})
+    assert do_job(db, leased(db)) == {"type": "done", "outcome": {"kind": "merge", "items": 0}}
 
 
 def test_a_payload_that_is_none(db: Connection, user: uuid.UUID) -> None:
     for payload in ({}, {"memory_ids": "all"}, {"memory_ids": ["1"]}):
         call(db, "enqueue_job", p_user_id=user, p_kind="merge", p_payload=payload)
-        (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=["merge"])
-        with refused("RC003", "memory_ids in the job's payload"):
-            call(db, "job_input", p_user_id=user, p_job_id=job["job_id"],
-                 p_lease_token=job["lease_token"])  # fmt: skip
+        end = do_job(db, leased(db))
+        assert (end["type"], end["dead"]) == ("failed", True)
+        assert "RC003 memory_ids in the job's payload" in end["error"]
 
 
 @pytest.mark.concurrent
@@ -564,35 +553,33 @@ def test_two_merges_and_a_writer_at_once(db: Connection, connect: Any) -> None:
     for user in (uuid.uuid4() for _ in range(4)):
         ids = tagged(db, user, *TONES)
         sweep(db)
-        first, _ = leased(db)
+        jobs = [leased(db)]
         (payload,) = merges(db, user)
         call(db, "enqueue_job", p_user_id=user, p_kind="merge", p_payload=payload)
-        second, _ = leased(db)
-        wanted = [
-            {"merges": [{"content": f"User prefers {style}.",
-                         "memory_ids": [str(ids[0]), str(ids[2])]}]}
-            for style in ("a casual, conversational tone", "a conversational, casual tone")
-        ]  # fmt: skip
-        results = together([
-            partial(finish, connections[0], first, wanted[0]),
-            partial(finish, connections[1], second, wanted[1]),
-            partial(call, connections[2], "supersede_memory", p_user_id=user, p_memory_id=ids[0],
-                    p_content="User prefers a dry tone."),
-        ])  # fmt: skip
+        jobs.append(leased(db))
+        works: list[Any] = []
+        for conn, job, style in zip(
+            connections, jobs, ("a casual, conversational tone", "a conversational, casual tone"),
+            strict=False,
+        ):  # fmt: skip
+            wanted = by_parts((f"User prefers {style}.", [TONES[0], TONES[2]]))
+            answer = answer_to(ask(db, job, embedding_model=None), {"merge": wanted})
+            works.append(partial(ask, conn, job, answer, embedding_model=None))
+        works.append(partial(call, connections[2], "supersede_memory", p_user_id=user,
+                             p_memory_id=ids[0], p_content="User prefers a dry tone."))  # fmt: skip
+        results = together(works)
         raise_errors(results)
-        assert results[:2] == [True, True]
+        assert [end["type"] for end in results[:2]] == ["done", "done"]
         left = {row["content"] for row in stored(db, user) if row["is_active"]} - {*TONES}
         assert len(left) == 1, left
         forget_work(db)
 
 
 def test_vectors_come_with_the_result(db: Connection, user: uuid.UUID) -> None:
-    ids = tagged(db, user, *TONES)
+    tagged(db, user, *TONES)
     sweep(db)
-    job, given = leased(db)
-    assert finish(db, job, {
-        "merges": [{"content": "User prefers a casual, conversational tone.",
-                    "memory_ids": [str(ids[0]), str(ids[2])]}],
-        "embeddings": [unit(3)], "embedding_model": given["model"]})  # fmt: skip
+    answers = {"merge": by_parts((CASUAL, [TONES[0], TONES[2]])), "embed": lambda _: unit(3)}
+    offered = value(db, "select embedding_model from recall.settings")
+    assert do_job(db, leased(db), answers, embedding_model=offered)["type"] == "done"
     assert value(db, "select count(*) from recall.memory_embedding where user_id = %s",
                  [user]) == 1  # fmt: skip

@@ -13,12 +13,10 @@ import pytest
 
 from sealed import connected
 from servers import DIMENSIONS
-from support import append, call, open_session, refused, rows, said, value
+from support import WORKER, append, ask, call, open_session, refused, rows, said, value
 
 Connection = psycopg.Connection[Any]
 Answer = dict[str, Any]
-MODEL = "openai:text-embedding-3-small"
-WORKER = {"chat_model": "gpt-4o-mini", "embedding_model": MODEL, "embed_batch": 16}
 
 
 def vector(text: str) -> list[float]:
@@ -33,19 +31,6 @@ def claim(conn: Connection, kind: str | None = None) -> dict[str, Any]:
     [job] = call(conn, "claim_jobs", p_worker="w", p_limit=1, p_flush=True,
                  p_kinds=None if kind is None else [kind])  # fmt: skip
     return job
-
-
-def ask(
-    conn: Connection, job: dict[str, Any], answer: Answer | None = None, **worker: Any
-) -> dict[str, Any]:
-    """Call next_request on a job."""
-    found: dict[str, Any] = value(
-        conn,
-        "select recall.next_request(%s, %s, %s, %s::jsonb, %s::jsonb)",
-        [job["user_id"], job["job_id"], job["lease_token"], json.dumps(WORKER | worker),
-         None if answer is None else json.dumps(answer)],
-    )  # fmt: skip
-    return found
 
 
 def answered(request: dict[str, Any], script: Callable[[dict[str, Any]], Any]) -> Answer:

@@ -20,10 +20,20 @@ from pgrecall.session import ChatSession
 from scripted_model import MODEL, Script, asked, step_of, work
 from scripted_openai import Refusal, Request, Scripted, ScriptedOpenAI
 from servers import DIMENSIONS
-from support import call, job_rows, raise_errors, refused, together, value
+from support import (
+    answer_to,
+    ask,
+    call,
+    do_job,
+    job_rows,
+    raise_errors,
+    together,
+    value,
+)
 from support import sweep as run_sweep
 
 Connection = psycopg.Connection[Any]
+VPN = "User has recurring VPN connectivity issues."
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 NUMBERED = re.compile(r"^(\d+)\. (.*) \([\d-]+\)$", re.MULTILINE)
 # three vectors whose cosines in pairs are 0.85, in planes of their own for each seed
@@ -84,14 +94,15 @@ def patterns(db: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     return [row for row in stored(db, user) if row["kind"] == "pattern"]
 
 
-def leased(db: Connection) -> tuple[dict[str, Any], dict[str, Any]]:
-    (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=["pattern"])
-    same = {f"p_{key}": job[key] for key in ("user_id", "job_id", "lease_token")}
-    return same, call(db, "job_input", **same)[0]["job_input"]
+def leased(db: Connection) -> dict[str, Any]:
+    [job] = call(db, "claim_jobs", p_worker="w", p_kinds=["pattern"])
+    return job
 
 
-def finish(db: Connection, job: dict[str, Any], result: dict[str, Any]) -> bool:
-    return call(db, "finish_job", **job, p_result=result)[0]["finish_job"]
+def finish(db: Connection, job: dict[str, Any], content: str | None = VPN, **more: Any) -> None:
+    """Do a job by a model that sees this pattern."""
+    answers = {"pattern": {"pattern": content, "solutions": [], "tags": []} | more}
+    assert do_job(db, job, answers)["type"] == "done"
 
 
 def test_three_similar_episodes_are_proposed(db: Connection, user: uuid.UUID) -> None:
@@ -298,7 +309,6 @@ def test_two_sweeps_at_once(db: Connection, connect: Any) -> None:
 
 # --- what comes of it
 
-VPN = "User has recurring VPN connectivity issues."
 STORY = "User asked for help because the VPN at work did not connect;"
 ASKED = {
     "My VPN does not connect": f"{STORY} certificate renewal fixed it.",
@@ -323,7 +333,7 @@ def notice(request: Request) -> Scripted:
     }
 
 
-def ask(memory: AgentMemory, user: uuid.UUID, text: str, at: datetime) -> ChatSession:
+def tell(memory: AgentMemory, user: uuid.UUID, text: str, at: datetime) -> ChatSession:
     chat = memory.session(user=user, model=MODEL)
     chat.append(
         [{"role": "user", "content": text, "created_at": at.isoformat()},
@@ -347,9 +357,9 @@ def test_vpn_three_times_in_a_month(
     other = uuid.uuid4()
     for at, text in zip(days, ASKED, strict=True):
         assert sweep(db, p_as_of=None) == (0, False)
-        ask(memory, user, text, at)
+        tell(memory, user, text, at)
         work(memory)
-    ask(memory, other, next(iter(ASKED)), days[0])
+    tell(memory, other, next(iter(ASKED)), days[0])
     work(memory)
     assert sweep(db, p_as_of=None) == (1, False)
     work(memory)
@@ -454,7 +464,7 @@ def test_the_same_trouble_in_the_next_quarter(
 
     def asked_three_times() -> list[str]:
         for days, text in zip((14, 7, 1), ASKED, strict=True):
-            ask(memory, user, text, datetime.now(UTC) - timedelta(days=days))
+            tell(memory, user, text, datetime.now(UTC) - timedelta(days=days))
             work(memory)
         found = [str(row["memory_id"]) for row in stored(db, user)
                  if row["kind"] == "episode" and row["is_active"]]  # fmt: skip
@@ -493,10 +503,10 @@ def test_the_same_words_about_other_episodes_are_one_pattern(
     for plane in range(2):
         episodes(db, user, CLOSE, plane, days_ago=3 - plane)
         sweep(db)
-        job, given = leased(db)
-        assert finish(db, job, {"content": VPN, "embedding": vector(0, 9), "tags": ["vpn"]})
-        for item in given["episodes"]:
-            call(db, "retract_memory", p_user_id=user, p_memory_id=item["memory_id"])
+        job = leased(db)
+        finish(db, job, tags=["vpn"])
+        for memory in job["payload"]["memory_ids"]:
+            call(db, "retract_memory", p_user_id=user, p_memory_id=memory)
     (pattern,) = [row for row in patterns(db, user) if row["is_active"]]
     assert len(pattern["metadata"]["episodes"]) == 6
     assert pattern["tags"] == ["vpn"]
@@ -508,12 +518,11 @@ def test_a_similar_pattern_is_shown(db: Connection, user: uuid.UUID) -> None:
          "embedding": json.loads(vector(10))}])  # fmt: skip
     episodes(db, user, CLOSE)
     sweep(db)
-    job, given = leased(db)
-    assert given["pattern"] == {
-        "memory_id": str(row["memory_id"]), "content": VPN, "solutions": []}  # fmt: skip
-    assert finish(db, job, {"content": "User cannot reach the VPN.",
-                            "pattern_id": given["pattern"]["memory_id"]})  # fmt: skip
+    job = leased(db)
+    assert VPN in ask(db, job, embedding_model=None)["messages"][1]["content"]
+    finish(db, job, "User cannot reach the VPN.")
     old, new = patterns(db, user)
+    assert old["memory_id"] == row["memory_id"]
     assert (old["superseded_by"], new["is_active"]) == (new["memory_id"], True)
     assert [job["kind"] for job in job_rows(db, user)] == ["embed"]
 
@@ -537,73 +546,66 @@ def test_a_pattern_with_the_word_of_most_episodes_is_known(
         episode(db, user, text.format("frobnicator"), vector(0, number))
     episode(db, user, "User fed the quux.", vector(0, 5))
     sweep(db)
-    _, given = leased(db)
-    assert len(given["episodes"]) == 3
-    assert (given["pattern"] or {}).get("content") == (content if is_known else None)
+    shown = ask(db, leased(db), embedding_model=None)["messages"][1]["content"]
+    assert len(NUMBERED.findall(shown)) == 3
+    assert (content.rstrip(".") in shown) is is_known
 
 
 def test_what_the_user_corrected_stays(db: Connection, user: uuid.UUID) -> None:
     episodes(db, user, CLOSE)
     sweep(db)
-    job, _ = leased(db)
-    finish(db, job, {"content": VPN})
+    finish(db, leased(db))
     (made,) = patterns(db, user)
-    (edited,) = call(db, "supersede_memory", p_user_id=user, p_memory_id=made["memory_id"],
-                     p_content="User tests VPNs for a living.")  # fmt: skip
+    call(db, "supersede_memory", p_user_id=user, p_memory_id=made["memory_id"],
+         p_content="User tests VPNs for a living.")  # fmt: skip
     episodes(db, user, (15,))
     sweep(db)
-    job, given = leased(db)
-    assert given["pattern"]["memory_id"] == str(edited["supersede_memory"])
-    assert finish(db, job, {"content": "User still has VPN issues.",
-                            "pattern_id": given["pattern"]["memory_id"]})  # fmt: skip
+    job = leased(db)
+    shown = ask(db, job, embedding_model=None)["messages"][1]["content"]
+    assert "User tests VPNs for a living." in shown
+    finish(db, job, "User still has VPN issues.")
     (active,) = [row for row in patterns(db, user) if row["is_active"]]
     assert active["content"] == "User tests VPNs for a living."
     (dispute,) = call(db, "list_disputes", p_user_id=user)
     assert dispute["content"] == "User still has VPN issues."
 
 
-def test_results_that_are_none(db: Connection, user: uuid.UUID) -> None:
-    foreign = [str(i) for i in episodes(db, uuid.uuid4(), CLOSE)]
-    forget_work(db)
+def test_a_pattern_longer_than_a_memory_may_be_is_a_dead_letter(
+    db: Connection, user: uuid.UUID
+) -> None:
     episodes(db, user, CLOSE)
     before = stored(db, user)
     sweep(db)
-    job, given = leased(db)
-    one = given["episodes"][0]["memory_id"]
-    bad: list[dict[str, Any]] = [
-        {}, {"content": 1}, {"content": ""}, {"content": "x" * 9000}, {"content": VPN, "more": 1},
-        {"content": VPN, "tags": "vpn"}, {"content": VPN, "importance": 2},
-        {"content": VPN, "solutions": "none"}, {"content": VPN, "solutions": [1]},
-        {"content": VPN, "solutions": [{"memory_id": one}]},
-        {"content": VPN, "solutions": [{"solution": "x"}]},
-        {"content": VPN, "solutions": [{"memory_id": "1", "solution": "x"}]},
-        {"content": VPN, "solutions": [{"memory_id": foreign[0], "solution": "x"}]},
-        {"content": VPN, "solutions": [{"memory_id": one, "solution": "x", "by": "y"}]},
-        {"content": VPN, "pattern_id": "1"},
-    ]  # fmt: skip
-    for result in bad:
-        with refused("RC003"):
-            finish(db, job, result)
-    with refused("RC001"):
-        finish(db, job, {"content": VPN, "pattern_id": foreign[0]})
-    with refused("RC004"):
-        finish(db, job, {"content": VPN, "embedding": [1, 2]})
-    with refused("RC004", "vectors of model other"):
-        finish(db, job, {"content": None, "embedding_model": "other"})
+    call(db, "configure_user", p_user_id=user, p_changes={"memory_max_characters": 100})
+    said = {"pattern": {"pattern": "The VPN fails. " * 10, "solutions": [], "tags": []}}
+    end = do_job(db, leased(db), said)
+    assert (end["type"], end["dead"]) == ("failed", True)
+    assert end["error"].startswith("RC003 pattern[0].content is ")
     assert stored(db, user) == before
-    assert finish(db, job, {"content": None})
-    assert not finish(db, job, {"content": VPN}), "once"
+
+
+def test_no_pattern_is_an_answer(db: Connection, user: uuid.UUID) -> None:
+    episodes(db, user, CLOSE)
+    before = stored(db, user)
+    sweep(db)
+    job = leased(db)
+    finish(db, job, None)
+    assert ask(db, job)["type"] == "gone", "once"
     assert stored(db, user) == before
 
 
 def test_too_few_are_left(db: Connection, user: uuid.UUID) -> None:
+    """Before the model is asked, or while it thinks."""
     ids = episodes(db, user, CLOSE)
     sweep(db)
-    job, given = leased(db)
-    assert [item["memory_id"] for item in given["episodes"]] == [*map(str, ids)]
+    job = leased(db)
+    assert job["payload"]["memory_ids"] == [*map(str, ids)]
+    request = ask(db, job, embedding_model=None)
+    said = {"pattern": {"pattern": VPN, "solutions": [], "tags": []}}
     call(db, "retract_memory", p_user_id=user, p_memory_id=ids[0])
-    assert call(db, "job_input", **job)[0]["job_input"]["episodes"] == []
-    assert finish(db, job, {"content": VPN})
+    assert ask(db, job, answer_to(request, said), embedding_model=None)["type"] == "done"
+    call(db, "enqueue_job", p_user_id=user, p_kind="pattern", p_payload=job["payload"])
+    assert do_job(db, leased(db)) == {"type": "done", "outcome": {"kind": "pattern", "items": 0}}
     assert patterns(db, user) == []
 
 
@@ -648,13 +650,15 @@ def test_two_workers_at_once(db: Connection, connect: Any, user: uuid.UUID) -> N
     episodes(db, user, CLOSE)
     sweep(db)
     (ids,) = proposed(db, user)
-    first, _ = leased(db)
+    jobs = [leased(db)]
     call(db, "enqueue_job", p_user_id=user, p_kind="pattern", p_payload={"memory_ids": ids})
-    second, _ = leased(db)
-    connections = [connect() for _ in range(2)]
-    results = together(
-        partial(finish, conn, job, {"content": f"{VPN} {number}"})
-        for number, (conn, job) in enumerate(zip(connections, (first, second), strict=True))
-    )
-    assert results == [True, True], results
+    jobs.append(leased(db))
+    works = []
+    for number, job in enumerate(jobs):
+        said = {"pattern": {"pattern": f"{VPN} {number}", "solutions": [], "tags": []}}
+        answer = answer_to(ask(db, job, embedding_model=None), said)
+        works.append(partial(ask, connect(), job, answer, embedding_model=None))
+    results = together(works)
+    raise_errors(results)
+    assert [end["type"] for end in results] == ["done", "done"]
     assert len([row for row in patterns(db, user) if row["is_active"]]) == 1

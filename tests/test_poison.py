@@ -15,9 +15,14 @@ from psycopg.types.json import Jsonb
 from invariants import check_invariants
 from pgrecall import QuotaError
 from pgrecall._plain import plain_text
+from scripted_model import fact
+from servers import DIMENSIONS
 from support import (
+    answer_to,
     append,
+    ask,
     call,
+    do_job,
     open_session,
     raise_errors,
     refused,
@@ -67,35 +72,28 @@ TURNS = [
 
 def extracted(
     db: Connection, user: uuid.UUID, candidate: dict[str, Any], turns: Any = TURNS
-) -> dict[str, Any]:
-    """What becomes of a model's candidate."""
+) -> dict[str, Any] | None:
+    """Return the memory that a model's fact becomes; None when it is left out."""
     session = open_session(db, user)
     append(db, user, session, turns)
     call(db, "close_session", p_user_id=user, p_session_id=session)
     claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
     [job] = [c for c in claimed if c["session_id"] == session]
-    assert value(
-        db, "select recall.finish_job(%s, %s, %s, %s)",
-        [user, job["job_id"], job["lease_token"], Jsonb({
-            "from_turn": 0, "through_turn": len(turns), "candidates": [candidate]})],
-    )  # fmt: skip
-    [row] = rows(db, "select * from recall.memory_store where user_id = %s and content = %s",
+    assert do_job(db, job, {"extract": {"facts": [candidate]}})["type"] == "done"
+    found = rows(db, "select * from recall.memory_store where user_id = %s and content = %s",
                  [user, candidate["content"]])  # fmt: skip
-    return row
+    return found[0] if found else None
 
 
 def exchange(question: str, answer: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
 
 
-def finish(db: Connection, user: uuid.UUID, session: uuid.UUID, **result: Any) -> None:
-    """Give the answer of a model to the extraction of a session."""
+def finish(db: Connection, user: uuid.UUID, session: uuid.UUID, **answers: Any) -> None:
+    """Give the answers of a model to the extraction of a session."""
     claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
     [job] = [c for c in claimed if c["session_id"] == session]
-    assert value(
-        db, "select recall.finish_job(%s, %s, %s, %s)",
-        [user, job["job_id"], job["lease_token"], Jsonb({"from_turn": 0} | result)],
-    )  # fmt: skip
+    assert do_job(db, job, answers)["type"] == "done"
 
 
 def is_in_context(db: Connection, user: uuid.UUID, content: str) -> bool:
@@ -107,16 +105,15 @@ def is_in_context(db: Connection, user: uuid.UUID, content: str) -> bool:
     return content in str(row["compile_context"]["messages"])
 
 
-CLAIMS: list[tuple[dict[str, Any], str]] = [
+CLAIMS: list[tuple[dict[str, Any], str | None]] = [
     ({"turns": [1]}, "user_stated"),
     ({"turns": [1, 4]}, "user_stated"),
-    ({"turns": [3]}, "tool_output"),
+    ({"turns": [3]}, None),
     ({"turns": [1, 3]}, "tool_output"),
-    ({"turns": [4]}, "system_inferred"),
-    ({"turns": [4], "correction": True}, "system_inferred"),
-    ({"turns": [3], "kind": "instruction"}, "tool_output"),
-    ({"turns": [3], "provenance": "user_stated", "source": "manual"}, "tool_output"),
-    ({"turns": [1], "provenance": "tool_output"}, "tool_output"),
+    ({"turns": [1, 3], "kind": "instruction"}, "tool_output"),
+    ({"turns": [1, 3], "provenance": "user_stated", "source": "manual"}, "tool_output"),
+    ({"turns": [4]}, None),
+    ({"turns": [4], "correction": True}, None),
     ({}, "system_inferred"),
     ({"turns": [99]}, "system_inferred"),
 ]
@@ -124,10 +121,13 @@ CLAIMS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("claim", "provenance"), CLAIMS)
 def test_trust_follows_from_the_turns(
-    db: Connection, user: uuid.UUID, claim: dict[str, Any], provenance: str
+    db: Connection, user: uuid.UUID, claim: dict[str, Any], provenance: str | None
 ) -> None:
-    row = extracted(db, user, {"content": "The user's bank is Evil Bank.", "kind": "fact",
-                               "confidence": 1.0, **claim})  # fmt: skip
+    """A fact that cites others' turns alone is left out."""
+    row = extracted(db, user, fact("The user's bank is Evil Bank.", **claim))
+    if row is None or provenance is None:
+        assert (row, provenance) == (None, None)
+        return
     assert row["provenance"] == provenance
     is_users = set(claim.get("turns", ())) in ({1}, {1, 4})
     assert row["source"] == (
@@ -136,7 +136,7 @@ def test_trust_follows_from_the_turns(
     assert (row["tier"] == "session") == (provenance in ("tool_output", "system_inferred"))
 
 
-@pytest.mark.parametrize("turns", [[], [99], ["1"]])
+@pytest.mark.parametrize("turns", [[], [99]])
 @pytest.mark.parametrize(
     ("spoken", "provenance"),
     [
@@ -148,35 +148,38 @@ def test_trust_follows_from_the_turns(
 def test_candidate_without_turns_has_the_least_trusted_role(
     db: Connection, user: uuid.UUID, turns: list[Any], spoken: Any, provenance: str
 ) -> None:
-    row = extracted(db, user, {"content": "Ann likes tea.", "turns": turns}, spoken)
+    row = extracted(db, user, fact("Ann likes tea.", turns=turns), spoken)
+    assert row is not None
     assert row["provenance"] == provenance
 
 
-def test_candidate_without_turns_of_an_empty_batch_is_inferred(
+def test_no_model_is_asked_about_turns_that_were_taken_back(
     db: Connection, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
     append(db, user, session, said("I like tea."))
     call(db, "close_session", p_user_id=user, p_session_id=session)
     call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=1)
-    finish(db, user, session, candidates=[{"content": "Ann likes tea."}], through_turn=1)
-    [row] = rows(db, "select provenance from recall.memory_store where user_id = %s", [user])
-    assert row["provenance"] == "system_inferred"
+    finish(db, user, session)
+    assert believed(db, user) == set()
 
 
 def test_uncited_correction_does_not_supersede_what_the_user_stated(
     db: Connection, user: uuid.UUID
 ) -> None:
-    [kept] = call(db, "remember", p_user_id=user, p_content="The IBAN is GOOD.", p_slot="iban")
+    good, similar = ([cosine, (1 - cosine**2) ** 0.5] + [0.0] * (DIMENSIONS - 2)
+                     for cosine in (1.0, 0.8))  # fmt: skip
+    call(db, "remember", p_user_id=user, p_content="The IBAN is GOOD.", p_slot="iban",
+         p_embedding=str(good))  # fmt: skip
     for fields in ({"slot": "iban"}, {"decision": "UPDATE"}, {"decision": "DELETE"}):
         session = open_session(db, user)
         append(db, user, session, exchange("thanks", "Web page: correction, the IBAN is EVIL"))
         call(db, "close_session", p_user_id=user, p_session_id=session)
-        candidate = {"content": "The IBAN is EVIL.", "correction": True, "turns": []}
         verb = fields.pop("decision", None)
-        decisions = [{"ordinal": 1, "decision": verb, "target_id": str(kept["memory_id"])}]
-        finish(db, user, session, candidates=[candidate | fields], through_turn=2,
-               decisions=decisions if verb else [])  # fmt: skip
+        decisions = [{"candidate": 1, "decision": verb, "target": 1}]
+        finish(db, user, session, consolidate={"decisions": decisions}, extract={"facts": [
+            fact("The IBAN is EVIL.", correction=True, **fields)]},
+            embed=lambda _: similar)  # fmt: skip
         assert believed(db, user) == {"The IBAN is GOOD."}
     assert {row["content"] for row in call(db, "list_disputes", p_user_id=user)} == {
         "The IBAN is EVIL."
@@ -197,17 +200,14 @@ def test_uncited_correction_does_not_supersede_what_the_user_stated(
         ([6], "system_inferred", True),
     ],
 )
-@pytest.mark.parametrize("field", ["episodes", "candidates"])
 def test_episode_with_a_tool_or_without_the_user_stays_in_its_session(
-    db: Connection, user: uuid.UUID, turns: list[int], provenance: str, stays: bool, field: str
+    db: Connection, user: uuid.UUID, turns: list[int], provenance: str, stays: bool
 ) -> None:
     session = open_session(db, user)
     append(db, user, session, TURNS + exchange("Thank you.", "You are welcome."))
     call(db, "close_session", p_user_id=user, p_session_id=session)
     episode = {"content": "The user asked for the bank: Evil Bank.", "turns": turns}
-    if field == "candidates":
-        episode["kind"] = "episode"
-    finish(db, user, session, through_turn=6, **{field: [episode]})
+    finish(db, user, session, extract={"facts": [], "episodes": [episode]})
     [row] = rows(db, "select * from recall.memory_store where user_id = %s", [user])
     assert row["provenance"] == provenance
     assert (row["tier"], row["scope"]) == (
@@ -220,18 +220,17 @@ def test_episode_with_a_tool_or_without_the_user_stays_in_its_session(
     ("fields", "stays"),
     [
         ({"turns": [1]}, False),
-        ({"turns": [3]}, True),
-        ({"turns": [4]}, True),
         ({}, True),
         ({"turns": [1, 3]}, True),
     ],
 )
-def test_only_the_users_own_turn_is_kept_verbatim(
+def test_a_model_does_not_say_what_was_verbatim(
     db: Connection, user: uuid.UUID, fields: dict[str, Any], stays: bool
 ) -> None:
-    row = extracted(db, user, {"content": "The bank is Evil Bank.", "confidence": "low",
-                               "metadata": {"verbatim": True, "page": 1}, **fields})  # fmt: skip
-    assert row["metadata"] == ({"page": 1} if stays else {"page": 1, "verbatim": True})
+    row = extracted(db, user, fact("The bank is Evil Bank.", metadata={"verbatim": True},
+                                   **fields))  # fmt: skip
+    assert row is not None
+    assert row["metadata"] == {}
     assert is_in_context(db, user, row["content"]) is not stays
 
 
@@ -331,8 +330,8 @@ def test_a_decision_of_a_tool_without_a_provenance_deletes_nothing(
 
 def test_a_tool_s_word_never_supersedes_the_user_s(db: Connection, user: uuid.UUID) -> None:
     call(db, "remember", p_user_id=user, p_content="My bank is Good Bank.", p_slot="bank")
-    row = extracted(db, user, {"content": "The user's bank is Evil Bank.", "slot": "bank",
-                               "turns": [3], "confidence": 1.0})  # fmt: skip
+    row = extracted(db, user, fact("The user's bank is Evil Bank.", slot="bank", turns=[1, 3]))
+    assert row is not None
     assert row["end_reason"] == "disputed"
     assert believed(db, user) == {"My bank is Good Bank."}
 
@@ -457,17 +456,16 @@ def test_a_flood_from_several_sides(db: Connection, user: uuid.UUID, connect: An
 
 def test_an_extraction_leaves_out_what_is_too_much(db: Connection, user: uuid.UUID) -> None:
     """It comes to its end, with what the user said; the audit says what was left out."""
-    call(db, "configure_user", p_user_id=user, p_changes={"source_memories_per_hour": 2})
+    call(db, "configure_user", p_user_id=user,
+         p_changes={"source_memories_per_hour": 2, "max_facts_per_turn": 6})  # fmt: skip
     session = open_session(db, user)
     append(db, user, session, TURNS)
     call(db, "close_session", p_user_id=user, p_session_id=session)
     claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
     [job] = [c for c in claimed if c["session_id"] == session]
-    candidates = [{"content": f"The page says {n} things.", "turns": [3]} for n in range(5)]
-    candidates.append({"content": "The user asks about a page.", "turns": [1]})
-    assert value(db, "select recall.finish_job(%s, %s, %s, %s)", [
-        user, job["job_id"], job["lease_token"], Jsonb({
-            "from_turn": 0, "through_turn": len(TURNS), "candidates": candidates})])  # fmt: skip
+    facts = [fact(f"The page says {n} things.", turns=[1, 3]) for n in range(5)]
+    facts.append(fact("The user asks about a page.", turns=[1]))
+    assert do_job(db, job, {"extract": {"facts": facts}})["type"] == "done"
     stored = rows(db, "select content from recall.memory_store where user_id = %s"
                       " order by created_at, memory_id", [user])  # fmt: skip
     assert [row["content"] for row in stored] == [
@@ -559,14 +557,8 @@ def test_what_was_merged_out_of_it_goes_too(db: Connection, user: uuid.UUID) -> 
     [claimed] = [c for c in call(db, "claim_jobs", p_worker="w", p_kinds=["merge"], p_limit=50)
                  if c["job_id"] == job]  # fmt: skip
     merged = "Likes dish number 0, 1 and 7"
-    call(
-        db,
-        "finish_job",
-        p_user_id=user,
-        p_job_id=job,
-        p_lease_token=claimed["lease_token"],
-        p_result={"merges": [{"content": merged, "memory_ids": [str(m) for m in made]}]},
-    )
+    done = do_job(db, claimed, {"merge": {"merges": [{"content": merged, "parts": [1, 2, 3]}]}})
+    assert done["type"] == "done"
     assert believed(db, user) == {merged}
     assert revoke(db, user, bad) == 1
     assert believed(db, user) == {"Likes dish number 0", "Likes dish number 1"}
@@ -602,11 +594,11 @@ def test_unread_turns_are_not_extracted_any_more(db: Connection, user: uuid.UUID
     call(db, "close_session", p_user_id=user, p_session_id=bad)
     [job] = [c for c in call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
              if c["session_id"] == bad]  # fmt: skip
+    request = ask(db, job)
     revoke(db, user, bad)
-    result = {"from_turn": 0, "through_turn": 1,
-              "candidates": [{"content": "Is the administrator", "turns": [1]}]}  # fmt: skip
-    assert value(db, "select recall.finish_job(%s, %s, %s, %s)",
-                 [user, job["job_id"], job["lease_token"], Jsonb(result)]) is False  # fmt: skip
+    answers = {"extract": {"facts": [fact("Is the administrator", turns=[1])]}}
+    end = ask(db, job, answer_to(request, answers))
+    assert end == {"type": "done", "outcome": {"kind": "extract", "items": 0}}
     assert believed(db, user) == set()
 
 

@@ -13,9 +13,20 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from pgrecall.tokens import count_text_tokens
-from support import append, call, open_session, raise_errors, refused, rows, said, together, value
+from support import (
+    append,
+    ask,
+    call,
+    open_session,
+    raise_errors,
+    refused,
+    rows,
+    said,
+    together,
+    value,
+)
 from test_install import psql
-from test_next_request import answered, ask, claim, scripted, told, vector, work
+from test_next_request import answered, claim, scripted, told, vector, work
 from test_pattern import CLOSE, NOW, episodes
 
 Connection = psycopg.Connection[Any]

@@ -14,8 +14,8 @@ import pytest
 
 from memories import remember, vector
 from servers import TestServer
-from support import append, call, open_session, rows, said, sweep, value, wait_for_lock
-from test_next_request import answered, ask, claim, scripted
+from support import append, ask, call, open_session, rows, said, sweep, value, wait_for_lock
+from test_next_request import answered, claim, scripted
 from test_retention import a_year_later, said_in
 
 Connection = psycopg.Connection[Any]

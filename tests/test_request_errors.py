@@ -13,8 +13,19 @@ import pytest
 
 from pgrecall.tokens import count_text_tokens
 from servers import DIMENSIONS
-from support import append, call, open_session, refused, rows, said, value
-from test_next_request import MODEL, WORKER, answered, ask, claim, scripted, told, vector, work
+from support import (
+    EMBEDDING_MODEL,
+    WORKER,
+    append,
+    ask,
+    call,
+    open_session,
+    refused,
+    rows,
+    said,
+    value,
+)
+from test_next_request import answered, claim, scripted, told, vector, work
 
 Connection = psycopg.Connection[Any]
 Answer = dict[str, Any]
@@ -327,7 +338,7 @@ def test_vectors_of_another_model_are_made_anew(db: Connection, user: uuid.UUID)
                           " where user_id = %s", [user])  # fmt: skip
         assert models == [{"embedding_model": "openai:another"}]
     finally:
-        db.execute("update recall.settings set embedding_model = %s", [MODEL])
+        db.execute("update recall.settings set embedding_model = %s", [EMBEDDING_MODEL])
 
 
 def test_a_worker_with_another_embedder_leaves_vectors_to_others(

@@ -15,8 +15,18 @@ import psycopg
 import pytest
 
 from memories import remember
-from support import append, call, open_session, raise_errors, rows, together, value
-from test_next_request import MODEL, answered, ask, claim, vector
+from support import (
+    EMBEDDING_MODEL,
+    append,
+    ask,
+    call,
+    open_session,
+    raise_errors,
+    rows,
+    together,
+    value,
+)
+from test_next_request import answered, claim, vector
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -509,7 +519,7 @@ def test_an_embed_job_asks_a_new_model_for_the_last_batch(db: Connection, user: 
         assert (anew["inputs"], anew["model"]) == (request["inputs"], "openai:another")
         assert ask(db, job, answered(anew, unasked), **other)["outcome"]["items"] == 5
     finally:
-        db.execute("update recall.settings set embedding_model = %s", [MODEL])
+        db.execute("update recall.settings set embedding_model = %s", [EMBEDDING_MODEL])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,13 @@ import psycopg
 import pytest
 
 from servers import DIMENSIONS
-from support import append, call, index_messages, open_session, value
+from support import (
+    append,
+    call,
+    do_job,
+    index_messages,
+    open_session,
+)
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
@@ -55,13 +61,8 @@ def summarize(
         for job in call(db, "claim_jobs", p_worker="test", p_kinds=["summarize"], p_limit=100)
         if job["session_id"] == where
     )
-    leased = {"p_user_id": user, "p_job_id": job["job_id"], "p_lease_token": job["lease_token"]}
-    (given,) = call(db, "job_input", **leased)
-    result = {"content": text, "through_turn": given["job_input"]["through_turn"]}
-    if vector is not None:
-        model = value(db, "select embedding_model from recall.settings")
-        result |= {"embedding": vector, "embedding_model": model}
-    assert call(db, "finish_job", **leased, p_result=result) == [{"finish_job": True}]
+    vectors = {} if vector is None else {"embed": lambda _: vector}
+    assert do_job(db, job, {"summarize": {"summary": text}} | vectors)["type"] == "done"
 
 
 def axis(number: int, other: float = 0.0) -> str:
@@ -126,6 +127,7 @@ def test_only_the_live_summary_counts(db: Connection, user: uuid.UUID) -> None:
     other = session(db, user, "Hello", title="Weather")
     summarize(db, user, about, "About violins.")
     assert find(db, user, "violins")[0]["session_id"] == about
+    append(db, user, about, [{"role": "user", "content": "Hello again"}])
     summarize(db, user, about, "About trumpets.")
     assert {row["score"] for row in find(db, user, "violins")} == {0.0}
     assert find(db, user, "trumpets")[0]["summary"] == "About trumpets."

@@ -25,9 +25,10 @@ from parameters import (
     sane_arguments,
 )
 from pgrecall.calls._redaction import Redactor
+from scripted_model import fact
 from secret_shapes import DENSE, HARMLESS, PREFIXES, SHAPES, Shape, is_held_out, leaks
 from servers import TestServer
-from support import append, call, everything, open_session, refused, rows, value
+from support import append, call, do_job, everything, open_session, refused, rows, value
 from test_forget import leave_traces
 
 Connection = psycopg.Connection[Any]
@@ -258,7 +259,7 @@ IDENTIFIERS = {
 
 NOT_A_USERS = {"configure", "register_model", "register_kind", "set_prompt",
                "configure_maintenance"}  # fmt: skip
-ONCE = {"finish_job", "fail_job"}
+ONCE = {"next_request", "fail_job"}
 """What a second call would not do again."""
 
 
@@ -301,7 +302,7 @@ def found_secrets(db: Connection, world: World, calls: Attempts) -> list[str]:
 def test_no_parameter_lets_a_secret_in(db: Connection, mode: str) -> None:
     """Whichever text or JSON of whichever function it comes in by, it is not stored.
 
-    In mode keep it is, in more than forty places: what the test looks for is there to be found.
+    In mode keep it is, in more than thirty places: what the test looks for is there to be found.
     """
     world = adorned(db, furnish(db, "alpha"))
     worked, refusals, found = 0, 0, []
@@ -324,7 +325,7 @@ def test_no_parameter_lets_a_secret_in(db: Connection, mode: str) -> None:
                 found += found_secrets(db, world, calls)
     assert worked > 12
     if mode == "keep":
-        assert len(found) > 40
+        assert len(found) > 30
         assert worked > 100
     else:
         assert found == []
@@ -465,10 +466,8 @@ def test_what_a_model_extracts_is_masked_not_refused(db: Connection, refusing: u
     append(db, refusing, session, [{"role": "user", "content": "Hello there"}])
     call(db, "close_session", p_user_id=refusing, p_session_id=session)
     claimed = call(db, "claim_jobs", p_worker="w", p_kinds=["extract"], p_limit=50)
-    [(job, token)] = [(c["job_id"], c["lease_token"]) for c in claimed if c["user_id"] == refusing]
-    call(db, "finish_job", p_user_id=refusing, p_job_id=job, p_lease_token=token,
-         p_result={"from_turn": 0, "through_turn": 1, "candidates": [
-             {"content": f"The user's key is {KEY}", "turns": [1]}]})  # fmt: skip
+    [job] = [c for c in claimed if c["user_id"] == refusing]
+    do_job(db, job, {"extract": {"facts": [fact(f"The user's key is {KEY}", turns=[1])]}})
     [memory] = call(db, "get_memories", p_user_id=refusing)
     assert memory["content"] == f"The user's key is {MARK}"
 

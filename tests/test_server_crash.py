@@ -24,7 +24,16 @@ from invariants import check_invariants
 from pgrecall import schema
 from pgrecall.embedded import EmbeddedServer
 from servers import DIMENSIONS
-from support import Connection, append, call, open_session, rows, said, value
+from support import (
+    Connection,
+    append,
+    call,
+    do_job,
+    open_session,
+    rows,
+    said,
+    value,
+)
 
 WRITERS = 4
 ACKNOWLEDGED = 60
@@ -83,10 +92,7 @@ class Writer:
                 call(self.conn, "put_working", **here, p_task_id="t", p_key=str(number),
                      p_value={"n": number})  # fmt: skip
                 for job in call(self.conn, "claim_jobs", p_worker="w", p_kinds=["embed"]):
-                    lease = {f"p_{key}": job[key] for key in ("user_id", "job_id", "lease_token")}
-                    given = call(self.conn, "job_input", **lease)[0]["job_input"]
-                    through = {"through_turn": given.get("through_turn")}
-                    call(self.conn, "finish_job", **lease, p_result=through)
+                    do_job(self.conn, job)
             except psycopg.OperationalError:
                 return
 

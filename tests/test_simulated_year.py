@@ -22,8 +22,17 @@ from psycopg.types.json import Jsonb
 
 from fakes import WordEmbedder
 from invariants import broken_invariants
+from scripted_model import CANDIDATE, NUMBERED, TURN, fact
 from servers import HASH_PARTITIONS
-from support import append, call, open_session, rows, sweep, value
+from support import (
+    append,
+    call,
+    do_job,
+    open_session,
+    rows,
+    sweep,
+    value,
+)
 
 DAY = timedelta(days=1)
 DAYS = 365
@@ -57,6 +66,12 @@ DAILY = ("drop_expired_partitions", "purge_expired")
 TOPICS = ("garden", "database", "kitchen", "football", "violin", "taxes", "holiday", "bicycle")
 CITIES = ("Oslo", "Lyon", "Porto", "Turin", "Ghent", "Cork")
 TROUBLE = "User could not connect to the network of the company over the VPN from home, and"
+
+
+def turns_of(shown: str) -> list[tuple[int, str, str]]:
+    """Return number, role and text of the turns that a prompt shows."""
+    found = [TURN.match(line) for line in shown.splitlines()]
+    return [(int(turn[1]), turn[2], turn[3]) for turn in found if turn]
 
 
 class Year:
@@ -168,22 +183,28 @@ class Year:
             if not jobs:
                 return
             for job in jobs:
-                same = {f"p_{key}": job[key] for key in ("user_id", "job_id", "lease_token")}
-                (row,) = call(self.conn, "job_input", **same)
-                result = getattr(self, f"_{job['kind']}")(row["job_input"])
-                call(self.conn, "finish_job", **same, p_result=result)
+                end = do_job(self.conn, job, self.script, embedding_model="words", embed_batch=200)
+                assert end["type"] == "done", end
                 self.worked[job["kind"]] += 1
 
-    def _vectors(self, texts: list[str]) -> dict[str, Any]:
-        return {"embedding_model": "words", "embeddings": self.embedder.embed(texts)}
+    @property
+    def script(self) -> dict[str, Any]:
+        """What the model and the embedder say."""
+        purposes = ("extract", "consolidate", "summarize", "compact", "merge", "pattern")
+        said = {
+            purpose: lambda request, purpose=purpose: getattr(self, f"_{purpose}")(
+                request["messages"][1]["content"]
+            )
+            for purpose in purposes
+        }
+        return said | {"embed": lambda text: self.embedder.embed([text])[0]}
 
-    def _extract(self, given: dict[str, Any]) -> dict[str, Any]:
-        candidates, episodes = [], []
-        for message in given["messages"]:
-            if message["role"] != "user":
+    def _extract(self, shown: str) -> dict[str, Any]:
+        facts, episodes = [], []
+        for number, role, text in turns_of(shown):
+            if role != "user":
                 continue
-            what, _, rest = message["text"].partition(" ")
-            turns = [message["turn_index"]]
+            what, _, rest = text.partition(" ")
             made: dict[str, Any] | None = {
                 "city": {"content": f"User lives in {rest}.", "slot": "home_city"},
                 "likes": {"content": f"User likes {rest} in the {rest.split()[0]}.",
@@ -194,53 +215,39 @@ class Year:
                 "hint": {"content": f"User knows about {rest}.", "confidence": "medium"},
             }.get(what)  # fmt: skip
             if made is not None:
-                candidates.append({"confidence": "high", **made, "turns": turns})
+                facts.append(fact(**{"importance": 0.5} | made, turns=[number]))
             if what == "vpn":
                 cure = ("renewing the certificate", "flushing the cache")[int(rest) % 2]
                 episodes.append({"content": f"{TROUBLE} {cure} solved it, case {rest}.",
-                                 "turns": turns})  # fmt: skip
+                                 "turns": [number]})  # fmt: skip
             elif what != "city":
-                episodes.append({"content": f"User spoke of {message['text']} at length.",
-                                 "turns": turns})  # fmt: skip
-        texts = [item["content"] for item in (*candidates, *episodes)]
-        return {"from_turn": given["from_turn"], "through_turn": given["through_turn"],
-                "candidates": candidates, "episodes": episodes, **self._vectors(texts)}  # fmt: skip
+                episodes.append({"content": f"User spoke of {text} at length.",
+                                 "turns": [number]})  # fmt: skip
+        return {"facts": facts, "episodes": episodes}
 
-    def _embed(self, given: dict[str, Any]) -> dict[str, Any]:
-        return {"embedding_model": "words"} | {
-            kind: [
-                {key: item[key], "embedding": vector}
-                for item, vector in zip(
-                    given.get(kind, []),
-                    self.embedder.embed([item["text"] for item in given.get(kind, [])]),
-                    strict=True,
-                )
-            ]
-            for kind, key in (("memories", "memory_id"), ("summaries", "summary_id"))
-            if given.get(kind)
-        }
+    def _consolidate(self, shown: str) -> dict[str, Any]:
+        found = [CANDIDATE.match(line) for line in shown.splitlines()]
+        return {"decisions": [{"candidate": int(line[1]), "decision": "ADD", "target": None}
+                              for line in found if line]}  # fmt: skip
 
-    def _summarize(self, given: dict[str, Any]) -> dict[str, Any]:
-        text = f"{given['through_turn']} turns were exchanged."
-        return {"content": text, "through_turn": given["through_turn"]}
+    def _summarize(self, shown: str) -> dict[str, Any]:
+        return {"summary": f"{turns_of(shown)[-1][0]} turns were exchanged."}
 
-    def _compact(self, given: dict[str, Any]) -> dict[str, Any]:
-        window = {key: given[key] for key in ("from_turn", "through_turn", "retracted")}
-        return window | {"content": f"Up to turn {given['through_turn']} they talked."}
+    def _compact(self, shown: str) -> dict[str, Any]:
+        return {"summary": f"Up to turn {turns_of(shown)[-1][0]} they talked."}
 
-    def _merge(self, given: dict[str, Any]) -> dict[str, Any]:
-        parts = given["memories"][:3]
-        content = " ".join(part["content"] for part in parts)
-        merge = {"content": content, "memory_ids": [part["memory_id"] for part in parts]}
-        return {"merges": [merge] if len(parts) == 3 else [], **self._vectors([content])}
+    def _merge(self, shown: str) -> dict[str, Any]:
+        parts = [text for _, text in NUMBERED.findall(shown)][:3]
+        merge = {"content": " ".join(parts), "parts": [1, 2, 3]}
+        return {"merges": [merge] if len(parts) == 3 else []}
 
-    def _pattern(self, given: dict[str, Any]) -> dict[str, Any]:
-        if not all("VPN" in episode["content"] for episode in given["episodes"]):
-            return {"content": None}
+    def _pattern(self, shown: str) -> dict[str, Any]:
+        episodes = [text for _, text in NUMBERED.findall(shown)]
+        if not all("VPN" in text for text in episodes):
+            return {"pattern": None, "solutions": [], "tags": []}
         said = "User has recurring VPN trouble; new certificates and an empty cache helped."
-        known = given.get("pattern") or {}
-        return {"content": f"{said} Seen {len(given['episodes'])} times.", "tags": ["vpn"],
-                "pattern_id": known.get("memory_id")}  # fmt: skip
+        return {"pattern": f"{said} Seen {len(episodes)} times.", "solutions": [],
+                "tags": ["vpn"]}  # fmt: skip
 
     # The clock
 

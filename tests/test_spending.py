@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,10 +16,13 @@ from psycopg import conninfo
 from psycopg.types.json import Jsonb
 
 from invariants import check_invariants
+from scripted_model import fact
 from support import (
     MODEL,
     append,
+    ask,
     call,
+    do_job,
     job_rows,
     login_role,
     open_session,
@@ -29,6 +33,7 @@ from support import (
     session_row,
     together,
     value,
+    wait_for_lock,
 )
 
 Connection = psycopg.Connection[Any]
@@ -83,12 +88,6 @@ def fail(conn: Connection, job: Job, *phases: dict[str, Any]) -> bool:
     return row["fail_job"]
 
 
-def finish(conn: Connection, job: Job, result: dict[str, Any], *phases: dict[str, Any]) -> bool:
-    (row,) = call(conn, "finish_job", **held(job), p_result=Jsonb(result),
-                  p_phases=Jsonb(list(phases)))  # fmt: skip
-    return row["finish_job"]
-
-
 def spend(db: Connection, user: uuid.UUID, cost: int) -> None:
     """Spend as an attempt does that fails for good."""
     enqueue(db, user, "embed")
@@ -129,7 +128,10 @@ def health(db: Connection, name: str) -> tuple[str, str, str | None]:
 # --- spans, and whose they are
 
 
-def test_every_finished_job_says_what_its_effect_took(db: Connection, user: uuid.UUID) -> None:
+@pytest.mark.concurrent
+def test_every_finished_job_says_what_its_effect_took(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"summarize_after_turns": 100})
     session = open_session(db, user)
     append(db, user, session, said(*(f"number {n}" for n in range(10))))
@@ -139,19 +141,34 @@ def test_every_finished_job_says_what_its_effect_took(db: Connection, user: uuid
     (summarize,) = claim(db, p_kinds=["summarize"])
     enqueue(db, user, "compact", p_session_id=session)
     (compact,) = claim(db, p_kinds=["compact"])
-    candidates = [{"content": f"User counts to {n}.", "kind": "fact"} for n in range(3)]
-    assert finish(db, extract, {"from_turn": 0, "through_turn": 10, "candidates": candidates,
-                                "episodes": [{"content": "Counted."}]})  # fmt: skip
-    assert finish(db, embed, {"through_turn": 10})
-    assert finish(db, summarize, {"through_turn": 10, "content": "Counting."})
-    assert not finish(db, compact, {"from_turn": 5, "through_turn": 6, "retracted": "{}",
-                                    "content": "x"})  # fmt: skip
-    found = {row["kind"]: row for row in spans_of(db, user)}
-    assert {kind: (row["phase"], row["items"], row["error"]) for kind, row in found.items()} == {
-        "extract": ("persist", 4, None),
-        "embed": ("persist", 0, None),
-        "summarize": ("persist", 1, None),
-        "compact": ("persist", 0, "the session moved on"),
+    answers = {
+        "extract": {"facts": [fact(f"User counts to {n}.") for n in range(3)],
+                    "episodes": [{"content": "Counted.", "turns": []}]},
+        "summarize": {"summary": "Counting."},
+    }  # fmt: skip
+    for job in (extract, embed, summarize):
+        assert do_job(db, job, answers)["type"] == "done"
+
+    # another compaction comes between the step and its effect
+    other, conn = connect(autocommit=False), connect()
+    other.execute("update recall.sessions set compacted_through_turn = 2 where session_id = %s",
+                  [session])  # fmt: skip
+    ends: list[Any] = []
+    thread = threading.Thread(target=lambda: ends.append(do_job(conn, compact)))
+    thread.start()
+    wait_for_lock(db, conn.info.backend_pid)
+    other.commit()
+    thread.join(60)
+    assert [end["type"] for end in ends] == ["deferred"]
+    db.execute("update recall.sessions set compacted_through_turn = 0 where session_id = %s",
+               [session])  # fmt: skip
+
+    found = {row["kind"]: row for row in spans_of(db, user) if row["phase"] == "persist"}
+    assert {kind: (row["items"], row["error"]) for kind, row in found.items()} == {
+        "extract": (4, None),
+        "embed": (0, None),
+        "summarize": (1, None),
+        "compact": (0, "the session moved on"),
     }
     for row in found.values():
         assert 0 < row["duration_ms"] < 60_000
@@ -159,7 +176,7 @@ def test_every_finished_job_says_what_its_effect_took(db: Connection, user: uuid
 
 
 def test_usage_goes_into_the_session(db: Connection, user: uuid.UUID) -> None:
-    """Of finished, failed and overtaken attempts alike, beside that of the turns."""
+    """Of finished and failed attempts alike, beside that of the turns."""
     session = open_session(db, user)
     append(db, user, session, said("hello"), {"prompt_tokens": 7, "cost_microcents": 1})
     db.execute("delete from recall.jobs")
@@ -168,17 +185,23 @@ def test_usage_goes_into_the_session(db: Connection, user: uuid.UUID) -> None:
     assert fail(db, job, span(30, prompt_tokens=100, completion_tokens=10), span(None))
     due(db)
     (job,) = claim(db)
-    assert not finish(db, job, {"through_turn": 9, "content": "x"}, span(20, prompt_tokens=50))
+    request_id = ask(db, job, embedding_model=None)["request_id"]
+    failed = {"request_id": request_id, "error": {"code": "busy"}, "usage": {"prompt_tokens": 50}}
+    assert ask(db, job, failed, embedding_model=None)["type"] == "failed"
+    due(db)
     (job,) = claim(db)
+    request_id = ask(db, job, embedding_model=None)["request_id"]
     with refused("RC003"):
-        finish(db, job, {"through_turn": 1}, span(5000))
-    assert finish(db, job, {"through_turn": 1, "content": "x"}, span(5), span(4))
+        ask(db, job, {"request_id": request_id, "text": "x", "usage": {"prompt_tokens": 9000}})
+    end = do_job(db, job, {"summarize": {"summary": "x"},
+                           "usage": {"prompt_tokens": 2, "completion_tokens": 1}})  # fmt: skip
+    assert end["type"] == "done"
     row = session_row(db, user, session)
     assert (
         row["total_prompt_tokens"], row["total_completion_tokens"], row["total_cost_microcents"]
-    ) == (157, 10, 60)  # fmt: skip
-    assert spent(db, user) == 59, "the turns are the application's own"
-    assert value(db, "select sum(cost_microcents)::int from recall.model_spending_totals") == 59
+    ) == (159, 11, 871)  # fmt: skip
+    assert spent(db, user) == 870, "the turns are the application's own"
+    assert value(db, "select sum(cost_microcents)::int from recall.model_spending_totals") == 870
     check_invariants(db)
 
 
@@ -450,9 +473,11 @@ def test_many_spend_at_once(db: Connection, connect: Connect) -> None:
         conn = connect()
         for job in claim(conn, p_limit=5):
             if job["kind"] == "summarize":
-                assert finish(conn, job, {"through_turn": 1, "content": "x"}, span(10))
+                end = do_job(conn, job, {"summarize": {"summary": "x"},
+                                         "usage": {"prompt_tokens": 1}})  # fmt: skip
+                assert end["type"] == "done"
             else:
-                assert fail(conn, job, span(10))
+                assert fail(conn, job, span(15))
 
     def talk() -> None:
         conn = connect()
@@ -460,12 +485,12 @@ def test_many_spend_at_once(db: Connection, connect: Connect) -> None:
             append(conn, user, session, said("more"), {"cost_microcents": 1})
 
     raise_errors(together([work] * 4 + [talk] * 2))
-    attempts = value(db, "select count(*) from recall.job_phases where cost_microcents = 10"
+    attempts = value(db, "select count(*) from recall.job_phases where cost_microcents = 15"
                          " and user_id = any(%s)", [users])  # fmt: skip
     assert attempts > 10
-    assert sum(spent(db, user) for user in users) == 10 * attempts
+    assert sum(spent(db, user) for user in users) == 15 * attempts
     total = value(db, "select sum(cost_microcents)::int from recall.model_spending_totals")
-    assert total == 10 * attempts
+    assert total == 15 * attempts
 
 
 # --- prices, and who may read what

@@ -18,6 +18,7 @@ from pgrecall import AgentMemory
 from support import (
     append,
     call,
+    do_job,
     job_rows,
     open_session,
     raise_errors,
@@ -172,13 +173,9 @@ def test_memories_without_a_vector(db: Connection, user: uuid.UUID) -> None:
     assert jobs(db, other) == []
     assert call(db, "enqueue_missing_embeddings") == [{"done": 0, "more": False}]
     (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=["embed"])
-    ids = {"p_user_id": user, "p_job_id": job["job_id"], "p_lease_token": job["lease_token"]}
-    wanted = call(db, "job_input", **ids)[0]["job_input"]["memories"]
-    assert sorted(m["text"] for m in wanted) == ["User likes jazz", "User likes tea"]
-    result = {"memories": [
-        {"memory_id": m["memory_id"], "embedding": [float(n == k) for k in range(384)]}
-        for n, m in enumerate(wanted)]}  # fmt: skip
-    assert call(db, "finish_job", **ids, p_result=result)[0]["finish_job"]
+    wanted = ["User likes tea", "User likes jazz"]
+    done = do_job(db, job, {"embed": lambda text: vector(wanted.index(text))})
+    assert done == {"type": "done", "outcome": {"kind": "embed", "items": 2}}
     remember(db, user, "User likes jazz")
     assert call(db, "enqueue_missing_embeddings") == [{"done": 0, "more": False}]
 

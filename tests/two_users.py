@@ -43,10 +43,7 @@ WRITER = {
     "seal_user",
 }  # fmt: skip
 WORKER = {
-    "enqueue_job", "claim_jobs", "waiting_jobs", "next_request", "job_input", "consolidation_input",
-    "finish_job",
-    "extend_lease",
-    "fail_job",
+    "enqueue_job", "claim_jobs", "waiting_jobs", "next_request", "extend_lease", "fail_job",
     "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log", "enqueue_merges",
     "enqueue_patterns",
     "release_expired_leases", "expire_working", "run_maintenance", "run_due_maintenance",

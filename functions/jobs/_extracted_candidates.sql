@@ -1,7 +1,6 @@
 -- Turn a model's candidates into candidates of recall.ingest_memories.
 -- Turn indexes become message ids and times; an index outside the turns that were read is ignored.
 -- Who spoke in the cited turns caps what the candidate claims (recall._credited_candidate).
--- Raises  RC003.
 create or replace function recall._extracted_candidates(
     p_session      recall.sessions,
     p_from_turn    integer,
@@ -19,18 +18,6 @@ declare
     v_uncited    text[];
     v_candidates jsonb;
 begin
-    if jsonb_typeof(p_candidates) <> 'array' or exists (
-        select from jsonb_array_elements(p_candidates) as c (candidate)
-         where jsonb_typeof(c.candidate) <> 'object'
-            or jsonb_typeof(coalesce(c.candidate -> 'turns', '[]')) <> 'array'
-    ) then
-        raise exception using
-            errcode = 'RC003',
-            message = 'candidates is not a list of objects',
-            hint    = 'Each has content, kind, importance, confidence, tags, slot, correction, '
-                      'and turns: a list of turn indexes.';
-    end if;
-
     -- A candidate that cites no turn may come from any of them: the least trusted role counts.
     select array[case
                when count(*) = 0 or bool_or(v.turn ->> 'role' = 'assistant') then 'assistant'

@@ -2,7 +2,7 @@
 -- More texts wait only when this job made some progress: what a model cannot embed must not keep
 -- a worker busy for ever.
 -- Locks   the user, the session, the memories.
--- Raises  RC003, RC004.
+-- Raises  RC004 settings name another embedding model since the vectors were made.
 create or replace function recall._finish_embed(
     p_job    recall.jobs,
     p_result jsonb
@@ -15,20 +15,16 @@ set search_path from current
 as $function$
 declare
     v_settings  recall.settings := recall._job_settings(p_job.user_id);
-    v_messages  jsonb           := recall._vector_list(p_result, 'messages', 'turn_index');
-    v_memories  jsonb           := recall._vector_list(p_result, 'memories', 'memory_id');
-    v_summaries jsonb           := recall._vector_list(p_result, 'summaries', 'summary_id');
+    v_memories  constant jsonb  := p_result -> 'memories';
+    v_summaries constant jsonb  := p_result -> 'summaries';
     v_more      boolean         := false;
     v_vector    jsonb;
 begin
-    perform recall._check_keys(
-        p_result, '{embedding_model,messages,memories,summaries,through_turn}', 'p_result');
     perform recall._check_model(p_result, v_settings);
-
     if p_job.session_id is not null and v_settings.embed_messages then
         v_more := recall._index_messages(
             recall._take_session(p_job.user_id, p_job.session_id),
-            recall._through_turn(p_result), v_messages, v_settings);
+            (p_result ->> 'through_turn')::integer, p_result -> 'messages', v_settings);
         if v_more is null then
             return false;
         end if;

@@ -3,7 +3,7 @@
 -- episodes come out of the same call. One transaction with the cursor, which says that it happens
 -- once. What came without a vector gets it later.
 -- Locks   the user, the session, the memories.
--- Raises  RC001 a target that is not this user's, RC003, RC004.
+-- Raises  RC001 a target that is not this user's, RC003 a candidate that cannot be stored.
 create or replace function recall._finish_extract(
     p_job    recall.jobs,
     p_result jsonb
@@ -16,40 +16,26 @@ set search_path from current
 as $function$
 declare
     v_settings   recall.settings := recall._job_settings(p_job.user_id);
-    v_candidates jsonb           := coalesce(nullif(p_result -> 'candidates', 'null'), '[]');
-    v_episodes   jsonb           := coalesce(nullif(p_result -> 'episodes', 'null'), '[]');
-    v_from       integer;
-    v_through    integer;
+    v_from       constant integer := (p_result ->> 'from_turn')::integer;
+    v_through    constant integer := (p_result ->> 'through_turn')::integer;
     v_session    recall.sessions;
+    v_candidates jsonb;
+    v_episodes   jsonb;
     v_decisions  jsonb;
     v_embeddings halfvec[];
 begin
-    perform recall._check_keys(
-        p_result,
-        '{candidates,episodes,embeddings,embedding_model,decisions,from_turn,through_turn}',
-        'p_result');
-    perform recall._check_model(p_result, v_settings);
     perform recall._lock_user(p_job.user_id);
     v_session := recall._take_session(p_job.user_id, p_job.session_id);
-    v_from    := recall._integer(p_result, 'from_turn');
-    v_through := recall._through_turn(p_result);
-    if v_from is distinct from v_session.extracted_through_turn
-       or v_through not between v_from and v_session.turn_count then
+    if v_from <> v_session.extracted_through_turn then
         return false;
     end if;
 
-    -- What is no list of objects is refused below.
-    if jsonb_typeof(v_episodes) = 'array' then
-        v_episodes := (
-            select coalesce(jsonb_agg(
-                       case when jsonb_typeof(e.episode) = 'object'
-                            then (e.episode - 'provenance') || '{"kind": "episode"}'
-                            else e.episode end
-                       order by e.ordinal), '[]')
-              from jsonb_array_elements(v_episodes) with ordinality as e (episode, ordinal));
-    end if;
-    v_candidates := recall._extracted_candidates(v_session, v_from, v_through, v_candidates);
-    v_episodes   := recall._extracted_candidates(v_session, v_from, v_through, v_episodes);
+    v_candidates := recall._extracted_candidates(v_session, v_from, v_through,
+                                                 p_result -> 'candidates');
+    v_episodes   := recall._extracted_candidates(v_session, v_from, v_through, (
+        select coalesce(jsonb_agg(e.episode || '{"kind": "episode"}' order by e.ordinal), '[]')
+          from jsonb_array_elements(p_result -> 'episodes')
+               with ordinality as e (episode, ordinal)));
     v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
                     || recall._decisions_of(v_episodes, null);
     perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);

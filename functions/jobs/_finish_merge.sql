@@ -2,7 +2,7 @@
 -- Each merge on its own: one whose parts have moved on, or whose text is not faithful to them, is
 -- left out. The user is looked at again, since a large set is merged in several steps.
 -- Locks   the user, the memories.
--- Raises  RC003, RC004.
+-- Raises  RC003 a text that cannot be stored.
 create or replace function recall._finish_merge(
     p_job    recall.jobs,
     p_result jsonb
@@ -19,9 +19,11 @@ declare
     v_embeddings halfvec[];
     v_merge      jsonb;
 begin
-    perform recall._check_keys(p_result, '{merges,embeddings,embedding_model}', 'p_result');
-    perform recall._check_model(p_result, v_settings);
-    v_merges     := recall._merge_list(p_job, p_result, v_settings);
+    perform recall._check_candidates((
+                select coalesce(jsonb_agg(m.merge - 'memory_ids' order by m.place), '[]')
+                  from jsonb_array_elements(p_result -> 'merges')
+                       with ordinality as m (merge, place)), 'merges', '{}', v_settings);
+    v_merges     := recall._masked_json(p_result -> 'merges', v_settings);
     v_embeddings := recall._candidate_embeddings(
         v_merges, recall._embeddings_from_json(p_result -> 'embeddings'));
     perform recall._lock_user(p_job.user_id);

@@ -3,7 +3,7 @@
 -- text, which lists its episodes and solutions as well; one that the user corrected stays, and the
 -- new text is disputed. With too few episodes left nothing happens.
 -- Locks   the user, the memories.
--- Raises  RC001 a pattern that is not this user's, RC003, RC004.
+-- Raises  RC003 a text that cannot be stored.
 create or replace function recall._finish_pattern(
     p_job    recall.jobs,
     p_result jsonb
@@ -21,7 +21,11 @@ declare
     v_episodes  recall.memory_store[];
     v_known     recall.memory_store;
 begin
-    perform recall._check_pattern(p_job, p_result, v_settings);
+    if v_content is not null then
+        perform recall._check_candidates(
+            jsonb_build_array(p_result - '{solutions,pattern_id,embedding}'::text[]), 'pattern',
+            '{}', v_settings);
+    end if;
     v_embedding := recall._embedding_from_json(p_result -> 'embedding', 'the pattern''s embedding');
     perform recall._lock_user(p_job.user_id);
     v_episodes := recall._active_episodes(

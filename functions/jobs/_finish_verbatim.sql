@@ -2,7 +2,7 @@
 -- The statements are read again here, by the ids that the step chose. Those of an encrypted user
 -- are in the result.
 -- Locks   the user, the session.
--- Raises  RC003, RC004.
+-- Raises  RC003 a statement that cannot be stored.
 create or replace function recall._finish_verbatim(
     p_job    recall.jobs,
     p_result jsonb
@@ -15,27 +15,20 @@ set search_path from current
 as $function$
 declare
     v_settings   recall.settings := recall._settings(p_job.user_id);
+    v_through    constant integer := (p_result ->> 'through_turn')::integer;
     v_session    recall.sessions;
     v_candidates jsonb;
     v_embeddings halfvec[];
-    v_through    integer;
 begin
-    perform recall._check_keys(p_result,
-        '{candidates,message_ids,embeddings,embedding_model,from_turn,through_turn}', 'p_result');
-    v_through := recall._through_turn(p_result);
-    perform recall._check_model(p_result, v_settings);
     perform recall._lock_user(p_job.user_id);
     v_session := recall._take_session(p_job.user_id, p_job.session_id);
 
-    if v_through not between v_session.extracted_through_turn and v_session.turn_count
-       or coalesce(recall._integer(p_result, 'from_turn'), v_session.extracted_through_turn)
-          <> v_session.extracted_through_turn then
+    if (p_result ->> 'from_turn')::integer <> v_session.extracted_through_turn then
         return false;
     end if;
     if v_settings.has_sealed_users and recall._is_sealed_user(p_job.user_id) then
         v_candidates := recall._extracted_candidates(
-            v_session, v_session.extracted_through_turn, v_through,
-            coalesce(p_result -> 'candidates', '[]'));
+            v_session, v_session.extracted_through_turn, v_through, p_result -> 'candidates');
     else
         v_candidates := recall._verbatim_candidates(
             v_session, v_through, v_settings, p_result -> 'message_ids');

@@ -34,7 +34,7 @@ begin
         jsonb_build_array(jsonb_build_object(
             'content', p_result -> 'content', 'kind', 'pattern', 'source', 'consolidation',
             'provenance', 'system_inferred', 'tags', p_result -> 'tags',
-            'importance', coalesce(nullif(p_result -> 'importance', 'null'), '0.6'),
+            'importance', 0.6,
             'observed_at', (select max(e.observed_at) from unnest(p_episodes) as e))),
         array[v_id], v_now, p_settings))[1];
 

@@ -1,6 +1,5 @@
 -- recall._write_summary(session, kind, from_turn, to_turn, result, source_tokens)
 -- The new summary takes the place of the live one of its kind. One without a vector asks for it.
--- Raises  RC003 no text.
 create or replace function recall._write_summary(
     p_session       recall.sessions,
     p_kind          text,
@@ -23,14 +22,6 @@ declare
     v_content   text        := btrim(recall._masked(p_result ->> 'content', v_settings));
     v_embedding halfvec     := recall._embedding_from_json(p_result -> 'embedding');
 begin
-    if coalesce(v_content, '') = '' then
-        raise exception using
-            errcode = 'RC003',
-            message = 'the summary has no content',
-            hint    = 'Pass {"content": "…", "through_turn": n}.';
-    end if;
-    perform recall._check_model(p_result, v_settings);
-
     update recall.session_summaries as s
        set ended_at = greatest(v_now, s.created_at)  -- the clock may have been set back
      where s.user_id    = p_session.user_id
@@ -43,10 +34,9 @@ begin
         embedding, embedding_model, created_at, source_tokens, made_by)
     values (
         p_session.user_id, p_session.session_id, v_id, p_kind, p_from_turn, p_to_turn, v_content,
-        coalesce(recall._integer(p_result, 'token_count'),
-                 case when recall._is_sealed(v_content)
-                           then greatest(1, recall._text_length(v_content) / 3)
-                      else recall._estimate_tokens(v_content) end),
+        case when recall._is_sealed(v_content)
+                  then greatest(1, recall._text_length(v_content) / 3)
+             else recall._estimate_tokens(v_content) end,
         v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
         p_source_tokens, p_made_by);
     if v_embedding is null then

@@ -53,6 +53,16 @@ comment on column recall.jobs.work is
 comment on column recall.jobs.last_error is 'What went wrong last time.';
 comment on column recall.jobs.created_at is 'When it was enqueued.';
 
+-- next_request took their place: workers no longer read inputs and hand in results themselves.
+drop function if exists recall.job_input(uuid, uuid, uuid);
+drop function if exists recall.consolidation_input(uuid, uuid, uuid, jsonb, halfvec[]);
+drop function if exists recall.finish_job(uuid, uuid, uuid, jsonb, jsonb);
+drop function if exists recall._through_turn(jsonb);
+drop function if exists recall._vector_list(jsonb, text, text);
+drop function if exists recall._check_exchange_end(recall.sessions, recall.settings, integer);
+drop function if exists recall._check_pattern(recall.jobs, jsonb, recall.settings);
+drop function if exists recall._merge_list(recall.jobs, jsonb, recall.settings);
+
 create table if not exists recall.job_phases (
     user_id           uuid             not null,
     job_id            uuid             not null,

@@ -17,8 +17,7 @@ from pgrecall.encryption._requests import opened_request, sealed_answer, select_
 from pgrecall.encryption._sealed import MovedError, Sealing
 from scripted_model import Script, fact
 from sealed import MARK, connected, marks, readable
-from support import append, call, open_session, refused, rows, said, value
-from test_next_request import ask
+from support import append, ask, call, open_session, refused, rows, said, value
 
 Connection = psycopg.Connection[Any]
 Request = dict[str, Any]

@@ -98,7 +98,7 @@ def test_no_readable_text_is_stored(db: Connection, world: World, scan: str) -> 
         "open_session", "update_session", "append_messages", "annotate_message", "remember",
         "ingest_memories", "supersede_memory", "retract_memory", "put_working",
         "add_embedding", "search_messages", "enqueue_job", "revoke_source", "import_user",
-        "apply_decisions", "finish_job",
+        "apply_decisions", "next_request",
     }  # fmt: skip
 
 
