@@ -91,7 +91,6 @@ begin isolation level read committed;
 \ir ../functions/common/_mask_json.sql
 \ir ../functions/common/_mask_pieces.sql
 \ir ../functions/common/_mask_stream.sql
-\ir ../functions/common/_has_any.sql
 \ir ../functions/common/_redact.sql
 \ir ../functions/common/_redact_numbers.sql
 \ir ../functions/common/_masked.sql
@@ -120,6 +119,7 @@ begin isolation level read committed;
 \ir ../functions/common/_sealed_paths.sql
 \ir ../functions/common/_sealed_row.sql
 \ir ../functions/common/_secret_pass_names.sql
+\ir ../functions/common/_secret_key_words.sql
 \ir ../functions/common/_secret_key_names.sql
 \ir ../functions/common/_secret_names.sql
 \ir ../functions/common/_secret_pattern.sql
@@ -128,6 +128,7 @@ begin isolation level read committed;
 \ir ../functions/common/_secret_pieces.sql
 \ir ../functions/common/_secret_spans.sql
 \ir ../functions/common/_settings.sql
+\ir ../functions/common/_spelled_words.sql
 \ir ../functions/common/_summaries_mode.sql
 \ir ../functions/common/_text_length.sql
 \ir ../functions/common/_try_lock_user.sql
@@ -138,6 +139,7 @@ begin isolation level read committed;
 \ir ../functions/common/_uuid_time.sql
 \ir ../functions/common/_uuids.sql
 \ir ../functions/common/_uuids_without.sql
+\ir ../functions/common/_words_in.sql
 \ir ../functions/common/enqueue_job.sql
 \ir ../functions/common/uuidv7.sql
 

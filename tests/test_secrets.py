@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from everyfunction import World, furnish
@@ -24,7 +27,7 @@ from parameters import (
     replaced,
     sane_arguments,
 )
-from pgrecall.calls._redaction import Redactor
+from pgrecall.calls._redaction import Redactor, _Kind
 from scripted_model import fact
 from secret_shapes import DENSE, HARMLESS, PREFIXES, SHAPES, Shape, is_held_out, leaks
 from servers import TestServer
@@ -36,6 +39,7 @@ Connection = psycopg.Connection[Any]
 DEFAULT = ["private_key", "api_key", "token", "password", "card"]
 KEY = next(shape.secret for shape in SHAPES if shape.name == "github")
 MARK = "[secret: api key]"
+WORDS = ["key", 'key"', "_key", "</", "1//0", "a3t", "q~", "tk-us-", "dp.", "word\\", "pass", "7"]
 
 
 def redact(db: Connection, text: str, classes: list[str] = DEFAULT) -> str:
@@ -108,6 +112,82 @@ def test_a_pattern_matches_only_texts_with_what_it_needs(db: Connection) -> None
         '   where strpos(lower(t.text collate "C"), n.need) > 0)'
         " and p.needs <> '{}'", [texts])  # fmt: skip
     assert wrong == []
+
+
+def test_a_long_text_is_searched_for_its_own_words_only(db: Connection) -> None:
+    """Of names of keys those remain that its characters spell; short texts share patterns."""
+    words = value(db, "select recall._secret_key_words()")
+    query = "select k.pattern from recall._secret_kinds(%s, %s) as k where k.pattern ~ 'api'"
+
+    def kept(text: str) -> set[str]:
+        found = {p for (p,) in db.execute(query, [text, ["password"]]).fetchall()}
+        listed = re.findall(r"\(\?:([a-z]+(?:\|[a-z]+)*)\)\[_-\]", " ".join(found))
+        return {word for one in listed for word in one.split("|")}
+
+    padding = "x " * 10_000
+    assert kept("<api_key>a</") == set(words)
+    assert kept(f"<api_key>a</{padding}") == {"api", "app"}
+    assert kept(f"<api_key>a</{padding}jwt") == {"api", "app", "jwt"}
+
+
+def test_each_name_of_a_key_is_known_in_a_long_text(db: Connection) -> None:
+    """Wherever it stands, and in the driver, too."""
+    redactor = Redactor(value(db, "select recall._pattern_list(%s)", [DEFAULT]), headers="")
+    names = [f"{word}_key" for word in value(db, "select recall._secret_key_words()")]
+    for name in [*names, "id_token", "id-token", "idtoken"]:
+        secret = f"{name}=s3cr3t-value "
+        for before in (0, 9_990, 30_000):
+            text = "x " * before + secret + "y " * 20_000
+            masked = text.replace("s3cr3t-value", "[secret: password]")
+            assert redact(db, text) == masked
+            assert redactor.text(text) == masked
+
+
+@given(st.lists(st.tuples(st.integers(0, 30_000), st.sampled_from(WORDS)), max_size=12))
+def test_words_are_found_anywhere(db: Connection, placed: list[tuple[int, str]]) -> None:
+    """Of the words that patterns need a text has those that it has."""
+    words = value(db, "select array_agg(distinct n.need) from recall._secret_patterns() as p"
+                  " cross join unnest(p.needs) as n (need)")  # fmt: skip
+    signs = [" "] * 30_000
+    for place, word in placed:
+        signs[place : place + len(word)] = word
+    text = "".join(signs)
+    found = value(db, "select recall._words_in(%s, %s)", [text, words])
+    assert sorted(found) == sorted(word for word in words if word in text)
+
+
+def test_patterns_end_in_their_loops(db: Connection) -> None:
+    """Of x{9,} PostgreSQL makes nine states at once: such a match takes three times as long."""
+    for one in value(db, "select recall._pattern_list(%s)", [[*DEFAULT, "iban", "email", "phone"]]):
+        assert not re.search(r"\{\d+,\}", one["pattern"])
+
+
+def test_the_driver_looks_for_few_words_and_applies_few_patterns(
+    db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a long text only words of its own characters; a mark does not make patterns apply."""
+    redactor = Redactor(value(db, "select recall._pattern_list(%s)", [DEFAULT]), headers="")
+
+    class Counted(str):
+        __slots__ = ()
+        looks = 0
+
+        def __contains__(self, word: str) -> bool:  # type: ignore[override]
+            Counted.looks += 1
+            return str.__contains__(self, word)
+
+    redactor._kinds_in(Counted("sk-" * 10_000))
+    assert Counted.looks < 10
+    applied = []
+    found = _Kind.found
+
+    def counted(kind: _Kind, text: str, lowered: str) -> Iterator[re.Match[str]]:
+        applied.append(kind.pattern)
+        return found(kind, text, lowered)
+
+    monkeypatch.setattr(_Kind, "found", counted)
+    assert "[secret: token]" in redactor.text("cookie: a=b; ")
+    assert len(applied) == 1
 
 
 def test_few_texts_are_taken_for_secrets(db: Connection) -> None:

@@ -12,10 +12,11 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_text text    := translate(p_text, ' -', '');
-    v_sum  integer := 0;
-    v_rest integer := 0;
-    v_one  text;
+    -- What a digit counts for at an even place from the right, and at an odd one.
+    v_values constant bytea := '\x0001020304050607080900020406080103050709'::bytea;
+    v_text   text    := translate(p_text, ' -', '');
+    v_sum    integer := 0;
+    v_one    text;
     v_digits bytea;
 begin
     if p_class = 'card' then
@@ -35,18 +36,19 @@ begin
         -- A loop over digits takes a fifth of the time of a sum over generate_series.
         v_digits := convert_to(reverse(v_text), 'UTF8');
         for v_place in 0 .. length(v_digits) - 1 loop
-            v_rest := get_byte(v_digits, v_place) - 48;
-            v_sum  := v_sum + case when v_place % 2 = 0 then v_rest
-                                   else v_rest * 2 - v_rest / 5 * 9 end;
+            v_sum := v_sum
+                + get_byte(v_values, v_place % 2 * 10 + get_byte(v_digits, v_place) - 48);
         end loop;
         return v_sum % 10 = 0;
     elsif p_class = 'iban' then
-        foreach v_one in array
-            regexp_split_to_array(substr(v_text, 5) || left(v_text, 4), '') loop
-            v_rest := case when v_one ~ '\d' then (v_rest * 10 + v_one::integer) % 97
-                           else (v_rest * 100 + ascii(v_one) - 55) % 97 end;
+        -- A letter counts as two digits, A as 10.
+        v_text := substr(v_text, 5) || left(v_text, 4);
+        loop
+            v_one  := substring(v_text from '[A-Z]');
+            exit when v_one is null;
+            v_text := replace(v_text, v_one, (ascii(v_one) - 55)::text);
         end loop;
-        return v_rest = 1;
+        return v_text::numeric % 97 = 1;
     end if;
     return true;
 end;

@@ -4,10 +4,8 @@ returns text
 language sql
 immutable
 parallel safe
-return '(?:(?:api|app|secret|access|account|'
-       'signing|private|encryption|master|fernet|subscription|service|deploy|webhook|client|jwt|'
-       'session|consumer|shared|oauth|refresh|auth|security|bot|bearer|personal|registry|vault|'
-       'okta|gitlab|github|npm)[_-]?(?:key|secret|token)|id[_-]?token)';
+return '(?:(?:' || array_to_string(recall._secret_key_words(), '|')
+       || ')[_-]?(?:key|secret|token)|id[_-]?token)';
 
 comment on function recall._secret_key_names() is
     'How the names of members and variables end that hold keys, secrets or tokens.';

@@ -19,7 +19,8 @@ begin atomic
     -- their check digits. The planner evaluates _secret_pattern, once for each statement.
     -- Many small patterns rather than a few large ones: PostgreSQL builds the states of an
     -- expression anew for each match, so a match costs what the whole expression is long (a token
-    -- among 40 prefixes 60 us, among ten 15 us).
+    -- among 40 prefixes 60 us, among ten 15 us). Optional signs are nested, as in (x(x)?)?:
+    -- of x{0,2} it would be in several states at once.
     select p.class, '[secret: ' || replace(p.class, '_', ' ') || ']', p.needs, p.pattern
       from (values
             ('private_key', string_to_array(
@@ -28,8 +29,8 @@ begin atomic
              '',
              '-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----'
              '(?:(?:\s|\\+[nr])+[A-Za-z-]+: [^"\\\n]+)*(?:(?:\s|\\+[nr])*[A-Za-z0-9+/=]{16,})*'
-             '(?:(?:(?:\s|\\+[nr]){0,4}[A-Za-z0-9+/=]*){3}-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: B'
-             'LOCK)?-----)?')),
+             '(?:(?:' || repeat('(?:(?:\s|\\+[nr])', 4) || repeat(')?', 4) || '[A-Za-z0-9+/=]*){3}'
+             '-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----)?')),
             ('private_key', string_to_array(
              'age-secret-key-', ' '),
              recall._secret_pattern(true,
@@ -188,7 +189,12 @@ begin atomic
              '@', ' '),
              recall._secret_pattern(false,
              ':(?:\\*/){2}[^\s/:@"''\\]*:',
-             '[^\s/?#@"''\\]+(?=@)|\d{0,5}[^\s\d/?#@"''\\][^\s@"''\\]{0,60}(?=@)')),
+             '[^\s/?#@"''\\]+(?=@)')),
+            ('password', string_to_array(
+             '@', ' '),
+             recall._secret_pattern(false,
+             ':(?:\\*/){2}[^\s/:@"''\\]*:',
+             '\d{0,5}[^\s\d/?#@"''\\][^\s@"''\\]{0,60}(?=@)')),
             ('password', string_to_array(
              'word" wd" phrase" passcode" pwd" pass"', ' '),
              recall._secret_pattern(false,
@@ -249,10 +255,9 @@ begin atomic
              'pass pwd', ' '),
              recall._secret_pattern(false,
              '@PASS@@IS@',
-             '(?:[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]@ANY@*|'
+             '(?:[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]|'
              '(?:[a-z_.]{1,3}[^\sa-z_."''\\&,;<>{}\[\]()$=?|]|[^\sa-z_."''\\&,;<>{}\[\]()$=?|'
-             '!%*/~-])@ANY@{3,}|'
-             '[a-z]{3,}-@ANY@{3,})')),
+             '!%*/~-]|[a-z]{3,}-)@ANY@{3})@ANY@*')),
             ('password', string_to_array(
              'key secret token', ' '),
              recall._secret_pattern(false,
@@ -272,10 +277,9 @@ begin atomic
              'key secret token', ' '),
              recall._secret_pattern(false,
              '@KEY@@IS@',
-             '(?:[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]@ANY@*|'
+             '(?:[a-z_.]{3,}[^\sa-z_."''\\&,;<>{}\[\]()$=?|-]|'
              '(?:[a-z_.]{1,3}[^\sa-z_."''\\&,;<>{}\[\]()$=?|]|[^\sa-z_."''\\&,;<>{}\[\]()$=?|'
-             '!%*/~-])@ANY@{3,}|'
-             '[a-z]{3,}-@ANY@{3,})')),
+             '!%*/~-]|[a-z]{3,}-)@ANY@{3})@ANY@*')),
 
             -- any name in capitals and an option of npm, where the value looks random
             ('password', string_to_array(
@@ -310,9 +314,14 @@ begin atomic
 
             -- command lines, .netrc, redis.conf
             ('password', string_to_array(
-             'sshpass mysql requirepass', ' '),
+             'sshpass requirepass', ' '),
              recall._secret_pattern(false,
-             '\msshpass\s+-p\s*|\mmysql(?:dump|admin)?\M[^\n"\\|<>]{0,60}\s-p|\mrequirepass\s+',
+             '\m(?:sshpass\s+-p\s*|requirepass\s+)',
+             '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
+            ('password', string_to_array(
+             'mysql', ' '),
+             recall._secret_pattern(false,
+             '\mmysql(?:dump|admin)?\M[^\n"\\|<>]{0,60}\s-p',
              '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
             ('password', string_to_array(
              'login', ' '),
@@ -350,17 +359,25 @@ begin atomic
 
             -- "my password is …", where it has letters and other signs
             ('password', string_to_array(
-             'pass', ' '),
+             'word is|phrase is|code is', '|'),
              recall._secret_pattern(false,
-             '\mpass(?:word|phrase|code)(?: (?:for|of|to|'
-             'on) [^.:\n"\\]{1,40})? is (?:now )?:?\s{0,2}[''`]?',
+             '\mpass(?:word|phrase|code) is (?:now )?:?\s{0,2}[''`]?',
+             '(?=[a-z_-]*[\d!@#$%^&*+])(?=[\d!@#$%^&*+]*[a-z_])[^\s"''`\\,;\[][^\s"''`\\,;]{4,}[^\'
+             's"''`\\.,;!?)]')),
+            ('password', string_to_array(
+             'word for|word of|word to|word on|phrase for|phrase of|phrase to|phrase on|code for|'
+             'code of|code to|code on', '|'),
+             recall._secret_pattern(false,
+             '\mpass(?:word|phrase|code) (?:for|of|to|on) [^.:\n"\\]{1,40} is (?:now )?:?\s{0,2}'
+             '[''`]?',
              '(?=[a-z_-]*[\d!@#$%^&*+])(?=[\d!@#$%^&*+]*[a-z_])[^\s"''`\\,;\[][^\s"''`\\,;]{4,}[^\'
              's"''`\\.,;!?)]')),
             ('card', string_to_array(
              '0 1 2 3 4 5 6 7 8 9', ' '),
              recall._secret_pattern(true,
              '',
-             '(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)')),
+             '(?<![\d.-])\d(?:[ -]?\d){12}' || repeat('(?:[ -]?\d', 6) || repeat(')?', 6)
+             || '(?![\d-]|\.\d)')),
             ('iban', string_to_array(
              '0 1 2 3 4 5 6 7 8 9', ' '),
              recall._secret_pattern(true,

@@ -1,0 +1,29 @@
+-- List those of some words whose characters a text has, wherever they stand.
+create or replace function recall._spelled_words(
+    p_text  text,
+    p_words text[]
+)
+returns text[]
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_missing text;
+begin
+    select coalesce(string_agg(s.sign, ''), '')
+      into v_missing
+      from (
+            select distinct string_to_table(w.word, null) as sign
+              from unnest(p_words) as w (word)) as s
+     where strpos(p_text collate "C", s.sign) = 0;
+    return array(
+        select w.word
+          from unnest(p_words) as w (word)
+         where translate(w.word, v_missing, '') = w.word);
+end;
+$function$;
+
+comment on function recall._spelled_words(text, text[]) is
+    'Those of some words whose characters a text has.';
