@@ -179,7 +179,7 @@ def efficiency(conversation: Conversation, budget: int, turns: int) -> dict[str,
     found, filled, best = [], [], []
     for _ in range(turns):
         question, _, vector = conversation.turn()
-        options = Jsonb({"memory_budget": budget, "task": "knowledge"})
+        options = Jsonb({"memory_budget": budget, "task": "knowledge", "min_match": 0})
         arguments = [conversation.user, session, question, vector, options]
         rows = db.execute(
             "select token_count, score, taken  from recall.explain_context(%s, %s, %s, %s, %s)",

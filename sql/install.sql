@@ -157,6 +157,7 @@ begin isolation level read committed;
 \ir ../functions/session/_unembedded_summaries.sql
 \ir ../functions/session/_write_settings.sql
 \ir ../functions/session/_write_words.sql
+\ir ../functions/session/calibrate_embeddings.sql
 \ir ../functions/session/close_session.sql
 \ir ../functions/session/configure.sql
 \ir ../functions/session/configure_user.sql
@@ -351,6 +352,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_latest_day.sql
 \ir ../functions/retrieval/_likely_memories.sql
 \ir ../functions/retrieval/_likely_turns.sql
+\ir ../functions/retrieval/_match.sql
 \ir ../functions/retrieval/_match_words.sql
 \ir ../functions/retrieval/_matching_memories.sql
 \ir ../functions/retrieval/_names_time.sql
@@ -376,6 +378,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_term_query.sql
 \ir ../functions/retrieval/_turns_with_metadata.sql
 \ir ../functions/retrieval/_turns_with_words.sql
+\ir ../functions/retrieval/_usual_similarity.sql
 \ir ../functions/retrieval/_word_shares.sql
 \ir ../functions/retrieval/query_dates.sql
 \ir ../functions/retrieval/search.sql
@@ -394,6 +397,7 @@ begin isolation level read committed;
 \ir ../functions/context/_has_fixed_memories.sql
 \ir ../functions/context/_context_limits.sql
 \ir ../functions/context/_context_memory.sql
+\ir ../functions/context/_context_min_match.sql
 \ir ../functions/context/_context_options.sql
 \ir ../functions/context/_context_settings.sql
 \ir ../functions/context/_context_shares.sql
@@ -403,6 +407,7 @@ begin isolation level read committed;
 \ir ../functions/context/_fill_context.sql
 \ir ../functions/context/_fit_history.sql
 \ir ../functions/context/_history_window.sql
+\ir ../functions/context/_is_unspecific.sql
 \ir ../functions/context/_left_turns.sql
 \ir ../functions/context/_listed_memories.sql
 \ir ../functions/context/_live_summary.sql

@@ -38,7 +38,8 @@ declare
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
         'metrics'];
     v_admin    constant text[] := array[
-        'configure', 'configure_user', 'register_model', 'register_kind', 'set_prompt',
+        'configure', 'configure_user', 'calibrate_embeddings', 'register_model', 'register_kind',
+        'set_prompt',
         'reset_prompt', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance', 'set_scheduler',

@@ -44,7 +44,8 @@ begin
             observed_before   timestamptz,
             valid_at          timestamptz,
             include_ended     boolean,
-            min_similarity    real);
+            min_similarity    real,
+            min_match         real);
     end if;
 end;
 $types$;
@@ -88,6 +89,7 @@ begin
             token_count integer,
             score       double precision,
             relevance   double precision,
+            match       double precision,
             similarity  double precision,
             lexical     double precision,
             freshness   double precision,
@@ -223,6 +225,7 @@ begin
             tier            text,
             score           double precision,
             relevance       double precision,
+            match           double precision,
             similarity      double precision,
             lexical         double precision,
             freshness       double precision,

@@ -131,8 +131,8 @@ select p.oid::regprocedure::text
    and coalesce(p.proargnames[1], '') <> 'p_user_id'
    and p.proname not in (
         'uuidv7', 'user_id', 'ensure_user', 'message_hash', 'new_messages_since', 'version',
-        'query_dates', 'configure', 'register_model', 'register_kind', 'set_prompt',
-        'reset_prompt',
+        'query_dates', 'configure', 'calibrate_embeddings', 'register_model', 'register_kind',
+        'set_prompt', 'reset_prompt',
         'claim_jobs', 'waiting_jobs', 'retry_dead_jobs',
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',

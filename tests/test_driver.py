@@ -127,7 +127,10 @@ def test_every_call_names_what_exists(
             " group by proname"
         ).fetchall()
     )
-    known |= {name: set() for name in ("health", "metrics", "version", "waiting_jobs")}
+    known |= {
+        name: set()
+        for name in ("calibrate_embeddings", "health", "metrics", "version", "waiting_jobs")
+    }
     made: dict[str, set[str]] = {}
     real = Call.of.__func__  # type: ignore[attr-defined]
 
@@ -515,6 +518,12 @@ def test_remember_and_search(
     assert best.similarity is not None
     assert 0 < best.similarity < 1
     assert 0 <= best.relevance <= 1
+    assert best.match is not None
+    assert 0.5 < best.match <= 1
+    beside = memory.search(user, "Which editor does Ada use?")[1]
+    assert beside.match is not None
+    assert beside.match < best.match
+    assert memory.search(user, "quarks", filter={"min_match": 0.2}) == []
     assert len(memory.search(user, "Ada", limit=1)) == 1
     assert len(memory.search(user)) == 2
     assert memory.search(user, "Ada", filter={"kinds": ["goal"]}) == []

@@ -122,7 +122,7 @@ def test_lexical_is_the_share_of_the_words_by_rarity(db: Connection, user: uuid.
     penalty = value(db, "select lexical_length_penalty from recall.settings")
 
     def weight(found: int) -> float:
-        return math.log(1 + (len(texts) - found + 0.5) / (found + 0.5))
+        return math.log(1 + (10 + len(texts) - found + 0.5) / (found + 0.5))
 
     # one has the bread; nobody has espreso, two have a word like it; nobody has a zebra
     weights = {"tea": weight(3), "bread": weight(1), "espreso": likeness * weight(2)}

@@ -55,6 +55,7 @@ WORKER = {
 ADMIN = {
     "configure",
     "configure_user",
+    "calibrate_embeddings",
     "register_model",
     "register_kind",
     "set_prompt",

@@ -15,8 +15,8 @@ return row(
     case when p_is_plain then 5 else 12 + (7 * length(p_found.kind) + 9) / 10 end
         + case when p_text = p_found.content then p_found.token_count
                else recall._estimate_tokens(p_text) end,
-    p_found.score, p_found.relevance, p_found.similarity, p_found.lexical, p_found.freshness,
-    p_found.frequency, p_found.authority, false, null)::recall.context_memory;
+    p_found.score, p_found.relevance, p_found.match, p_found.similarity, p_found.lexical,
+    p_found.freshness, p_found.frequency, p_found.authority, false, null)::recall.context_memory;
 
 comment on function recall._context_memory(recall.found_memory, text, boolean) is
     'A memory that was found as a candidate of a context.';

@@ -25,7 +25,7 @@ begin
               'max_memories', 'max_facts', 'max_episodes', 'max_memory_chars', 'memory_budget',
               'history_budget', 'tools', 'tool_tokens', 'include_working', 'recalled',
               'memories_as_of', 'memory_ids', 'pack', 'scoring', 'decay_mode', 'efficiency',
-              'filter', 'through_turn', 'asked_at', 'dates'],
+              'filter', 'through_turn', 'asked_at', 'dates', 'min_match'],
         'p_options');
 
     for v_choice in
@@ -79,6 +79,14 @@ begin
             hint    = 'tools: list of definitions; heading, include_working (a task id): text; '
                       'filter: object; asked_at: time; dates: boolean.';
     end loop;
+    if v_options ? 'min_match'
+       and (jsonb_typeof(v_options -> 'min_match') <> 'number'
+            or not (v_options ->> 'min_match')::numeric between 0 and 1) then
+        raise exception using
+            errcode = 'RC003',
+            message = format('option min_match is %s', left(v_options ->> 'min_match', 80)),
+            hint    = 'From 0 (nothing is left out) to 1.';
+    end if;
     if v_options ? 'memory_ids'
        and (not recall._is_uuid_list(v_options -> 'memory_ids')
             or coalesce(v_options ->> 'selection', 'hybrid') <> 'hybrid') then

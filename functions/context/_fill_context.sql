@@ -39,6 +39,7 @@ declare
     -- An order of the caller's has no scores by which a packing could be better.
     v_is_rated constant boolean := p_options -> 'efficiency' = 'true'
                                    and not p_options ? 'memory_ids';
+    v_favored  constant tstzrange := recall._favored_time(p_query, p_options, p_as_of, p_settings);
     v_packed  record;
     v_quotes  record;
     v_before  bigint;
@@ -49,7 +50,7 @@ begin
     if p_options -> 'recalled' = 'true' then
         o_recalled := recall._recalled_turns(
             p_session, p_query, p_query_embedding, p_turns[p_kept], p_as_of,
-            recall._favored_time(p_query, p_options, p_as_of, p_settings), p_settings);
+            v_favored, p_settings);
         v_quotes := recall._pack_turns(
             o_recalled, p_session.session_id, null,
             case when recall._has_fixed_memories(p_options) then 0 else v_room / 2 end,
@@ -61,7 +62,9 @@ begin
     v_packed   := recall._pack_memories(
         recall._context_candidates(p_session, p_query, p_query_embedding, p_options, p_as_of,
                                    o_room, p_settings),
-        o_room, p_options, p_with_left or v_is_rated);
+        o_room, p_options, p_with_left or v_is_rated,
+        recall._context_min_match(p_options, p_query, p_settings),
+        case when not lower_inf(v_favored) then v_favored end);
     o_memories := v_packed.o_memories;
     if v_is_rated then
         o_efficiency := recall._packing_efficiency(o_memories, o_room);

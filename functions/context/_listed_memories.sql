@@ -84,7 +84,8 @@ begin
       from unnest(v_ids) with ordinality as i (memory_id, place)
       join recall._rank_memories(p_user_id, v_candidates, v_largest, p_limit,
                                  coalesce(p_as_of, now()),
-                                 recall._score_weights(p_settings, false, false), p_settings) as r
+                                 recall._score_weights(p_settings, false, false), null,
+                                 p_settings) as r
         on r.memory_id = i.memory_id
      order by i.place;
 end;

@@ -27,7 +27,7 @@ begin
                            m.ordinality)
            || E'\n</memories>',
            coalesce(jsonb_agg(jsonb_build_object(
-               'id', m.memory_id, 'score', m.score, 'relevance', m.relevance)
+               'id', m.memory_id, 'score', m.score, 'relevance', m.relevance, 'match', m.match)
                order by m.ordinality), '[]')
       into o_text, o_used
       from unnest(p_memories) with ordinality as m

@@ -2,11 +2,16 @@
 -- Greedy by score (or by score per token): what does not fit is skipped, not a stop. Texts that
 -- differ in punctuation or case only are shown once. max_memory_chars limits the texts; in format
 -- bullets, which is for short hints, the whole block: heading, delimiters and lines.
+-- A match below p_min_match is unrelated, but an instruction holds whatever is asked, and a memory
+-- of p_favored may be what a question about that time means. Where the option min_match is not
+-- given, words alone leave nothing out: an answer may have others than its question.
 create or replace function recall._pack_memories(
     p_candidates recall.context_memory[],
     p_budget     bigint,
     p_options    jsonb,
     p_with_left  boolean,
+    p_min_match  double precision,
+    p_favored    tstzrange,
     out o_memories recall.context_memory[],
     out o_tokens   bigint
 )
@@ -24,6 +29,7 @@ declare
     v_episodes integer := 0;
     v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
+    v_is_asked constant boolean := p_options ? 'min_match';
     v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
     v_max_memories     constant integer := (p_options ->> 'max_memories')::integer;
     v_max_facts        constant integer := (p_options ->> 'max_facts')::integer;
@@ -44,6 +50,14 @@ begin
     end if;
     foreach v_memory in array p_candidates loop
         v_memory.reason := case
+            when v_memory.match < p_min_match
+                 and v_memory.kind <> 'instruction'
+                 and (v_is_asked or v_memory.similarity is not null)
+                 and (v_memory.observed_at <@ p_favored) is not true
+                then case when p_with_left
+                          then format('match %s, at least %s is asked',
+                                      trunc(v_memory.match::numeric, 3), p_min_match::real)
+                          else 'unrelated' end
             when v_count >= v_max_memories then 'max_memories is reached'
             when v_memory.kind = 'episode' and v_episodes >= v_max_episodes
                 then 'max_episodes is reached'
@@ -86,5 +100,6 @@ begin
 end;
 $function$;
 
-comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb, boolean) is
+comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb, boolean,
+    double precision, tstzrange) is
     'Pack candidate memories into a token budget; each comes back with taken and reason.';

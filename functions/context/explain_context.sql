@@ -16,6 +16,7 @@ returns table (
     token_count     integer,
     score           double precision,
     relevance       double precision,
+    match           double precision,
     similarity      double precision,
     lexical         double precision,
     freshness       double precision,
@@ -51,8 +52,9 @@ begin
                                         p_options, p_as_of, true);
 
     return query
-    select m.memory_id, m.content, m.token_count, m.score, m.relevance, m.similarity, m.lexical,
-           m.freshness, m.frequency, m.authority, m.taken, m.reason, m.kind, m.tier, m.observed_at,
+    select m.memory_id, m.content, m.token_count, m.score, m.relevance, m.match, m.similarity,
+           m.lexical, m.freshness, m.frequency, m.authority, m.taken, m.reason, m.kind, m.tier,
+           m.observed_at,
            p.similarity_part, p.lexical_part, p.freshness_part, p.frequency_part,
            p.authority_part, p.importance_part, p.decay
       from unnest(v_context.o_memories) with ordinality as m

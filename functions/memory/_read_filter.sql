@@ -25,7 +25,7 @@ begin
         return v_filter;
     end if;
     perform recall._check_keys(
-        p_filter, v_keys || case when p_for_search then '{min_similarity,asked_at,dates}'
+        p_filter, v_keys || case when p_for_search then '{min_similarity,min_match,asked_at,dates}'
                                  else '{}' end::text[],
         'filter');
 
@@ -48,6 +48,13 @@ begin
     v_filter.agent_id          := recall._filter_value(p_filter, 'agent_id', 'text');
     v_filter.metadata          := recall._filter_value(p_filter, 'metadata', 'jsonb')::jsonb;
     v_filter.min_similarity    := recall._filter_value(p_filter, 'min_similarity', 'real')::real;
+    v_filter.min_match := recall._filter_value(p_filter, 'min_match', 'real')::real;
+    if v_filter.min_match not between 0 and 1 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('filter.min_match is %s', v_filter.min_match),
+            hint    = 'From 0 (all) to 1.';
+    end if;
     v_filter.valid_at := recall._filter_value(
         p_filter, 'valid_at', 'timestamptz')::timestamptz;
     v_filter.observed_after := recall._filter_value(
@@ -60,11 +67,11 @@ begin
         recall._filter_value(p_filter, 'include_ended', 'boolean')::boolean, false);
 
     v_filter.is_empty := jsonb_strip_nulls(p_filter)
-                         - '{include_ended,min_similarity,asked_at,dates}'::text[] = '{}';
+                         - '{include_ended,min_similarity,min_match,asked_at,dates}'::text[] = '{}';
     return v_filter;
 end;
 $function$;
 
 comment on function recall._read_filter(jsonb, boolean) is
-    'A filter over memories, parsed and checked (RC003); min_similarity, asked_at and dates '
-    'only for search.';
+    'A filter over memories, parsed and checked (RC003); min_similarity, min_match, '
+    'asked_at and dates only for search.';

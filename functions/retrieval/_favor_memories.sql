@@ -9,6 +9,7 @@ create or replace function recall._favor_memories(
     p_limit         integer,
     p_at            timestamptz,
     p_weight        recall.score_weights,
+    p_usual         double precision,
     p_favored       tstzrange,
     p_settings      recall.settings
 )
@@ -23,14 +24,14 @@ declare
 begin
     return query
     select r.memory_id, r.content, r.kind, r.tier, f.favor * r.score as score, r.relevance,
-           r.similarity, r.lexical, r.freshness, r.frequency, r.authority, r.importance,
+           r.match, r.similarity, r.lexical, r.freshness, r.frequency, r.authority, r.importance,
            r.confidence, r.tags, r.observed_at, r.created_at, r.token_count, r.slot, r.scope,
            r.provenance, r.source_turn_ids, r.access_count, r.session_id,
            f.favor * r.similarity_part, f.favor * r.lexical_part, f.favor * r.freshness_part,
            f.favor * r.frequency_part, f.favor * r.authority_part, f.favor * r.importance_part,
            r.decay
       from recall._rank_memories(p_user_id, p_candidates, p_largest_count, null, p_at, p_weight,
-                                 p_settings) with ordinality as r
+                                 p_usual, p_settings) with ordinality as r
      cross join lateral (
             select 1 + v_weight * recall._date_share(r.observed_at, p_favored)
            ) as f (favor)
@@ -40,5 +41,6 @@ end;
 $function$;
 
 comment on function recall._favor_memories(uuid, recall.memory_candidate[], integer, integer,
-    timestamptz, recall.score_weights, tstzrange, recall.settings) is
+    timestamptz, recall.score_weights, double precision, tstzrange,
+    recall.settings) is
     'Score candidates in favor of a time and return the best, each part of the score named.';

@@ -10,6 +10,8 @@ create or replace function recall._find_memories(
     p_only           uuid[],
     p_limit          integer,
     p_min_similarity real,
+    p_min_match      real,
+    p_usual          double precision,
     p_sessions       uuid[],
     p_weight         recall.score_weights,
     p_favor          double precision,
@@ -52,8 +54,10 @@ begin
         select m.memory_id, v.similarity, m.lexical
           from unnest(v_matched.memory_ids, v_matched.lexical) as m (memory_id, lexical)
           left join by_vector as v on v.memory_id = m.memory_id
-         where p_min_similarity is null
-            or coalesce(v.similarity, m.lexical, 0) >= p_min_similarity
+         where (p_min_similarity is null
+                or coalesce(v.similarity, m.lexical, 0) >= p_min_similarity)
+           and (p_min_match is null
+                or recall._match(v.similarity, m.lexical, p_usual) >= p_min_match)
     ),
     -- What is taken off and divided by, so that the least becomes 0 and the most 1.
     span as materialized (
@@ -92,6 +96,6 @@ begin
 end;
 $function$;
 
-comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, uuid[],
-    recall.score_weights, double precision, recall.settings) is
+comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, real,
+    double precision, uuid[], recall.score_weights, double precision, recall.settings) is
     'Candidates of a search: all memories compared by vector and by words, the best kept.';

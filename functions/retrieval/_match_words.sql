@@ -1,7 +1,8 @@
 -- recall._match_words(…) -> every memory of the search with its lexical similarity
 -- That is the share of the query's words that a memory has, each weighted by its rarity among the
 -- user's own memories as in BM25, a little less for a long text; where no memory has a word, words
--- like it count. NULL without a text. All active memories, or p_only.
+-- like it count. Ten memories more than there are count as without the words, since a word that all
+-- of a few memories have is no common one. NULL without a text. All active memories, or p_only.
 create or replace function recall._match_words(
     p_user_id    uuid,
     p_words      text[],
@@ -35,7 +36,8 @@ begin
            and a.memory_id = any (p_only)
     ),
     total as materialized (
-        select count(*)::double precision as memories, max(m.access_count) as largest_count from m
+        select 10 + count(*)::double precision as memories, max(m.access_count) as largest_count
+          from m
     ),
     word as materialized (
         select w.ordinal, h.memory_ids, h.found,

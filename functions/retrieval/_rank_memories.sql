@@ -1,6 +1,7 @@
 -- recall._rank_memories(…) -> the best first, each part of the score named
--- score = decay × the sum of the parts; relevance is the classic score, whatever ranks. Of equal
--- scores the more similar, the more important, the newer comes first.
+-- score = decay × the sum of the parts; relevance is the classic score, whatever ranks; match is
+-- recall._match beside p_usual. Of equal scores the more similar, the more important, the newer
+-- comes first.
 create or replace function recall._rank_memories(
     p_user_id       uuid,
     p_candidates    recall.memory_candidate[],
@@ -8,6 +9,7 @@ create or replace function recall._rank_memories(
     p_limit         integer,
     p_at            timestamptz,
     p_weight        recall.score_weights,
+    p_usual         double precision,
     p_settings      recall.settings
 )
 returns setof recall.found_memory
@@ -39,6 +41,7 @@ begin
                     + p_settings.classic_freshness_weight * t.freshness
                     + p_settings.classic_frequency_weight * t.frequency
                     + p_settings.classic_authority_weight * m.confidence * t.authority),
+           recall._match(c.similarity, c.lexical, p_usual),
            c.similarity, c.lexical, t.freshness, t.frequency, t.authority, m.importance,
            m.confidence, m.tags, m.observed_at, m.created_at, m.token_count, m.slot,
            m.scope::text, m.provenance::text, m.source_turn_ids, m.access_count, m.session_id,
@@ -72,5 +75,5 @@ end;
 $function$;
 
 comment on function recall._rank_memories(uuid, recall.memory_candidate[], integer, integer,
-    timestamptz, recall.score_weights, recall.settings) is
+    timestamptz, recall.score_weights, double precision, recall.settings) is
     'Score candidates and return the best, each part of the score named.';

@@ -38,6 +38,7 @@ declare
                                      and not v_filter.include_ended;
     v_sessions   uuid[] := array[v_filter.session_id];
     v_embedding  halfvec;
+    v_usual      double precision;
     v_only       uuid[];
     v_inside     uuid[];
     v_is_many    boolean;
@@ -45,10 +46,13 @@ declare
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
-    if v_weight.importance > 0 and v_filter.min_similarity is not null then
+    if v_weight.importance > 0
+       and (v_filter.min_similarity is not null or v_filter.min_match is not null) then
         raise exception using
             errcode = 'RC003',
-            message = 'filter.min_similarity without a query',
+            message = format('filter.%s without a query',
+                             case when v_filter.min_match is null then 'min_similarity'
+                                  else 'min_match' end),
             hint    = 'Pass p_query, p_query_embedding or both.';
     end if;
     if p_limit = 0 then
@@ -58,6 +62,7 @@ begin
     if p_query_embedding is not null then
         -- A copy: one that comes out of a table would be fetched anew for each comparison.
         v_embedding := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
+        v_usual     := recall._usual_similarity(p_user_id, v_embedding, p_settings);
     end if;
     if p_session_id is not null then
         v_sessions := recall._session_chain(p_user_id, p_session_id);
@@ -95,7 +100,8 @@ begin
         v_found := recall._important_memories(p_user_id, v_only, p_limit, v_sessions);
     else
         v_found := recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
-                                         v_filter.min_similarity, v_sessions, v_weight,
+                                         v_filter.min_similarity, v_filter.min_match, v_usual,
+                                         v_sessions, v_weight,
                                          case when p_favored is null then 0
                                               else p_settings.date_weight end, p_settings);
     end if;
@@ -104,14 +110,14 @@ begin
         return query
         select r.*
           from recall._favor_memories(p_user_id, v_found.candidates, v_found.largest_count,
-                                      p_limit, coalesce(p_as_of, now()), v_weight, p_favored,
-                                      p_settings) as r;
+                                      p_limit, coalesce(p_as_of, now()), v_weight, v_usual,
+                                      p_favored, p_settings) as r;
         return;
     end if;
     return query
     select r.*
       from recall._rank_memories(p_user_id, v_found.candidates, v_found.largest_count, p_limit,
-                                 coalesce(p_as_of, now()), v_weight, p_settings) as r;
+                                 coalesce(p_as_of, now()), v_weight, v_usual, p_settings) as r;
 end;
 $function$;
 

@@ -20,6 +20,7 @@ returns table (
     tier            text,
     score           double precision,
     relevance       double precision,
+    match           double precision,
     similarity      double precision,
     lexical         double precision,
     freshness       double precision,
@@ -59,6 +60,7 @@ as $function$
 declare
     v_settings   recall.settings;
     v_embedding  halfvec;
+    v_usual      double precision;
     v_forgetting double precision;
     v_rows       integer := 0;
 begin
@@ -78,6 +80,7 @@ begin
         perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
         -- Variables: an expression would be computed anew for each comparison.
         v_embedding  := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
+        v_usual      := recall._usual_similarity(p_user_id, v_embedding, v_settings);
         v_forgetting := v_settings.freshness_decay_per_hour / 3600;
         return query
         select m.memory_id, m.content, m.kind, m.tier::text, t.closeness,
@@ -85,7 +88,8 @@ begin
                         + v_settings.classic_freshness_weight * t.freshness
                         + v_settings.classic_frequency_weight * t.frequency
                         + v_settings.classic_authority_weight * m.confidence * t.authority),
-               1 - e.distance, null::double precision, t.freshness, t.frequency, t.authority,
+               recall._match(1 - e.distance, null, v_usual), 1 - e.distance,
+               null::double precision, t.freshness, t.frequency, t.authority,
                m.importance, m.confidence, m.tags, m.observed_at, m.created_at, m.token_count,
                m.slot, m.scope::text, m.provenance::text, m.source_turn_ids, m.access_count,
                m.session_id,
@@ -141,6 +145,7 @@ comment on function recall.search(uuid, text, halfvec, integer, jsonb, timestamp
     'Memories of the user for a text, a vector or both, best first. Filter: kinds, kinds_none, '
     'tiers, scopes, slots, tags_any, tags_all, provenance, source, source_session_id, agent_id, '
     'session_id, metadata, observed_after, observed_before, valid_at, min_similarity, '
-    'include_ended; asked_at (when the query was asked, for "last week"; default as_of, or now), '
-    'dates (false: such words favor nothing). as_of replays what was known. score = decay × the '
-    'sum of the parts; relevance is the classic score (0 to 1).';
+    'min_match, include_ended; asked_at (when the query was asked, for "last week"; default as_of, '
+    'or now), dates (false: such words favor nothing). as_of replays what was known. score = decay '
+    '× the sum of the parts; relevance is the classic score (0 to 1); match says how well a memory '
+    'fits the query, from 0 (no better than any text) to 1, comparable between queries.';

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from pgrecall._calls import Unset
+from pgrecall.errors import InvalidInputError
 
-__all__ = ["RERANKED", "Reranker", "at_least", "first", "in_order"]
+__all__ = ["RERANKED", "Reranker", "at_least", "first", "in_order", "least_match"]
 
 Reranker = Callable[[str, Sequence[str]], Sequence[float] | Awaitable[Sequence[float]]]
 """Query and texts to a score for each text, the higher the better."""
@@ -40,6 +41,20 @@ def at_least(limit: int | Unset, rows: int) -> int:
     """Return a limit that lets so many rows through; the database judges zero and less."""
     wanted = _DEFAULT_LIMIT if isinstance(limit, Unset) else limit
     return max(wanted, rows) if wanted > 0 else wanted
+
+
+def least_match(given: Mapping[str, Any]) -> float | None:
+    """Return the key `min_match` of a filter or of options, or None without one.
+
+    Raises:
+        InvalidInputError: no number from 0 to 1.
+    """
+    least = given.get("min_match")
+    if least is None:
+        return None
+    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1:
+        raise InvalidInputError(f"min_match is {least!r}", hint="From 0 (all) to 1.")
+    return least
 
 
 def first(rows: list[Row], limit: int | Unset) -> list[Row]:

@@ -22,6 +22,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
         "usage": "jsonb", "request_id": "uuid"},
     "apply_decisions": {"user_id": "uuid", "session_id": "uuid", "decisions": "jsonb",
         "job_id": "uuid", "embeddings": "halfvec[]"},
+    "calibrate_embeddings": {},
     "claim_jobs": {"worker": "text", "kinds": "text[]", "limit": "integer", "lease": "interval",
         "flush": "boolean"},
     "clear_working": {"user_id": "uuid", "session_id": "uuid", "task_id": "text"},

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Appended",
+    "Calibration",
     "CompiledContext",
     "Dispute",
     "ExplainedMemory",
@@ -218,7 +219,8 @@ class SearchHit:
 
     `similarity` is the cosine (-1 to 1), the other terms lie in 0 to 1.
     The score is `decay` times the sum of the parts, which are the terms with their weights.
-    `relevance` (0 to 1) is what `record_access` takes.
+    `relevance` (0 to 1) is what `record_access` takes. `match` (0 to 1) says how well the memory
+    fits the query, comparable between queries; None when there was nothing to compare.
     """
 
     memory_id: UUID
@@ -227,6 +229,7 @@ class SearchHit:
     tier: str
     score: float
     relevance: float
+    match: float | None = None
     similarity: float | None = None
     lexical: float | None = None
     freshness: float | None = None
@@ -251,6 +254,16 @@ class SearchHit:
     authority_part: float | None = None
     importance_part: float | None = None
     decay: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The cosines of unrelated texts under an embedding model, over so many pairs of memories."""
+
+    embedding_model: str
+    unrelated_similarity: float
+    unrelated_deviation: float
+    pairs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +301,7 @@ class ExplainedMemory:
     token_count: int | None = None
     score: float | None = None
     relevance: float | None = None
+    match: float | None = None
     similarity: float | None = None
     lexical: float | None = None
     freshness: float | None = None
@@ -481,11 +495,15 @@ class MaintenanceRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedMemory:
-    """A memory that a context shows."""
+    """A memory that a context shows.
+
+    `match` (0 to 1) says how well it fits the query; None when there was nothing to compare.
+    """
 
     memory_id: UUID
     score: float | None
     relevance: float | None
+    match: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -564,6 +582,7 @@ class CompiledContext:
                     memory_id=UUID(memory.get("memory_id") or memory["id"]),
                     score=memory.get("score"),
                     relevance=memory.get("relevance"),
+                    match=memory.get("match"),
                 )
                 for memory in raw.get("memories") or ()
             ),

@@ -104,6 +104,9 @@ create table if not exists recall.settings (
     time_zone                       text        not null default 'UTC',
     recalled_turns                  integer     not null default 10,
     recalled_similarity             real        not null default 0.3,
+    context_min_match               real        not null default 0.1,
+    unrelated_similarity            real        not null default 0.1,
+    unrelated_deviation             real        not null default 0.1,
     recalled_max_characters         integer     not null default 600,
 
     continuation_memory_share       real        not null default 0.15,
@@ -243,6 +246,9 @@ create table if not exists recall.settings (
     constraint settings_date_weight_check check (date_weight between 0 and 1),
     constraint settings_recalled_turns_check check (recalled_turns between 0 and 1000),
     constraint settings_recalled_similarity_check check (recalled_similarity between -1 and 1),
+    constraint settings_context_min_match_check check (context_min_match between 0 and 1),
+    constraint settings_unrelated_similarity_check check (unrelated_similarity between -1 and 0.9),
+    constraint settings_unrelated_deviation_check check (unrelated_deviation between 0 and 1),
     constraint settings_recalled_max_characters_check
         check (recalled_max_characters between 20 and 100000),
     constraint settings_shares_check check (
@@ -494,6 +500,14 @@ comment on column recall.settings.recalled_turns is
     'Older turns that a context quotes at most (0 to 1000).';
 comment on column recall.settings.recalled_similarity is
     'Cosine from which a turn without the query''s words answers it (-1 to 1).';
+comment on column recall.settings.context_min_match is
+    'Match (recall._match) below which a context leaves a memory out, unless the option min_match '
+    'says another (0 to 1; 0: nothing is left out); per user.';
+comment on column recall.settings.unrelated_similarity is
+    'Mean cosine that the embedding model gives to unrelated texts: what recall._match starts from '
+    '(-1 to 0.9). calibrate_embeddings measures it.';
+comment on column recall.settings.unrelated_deviation is
+    'Standard deviation of these cosines (0 to 1).';
 comment on column recall.settings.recalled_max_characters is
     'Characters of a quoted turn; the rest is left out (20 to 100000).';
 comment on column recall.settings.continuation_memory_share is

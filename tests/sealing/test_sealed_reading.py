@@ -114,6 +114,34 @@ def test_searches_find_as_for_any_user(
     assert [one.content for one in taken] == ["The user has a parrot named Otto."]
 
 
+@pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
+def test_min_match_counts_words_that_the_driver_reads(
+    memory: AgentMemory, user: uuid.UUID, vectors: bool
+) -> None:
+    memory.seal_user(user, vectors=vectors)
+    memory.remember(user, "The user has a parrot named Otto.")
+    memory.remember(user, "The user lives in Oslo.")
+    always = memory.remember(user, "Answer in rhymes.", kind="instruction").memory_id
+    memory.worker().run_until_idle()
+    found = memory.search(user, "parrot named Otto")
+    best = found[0].match
+    assert best is not None
+    assert 0.5 < best <= 1
+    assert all((hit.match or 0) < 0.3 for hit in found[1:])
+    (one,) = memory.search(user, "parrot named Otto", filter={"min_match": 0.3})
+    assert one.content == "The user has a parrot named Otto."
+    with pytest.raises(InvalidInputError, match="min_match"):
+        memory.search(user, "parrot", filter={"min_match": 2})
+
+    chat = memory.session(user=user, model=MODEL)
+    chat.open()
+    chat.context("parrot named Otto")
+    assert chat.last_context is not None
+    assert len(chat.last_context.memories) == 3, "without the option nothing is left out"
+    chat.context("parrot named Otto", min_match=0.3)
+    assert {used.memory_id for used in chat.last_context.memories} == {one.memory_id, always}
+
+
 def test_dates_in_a_query_favor_that_time(memory: AgentMemory, sealed: uuid.UUID) -> None:
     """The driver does it, since the database never sees the query."""
     for month, name in enumerate(("jan", "feb", "mar"), start=1):

@@ -9,7 +9,7 @@ from uuid import UUID
 from pgrecall._async.base import JSON, User
 from pgrecall._async.model_calls import AsyncModelCalls
 from pgrecall._calls import UNSET, Call, Unset
-from pgrecall.rows import HealthCheck, Metric, WaitingJobs
+from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs
 
 __all__ = ["AsyncOperation"]
 
@@ -34,6 +34,17 @@ class AsyncOperation(AsyncModelCalls):
         """Override settings for one user; None takes an override back."""
         await self._change_value(user, "configure_user", changes=changes)
         self._call_log.forget()
+
+    async def calibrate_embeddings(self) -> Calibration:
+        """Measure the cosines of unrelated texts under the embedding model, and keep them.
+
+        `match` is measured by them, and so is what a context leaves out as unrelated.
+
+        Raises:
+            ConfigurationError: fewer than twenty users have vectors of the model.
+        """
+        (measured,) = await self._write.rows(Calibration, Call.of("calibrate_embeddings"))
+        return measured
 
     async def register_model(
         self,

@@ -13,6 +13,7 @@ from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
 from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._names import new_uuid, session_uuid
+from pgrecall._rerank import least_match
 from pgrecall._runtime import AsyncRuntime
 from pgrecall.errors import InvalidInputError, NotFoundError
 from pgrecall.messages import (
@@ -420,7 +421,14 @@ class AsyncChatSession:
             return None
         given = {"session_id": str(self.session_id), **(options.get("filter") or {})}
         given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
-        hits = await memory._found(self.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of)
+        least = least_match(options) or 0
+        hits = [
+            hit
+            for hit in await memory._found(
+                self.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of
+            )
+            if hit.kind == "instruction" or hit.match is None or hit.match >= least
+        ]
         ordered = await memory._reranked(query, hits, ordered_by)
         return hits if ordered is None and is_sealed else ordered
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from pgrecall._calls import UNSET, Call, Unset
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.model_calls import ModelCalls
-from pgrecall.rows import HealthCheck, Metric, WaitingJobs
+from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs
 
 __all__ = ["Operation"]
 
@@ -35,6 +35,17 @@ class Operation(ModelCalls):
         """Override settings for one user; None takes an override back."""
         self._change_value(user, "configure_user", changes=changes)
         self._call_log.forget()
+
+    def calibrate_embeddings(self) -> Calibration:
+        """Measure the cosines of unrelated texts under the embedding model, and keep them.
+
+        `match` is measured by them, and so is what a context leaves out as unrelated.
+
+        Raises:
+            ConfigurationError: fewer than twenty users have vectors of the model.
+        """
+        (measured,) = self._write.rows(Calibration, Call.of("calibrate_embeddings"))
+        return measured
 
     def register_model(
         self,

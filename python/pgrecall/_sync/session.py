@@ -12,6 +12,7 @@ from uuid import UUID, uuid4, uuid5
 
 from pgrecall._calls import UNSET, Call, Unset, Vector
 from pgrecall._names import new_uuid, session_uuid
+from pgrecall._rerank import least_match
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sync.tools import MemoryTools
 from pgrecall._sync.turn import Functions, ReplyStream, Turn
@@ -421,7 +422,12 @@ class ChatSession:
             return None
         given = {"session_id": str(self.session_id), **(options.get("filter") or {})}
         given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
-        hits = memory._found(self.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of)
+        least = least_match(options) or 0
+        hits = [
+            hit
+            for hit in memory._found(self.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of)
+            if hit.kind == "instruction" or hit.match is None or hit.match >= least
+        ]
         ordered = memory._reranked(query, hits, ordered_by)
         return hits if ordered is None and is_sealed else ordered
 

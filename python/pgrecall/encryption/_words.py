@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 from pgrecall.errors import InvalidInputError
 
-__all__ = ["Hit", "as_moment", "best_first", "by_words", "contains", "shares_of_words"]
+__all__ = ["Hit", "as_moment", "best_first", "by_words", "contains", "either",
+           "shares_of_words"]  # fmt: skip
 
 
 class _Scored(Protocol):
@@ -42,6 +43,13 @@ def _normalized(numbers: Sequence[float]) -> list[float]:
     """Return numbers between the least (0) and the largest (1); equal ones are 1."""
     least, most = min(numbers, default=0.0), max(numbers, default=0.0)
     return [(number - least) / (most - least) if most > least else 1.0 for number in numbers]
+
+
+def either(match: float | None, share: float | None) -> float | None:
+    """Return the match of a memory by its vector and its words, as `recall._match` does."""
+    if match is None or share is None:
+        return share if match is None else match
+    return 1 - (1 - match) * (1 - share)
 
 
 def best_first(hits: Iterable[Hit]) -> list[Hit]:

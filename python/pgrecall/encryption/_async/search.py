@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pgrecall._calls import Unset, Vector
-from pgrecall._rerank import at_least, first
+from pgrecall._rerank import at_least, first, least_match
 from pgrecall.encryption._dates import by_window, favored_window
-from pgrecall.encryption._words import as_moment, best_first, by_words, contains, shares_of_words
+from pgrecall.encryption._words import (
+    as_moment,
+    best_first,
+    by_words,
+    contains,
+    either,
+    shares_of_words,
+)
 from pgrecall.messages import content_text
 from pgrecall.rows import MessageHit, SearchHit, SessionHit
 
@@ -43,16 +50,21 @@ async def search(
 
     That is by meaning where there are vectors, else by weight.
     """
+    least = least_match(given)
     hits = await memory._read_memory(
         SearchHit,
         user,
         "search",
         limit=at_least(limit, _OPENED_MEMORIES),
-        filter=given,
+        filter={key: value for key, value in given.items() if key != "min_match"},
         as_of=as_of,
         query_embedding=await memory._vector(user, query, embedding),
     )
-    ranked = by_words(hits, shares_of_words([hit.content for hit in hits], query))
+    ranked = [
+        replace(hit, match=either(hit.match, hit.lexical))
+        for hit in by_words(hits, shares_of_words([hit.content for hit in hits], query))
+    ]
+    ranked = [hit for hit in ranked if least is None or (hit.match or 0) >= least]
     window = favored_window(query, given, None if isinstance(as_of, Unset) else as_of)
     return first(by_window(ranked, window, lambda hit: hit.observed_at), limit)
 

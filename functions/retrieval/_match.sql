@@ -1,0 +1,21 @@
+-- Rate how well a memory fits a query, from 0 (no better than any other text) to 1.
+-- Evidence of the vectors: how far the cosine is above p_usual (recall._usual_similarity), as a
+-- share of what is possible. Evidence of the words: the share of the query's words, weighted by
+-- their rarity. Either suffices, so what is missing multiplies. NULL when nothing was compared.
+create or replace function recall._match(
+    p_similarity double precision,
+    p_lexical    double precision,
+    p_usual      double precision
+)
+returns double precision
+language sql
+immutable
+parallel safe
+return case when p_similarity is null and p_lexical is null then null
+            else 1 - (1 - greatest(0, least(1, coalesce(
+                              (p_similarity - p_usual) / (1 - p_usual), 0))))
+                     * (1 - greatest(0, least(1, coalesce(p_lexical, 0))))
+       end;
+
+comment on function recall._match(double precision, double precision, double precision) is
+    'How well a memory fits a query, 0 to 1: cosine above the usual, and rare words in common.';

@@ -1,0 +1,69 @@
+-- Measure which cosines the embedding model gives to unrelated texts, and keep them as settings.
+-- Memories of different users, two each, are unrelated as a rule. Call it once the model is chosen
+-- and users have memories; settings.unrelated_similarity and unrelated_deviation, from which match
+-- is measured, can be set by configure as well. Only the two numbers are kept.
+-- Locks   the settings row.
+-- Raises  RC007 fewer than twenty users have vectors of the model.
+create or replace function recall.calibrate_embeddings()
+returns table (
+    embedding_model      text,
+    unrelated_similarity real,
+    unrelated_deviation  real,
+    pairs                bigint
+)
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path from current
+as $function$
+declare
+    v_settings recall.settings;
+    v_users    bigint;
+begin
+    select s.* into v_settings from recall.settings as s for update;
+
+    with some_user as materialized (
+        select u.user_id
+          from recall.users as u
+         where u.active_memory_count > 0
+         order by random()
+         limit 200
+    ),
+    sample as materialized (
+        select u.user_id, v.embedding
+          from some_user as u
+         cross join lateral (
+                select e.embedding
+                  from recall.memory_embedding as e
+                 where e.user_id         = u.user_id
+                   and e.embedding_model = v_settings.embedding_model
+                 order by random()
+                 limit 2
+               ) as v
+    )
+    select count(distinct a.user_id) + 1, v_settings.embedding_model,
+           avg(1 - (a.embedding <=> b.embedding)),
+           stddev_pop(1 - (a.embedding <=> b.embedding)), count(*)
+      into v_users, embedding_model, unrelated_similarity, unrelated_deviation, pairs
+      from sample as a
+      join sample as b on a.user_id < b.user_id;
+
+    if v_users < 20 then
+        raise exception using
+            errcode = 'RC007',
+            message = format('vectors of %s belong to %s users', v_settings.embedding_model,
+                             case when pairs = 0 then 'fewer than 2' else v_users::text end),
+            hint    = 'Unrelated texts are taken from twenty users or more; set '
+                      'unrelated_similarity and unrelated_deviation by recall.configure.';
+    end if;
+    perform recall._write_settings(v_settings, jsonb_build_object(
+        'unrelated_similarity', unrelated_similarity,
+        'unrelated_deviation', unrelated_deviation));
+    return next;
+end;
+$function$;
+
+comment on function recall.calibrate_embeddings() is
+    'Measure the cosines of unrelated texts under the embedding model, which match is measured by, '
+    'and keep them as settings.';
