@@ -36,6 +36,9 @@ from support import (
 
 DAY = timedelta(days=1)
 DAYS = 365
+pytestmark = pytest.mark.timeout(1800)
+"""Each question of a job is a call: ten minutes where the cores are busy."""
+
 USERS = 200
 BUSY = 10
 """So many of them talk thirty times as often as the others."""
