@@ -557,7 +557,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/_index_messages.sql
 \ir ../functions/jobs/_is_known.sql
 \ir ../functions/jobs/_is_statement.sql
-\ir ../functions/jobs/_job_settings.sql
 \ir ../functions/jobs/_joined_pieces.sql
 \ir ../functions/jobs/_kept_work.sql
 \ir ../functions/jobs/_known_turns.sql

@@ -14,7 +14,7 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings  recall.settings := recall._job_settings(p_job.user_id);
+    v_settings  recall.settings := recall._settings(p_job.user_id);
     v_memories  constant jsonb  := p_result -> 'memories';
     v_summaries constant jsonb  := p_result -> 'summaries';
     v_more      boolean         := false;

@@ -15,12 +15,10 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings   recall.settings := recall._job_settings(p_job.user_id);
+    v_settings   recall.settings := recall._settings(p_job.user_id);
     v_from       constant integer := (p_result ->> 'from_turn')::integer;
     v_through    constant integer := (p_result ->> 'through_turn')::integer;
     v_session    recall.sessions;
-    v_candidates jsonb;
-    v_episodes   jsonb;
     v_decisions  jsonb;
     v_embeddings halfvec[];
 begin
@@ -30,14 +28,13 @@ begin
         return false;
     end if;
 
-    v_candidates := recall._extracted_candidates(v_session, v_from, v_through,
-                                                 p_result -> 'candidates');
-    v_episodes   := recall._extracted_candidates(v_session, v_from, v_through, (
-        select coalesce(jsonb_agg(e.episode || '{"kind": "episode"}' order by e.ordinal), '[]')
-          from jsonb_array_elements(p_result -> 'episodes')
-               with ordinality as e (episode, ordinal)));
-    v_decisions  := recall._decisions_of(v_candidates, p_result -> 'decisions')
-                    || recall._decisions_of(v_episodes, null);
+    -- Decisions name candidates by their number, so episodes stand behind them.
+    v_decisions := recall._decisions_of(
+        recall._extracted_candidates(v_session, v_from, v_through, (p_result -> 'candidates') || (
+            select coalesce(jsonb_agg(e.episode || '{"kind": "episode"}' order by e.ordinal), '[]')
+              from jsonb_array_elements(p_result -> 'episodes')
+                   with ordinality as e (episode, ordinal))),
+        p_result -> 'decisions');
     perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);
     v_embeddings := recall._candidate_embeddings(
         v_decisions, recall._embeddings_from_json(p_result -> 'embeddings'));

@@ -14,7 +14,7 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings   recall.settings := recall._job_settings(p_job.user_id);
+    v_settings   recall.settings := recall._settings(p_job.user_id);
     v_merges     jsonb;
     v_embeddings halfvec[];
     v_merge      jsonb;

@@ -15,7 +15,7 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_settings  recall.settings := recall._job_settings(p_job.user_id);
+    v_settings  recall.settings := recall._settings(p_job.user_id);
     v_content   jsonb           := nullif(p_result -> 'content', 'null');
     v_embedding halfvec;
     v_episodes  recall.memory_store[];
