@@ -217,11 +217,14 @@ begin isolation level read committed;
 \ir ../functions/memory/_candidate_problem.sql
 \ir ../functions/memory/_candidate_rows.sql
 \ir ../functions/memory/_chain_ids.sql
-\ir ../functions/memory/_changed_words.sql
 \ir ../functions/memory/_check_candidates.sql
 \ir ../functions/memory/_check_restorable.sql
 \ir ../functions/memory/_check_source.sql
 \ir ../functions/memory/_cited_candidates.sql
+\ir ../functions/memory/_meaning_words.sql
+\ir ../functions/memory/_number_words.sql
+\ir ../functions/memory/_synonyms.sql
+\ir ../functions/memory/_language_words.sql
 \ir ../functions/memory/_least_trusted.sql
 \ir ../functions/memory/_claimed_provenance.sql
 \ir ../functions/memory/_close_dispute.sql
@@ -237,10 +240,10 @@ begin isolation level read committed;
 \ir ../functions/memory/_end_memories.sql
 \ir ../functions/memory/_end_memory.sql
 \ir ../functions/memory/_end_of_chain.sql
+\ir ../functions/memory/_fact_words.sql
 \ir ../functions/memory/_filter_texts.sql
 \ir ../functions/memory/_filter_value.sql
 \ir ../functions/memory/_find_near_duplicate.sql
-\ir ../functions/memory/_fixed_words.sql
 \ir ../functions/memory/_guard_words.sql
 \ir ../functions/memory/_has_unembedded.sql
 \ir ../functions/memory/_inherit_standing.sql
@@ -250,6 +253,8 @@ begin isolation level read committed;
 \ir ../functions/memory/_is_denied_or_general.sql
 \ir ../functions/memory/_is_early_session.sql
 \ir ../functions/memory/_is_inflected.sql
+\ir ../functions/memory/_is_inflection.sql
+\ir ../functions/memory/_is_same_form.sql
 \ir ../functions/memory/_is_mergeable.sql
 \ir ../functions/memory/_is_plain_memory.sql
 \ir ../functions/memory/_is_protected.sql
@@ -257,6 +262,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_wrong_candidate_text.sql
 \ir ../functions/memory/_wrong_candidate_value.sql
 \ir ../functions/memory/_judge_candidate.sql
+\ir ../functions/memory/_judge_merge.sql
 \ir ../functions/memory/_judge_statement.sql
 \ir ../functions/memory/_known_pattern.sql
 \ir ../functions/memory/_link_memory.sql
@@ -265,7 +271,9 @@ begin isolation level read committed;
 \ir ../functions/memory/_memory_columns.sql
 \ir ../functions/memory/_memory_matches.sql
 \ir ../functions/memory/_memory_visible.sql
+\ir ../functions/memory/_merge_doubts.sql
 \ir ../functions/memory/_merge_memories.sql
+\ir ../functions/memory/_merge_words.sql
 \ir ../functions/memory/_mergeable_memories.sql
 \ir ../functions/memory/_merged_memory.sql
 \ir ../functions/memory/_move_vectors.sql
@@ -274,7 +282,9 @@ begin isolation level read committed;
 \ir ../functions/memory/_next_check.sql
 \ir ../functions/memory/_next_review.sql
 \ir ../functions/memory/_note_due_memory.sql
+\ir ../functions/memory/_order_doubts.sql
 \ir ../functions/memory/_place_memories.sql
+\ir ../functions/memory/_plain_statement.sql
 \ir ../functions/memory/_place_memory.sql
 \ir ../functions/memory/_promotion_target.sql
 \ir ../functions/memory/_prove_statement.sql
@@ -289,19 +299,19 @@ begin isolation level read committed;
 \ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_says_the_same.sql
 \ir ../functions/memory/_sort_lists.sql
+\ir ../functions/memory/_spaced_signs.sql
 \ir ../functions/memory/_source_room.sql
 \ir ../functions/memory/_spelled_alike.sql
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_statement_polarity.sql
 \ir ../functions/memory/_statement_words.sql
 \ir ../functions/memory/_store_dispute.sql
-\ir ../functions/memory/_turned_words.sql
+\ir ../functions/memory/_text_language.sql
 \ir ../functions/memory/_unquoted_text.sql
 \ir ../functions/memory/_update_memory.sql
 \ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
 \ir ../functions/memory/_without_nulls.sql
-\ir ../functions/memory/_word_forms.sql
 \ir ../functions/memory/achieve_goal.sql
 \ir ../functions/memory/add_embedding.sql
 \ir ../functions/memory/apply_decisions.sql
@@ -516,6 +526,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_check_model.sql
 \ir ../functions/jobs/_check_prompt.sql
 \ir ../functions/jobs/_check_worker.sql
+\ir ../functions/jobs/_checks_problem.sql
 \ir ../functions/jobs/_clause_kind.sql
 \ir ../functions/jobs/_clause_meanings.sql
 \ir ../functions/jobs/_clause_words.sql
@@ -558,6 +569,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_is_known.sql
 \ir ../functions/jobs/_is_statement.sql
 \ir ../functions/jobs/_joined_pieces.sql
+\ir ../functions/jobs/_judged_merges.sql
 \ir ../functions/jobs/_kept_work.sql
 \ir ../functions/jobs/_known_turns.sql
 \ir ../functions/jobs/_leading_exchanges.sql
@@ -641,6 +653,8 @@ begin isolation level read committed;
 \ir ../functions/jobs/_vectors_wanted.sql
 \ir ../functions/jobs/_verbatim_candidates.sql
 \ir ../functions/jobs/_verbatim_input.sql
+\ir ../functions/jobs/_verification_question.sql
+\ir ../functions/jobs/_verified_merges.sql
 \ir ../functions/jobs/_write_phases.sql
 \ir ../functions/jobs/_write_summary.sql
 \ir ../functions/jobs/claim_jobs.sql
@@ -783,6 +797,7 @@ begin isolation level read committed;
 \ir prompts/merge.sql
 \ir prompts/pattern.sql
 \ir prompts/summarize.sql
+\ir prompts/verify.sql
 \ir partitions.sql
 
 -- Rights

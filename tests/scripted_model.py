@@ -22,6 +22,7 @@ from pgrecall.embedding import OpenAIEmbedder
 from pgrecall.session import ChatSession
 from scripted_openai import Request, Scripted, ScriptedOpenAI, scripted_openai
 from servers import DIMENSIONS
+from support import verified
 
 PROMPTS = {
     path.stem: path.read_text(encoding="utf-8").partition("$prompt$\n")[2].partition("\n")[0]
@@ -45,6 +46,7 @@ class Script:
         episodes: what it says of the exchange that begins with a text.
         decisions: what it decides of a candidate, and the memory that it means.
         merges: what it writes in the place of some memories.
+        unsupported: merged texts that it finds unfaithful when it is asked to verify them.
         pattern: what it sees in episodes of which one is named here, and what solved that.
     """
 
@@ -52,6 +54,7 @@ class Script:
     episodes: dict[str, str] = field(default_factory=dict)
     decisions: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     merges: dict[str, list[str]] = field(default_factory=dict)
+    unsupported: set[str] = field(default_factory=set)
     pattern: tuple[str, dict[str, str]] | None = None
 
     def __call__(self, request: Request) -> Scripted:
@@ -63,6 +66,7 @@ class Script:
             "compact": self._summarize,
             "merge": self._merge,
             "pattern": self._pattern,
+            "verify": self._verify,
         }[step_of(request)](data)
 
     def _extract(self, data: str) -> Scripted:
@@ -98,6 +102,9 @@ class Script:
             if shown.keys() >= {*parts}
         ]
         return {"merges": merges}
+
+    def _verify(self, data: str) -> Scripted:
+        return verified(data, self.unsupported)
 
     def _pattern(self, data: str) -> Scripted:
         said, solved = self.pattern or (None, {})

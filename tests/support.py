@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -295,8 +295,8 @@ def do_job(
 
     `answers` has the JSON that a model says for each purpose, or a function that makes it of the
     request. That of "embed" is a function from a text to its vector. Without one the texts of an
-    embed job have no vectors, and for other jobs the worker offers no embedder. "usage" is that of
-    each answer.
+    embed job have no vectors, and for other jobs the worker offers no embedder. Without "verify"
+    each merged text is supported. "usage" is that of each answer.
     """
     answers = answers or {}
     if "embed" not in answers and job["kind"] != "embed":
@@ -307,13 +307,26 @@ def do_job(
     return request
 
 
+def verified(data: str, unsupported: Collection[str]) -> dict[str, Any]:
+    """Return a check for every text: of those named, the first statement is lost."""
+    return {
+        "checks": [
+            {"text": int(number), "lost": [1] if text in unsupported else [], "added": ""}
+            for number, text in re.findall(r"^(\d+)\. (.*)$", data, re.MULTILINE)
+        ]
+    }
+
+
 def answer_to(request: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to a request, of scripted ones as do_job has them."""
     answer = {"request_id": request["request_id"], "usage": answers.get("usage")}
     if request["type"] == "embed":
         vector_of = answers.get("embed", lambda _: None)
         return answer | {"vectors": [vector_of(text) for text in request["inputs"]]}
-    said = answers[request["purpose"]]
+    if request["purpose"] == "verify" and "verify" not in answers:
+        said: Any = verified(request["messages"][1]["content"], ())
+    else:
+        said = answers[request["purpose"]]
     return answer | {"content": json.dumps(said(request) if callable(said) else said)}
 
 

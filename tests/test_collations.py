@@ -37,8 +37,8 @@ QUESTIONS = {
     "tokens": "recall._estimate_tokens(t.body)",
     "statement": "recall._is_statement(t.body, 4)",
     "guard words": "recall._guard_words(t.body)",
-    "fixed words": "recall._fixed_words(t.body)",
-    "word forms": "array(select w from recall._word_forms(t.body) as w)",
+    "fact words": "(select jsonb_agg(w) from recall._fact_words(t.body,"
+    " recall._text_language(t.body), recall._language_words(recall._text_language(t.body))) as w)",
     "spelled alike": "recall._spelled_alike(array[t.body], array[t.body, 'x'])",
     "redacted": "recall._redact(t.body, '{api_key,token,password,card,iban,email,phone}')",
     "redacted key": "recall._redact_json(jsonb_build_object('PRIVATE_KEY', t.body), '{password}')",
@@ -67,7 +67,7 @@ def answers(conn: Connection) -> dict[str, Any]:
         "select jsonb_agg(array[recall._near_duplicate_guard(a.body, b.body),"
         "                       (recall._says_the_same(recall._guard_words(a.body),"
         "                                              recall._guard_words(b.body)))::text,"
-        "                       recall._turned_words(array[a.body], b.body)::text]"
+        "                       (recall._judge_merge(array[a.body], b.body))::text]"
         "                 order by a.place, b.place)"
         "  from unnest(%s::text[]) with ordinality as a (body, place)"
         " cross join unnest(%s::text[]) with ordinality as b (body, place)",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from memories import remember, stored, unit
+from merge_faithfulness import SETS, count, judged, read_merges
 from pgrecall import AgentMemory
-from scripted_model import asked, work
+from scripted_model import asked, step_of, work
 from scripted_openai import Cut, Refusal, Request, Scripted, ScriptedOpenAI
 from support import (
     answer_to,
@@ -27,6 +30,7 @@ from support import (
     refused,
     together,
     value,
+    verified,
 )
 
 Connection = psycopg.Connection[Any]
@@ -68,10 +72,12 @@ def look_again(db: Connection, user: uuid.UUID) -> None:
     db.execute("update recall.users set merge_due = true where user_id = %s", [user])
 
 
-def by_parts(*wanted: tuple[str, list[str]]) -> Any:
-    """A model that answers these merges, their parts named by text."""
+def by_parts(*wanted: tuple[str, list[str]], unsupported: Collection[str] = ()) -> Any:
+    """A model that answers these merges, their parts named by text, and supports the others."""
 
     def answer(request: Request) -> Scripted:
+        if step_of(request) == "verify":
+            return verified(request["messages"][1]["content"], unsupported)
         shown = {text: int(n) for n, text in NUMBERED.findall(request["messages"][1]["content"])}
         return {
             "merges": [
@@ -345,21 +351,27 @@ def test_a_part_can_be_restored(
 UNFAITHFUL = [
     ("User writes to editors.", ["User writes to 3 editors.", "User mails editors."], "-3"),
     ("User knows Ann.", ["User knows Ann and Bob.", "User knows Ann."], "-bob"),
-    ("User uses SQLite.", ["User uses SQLite.", "User once used PostgreSQL."], "-postgresql"),
+    ("User uses SQLite.", ["User uses SQLite.", "User once used PostgreSQL."], "-postgres"),
     ("User likes formal words.", ["User does not like formal words.", "User likes words."], "-not"),
-    ("User smokes.", ["User stopped smoking.", "User likes smokes."], "-stopped"),
+    ("User smokes.", ["User stopped smoking.", "User likes smokes."], "-not"),
     ("User reads 4 books.", ["User reads books.", "User buys books."], "+4"),
     ("User likes tea in Lyon.", ["User likes tea.", "User drinks tea."], "+lyon"),
-    ("User likes no tea.", ["User likes tea.", "User drinks tea."], "+not"),
-    ("User does not like tea and mate.", ["User likes tea.", "User does not like mate."], "~"),
-    ("User's dogs are big.", ["User's sister has dogs.", "User likes big dogs."], "-sister"),
-    ("User learns Go.", ["User wants to learn Go.", "User reads about Go."], "-wants"),
-    ("User trinkt Tee.", ["User trinkt nie Kaffee.", "User trinkt Tee."], "-not"),
-]
+    ("User lives in Lyon and works in Porto.", ["User lives in Porto.", "User works in Lyon."],
+     "?lyon"),
+    ("User runs because they sleep badly.", ["User runs.", "User sleeps badly."], "+cause"),
+    ("Nutzer trinkt Tee und Kaffee.", ["Der Nutzer trinkt nie Kaffee.", "Der Nutzer trinkt Tee."],
+     "-not"),
+]  # fmt: skip
+DOUBTFUL = [
+    ("User likes no tea.", ["User likes tea.", "User drinks tea."]),
+    ("User does not like tea and mate.", ["User likes tea.", "User does not like mate."]),
+    ("User's dogs are big.", ["User's sister has dogs.", "User likes big dogs."]),
+    ("User learns Go.", ["User wants to learn Go.", "User reads about Go."]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "parts", "word"), UNFAITHFUL)
-def test_a_text_that_lost_something_is_refused(
+def test_words_refuse_a_text_that_says_something_else(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID, content: str,
     parts: list[str], word: str,
 ) -> None:  # fmt: skip
@@ -371,6 +383,7 @@ def test_a_text_that_lost_something_is_refused(
     fine = "User likes and prefers short mails."
     openai.respond = by_parts((content, parts), (fine, bystanders[:2]))
     work(memory, kinds=["merge"])
+    assert asked(openai) == ["merge"], "nothing was in doubt"
     active = {row["content"] for row in stored(db, user) if row["is_active"]}
     assert active == {*parts, *bystanders[2:], fine}
     for part in ids[:2]:
@@ -381,21 +394,159 @@ def test_a_text_that_lost_something_is_refused(
     assert sweep(db) == (0, False)
 
 
+@pytest.mark.parametrize(("content", "parts"), DOUBTFUL)
+@pytest.mark.parametrize("is_supported", [True, False])
+def test_a_text_in_doubt_is_verified_by_the_model(
+    memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID, content: str,
+    parts: list[str], is_supported: bool,
+) -> None:  # fmt: skip
+    others = [f"User sorts mails by {what}." for what in ("day", "week", "sender", "topic")]
+    ids = tagged(db, user, *parts, *others)
+    sweep(db)
+    openai.respond = by_parts((content, parts), unsupported=[] if is_supported else [content])
+    work(memory, kinds=["merge"])
+    assert asked(openai) == ["merge", "verify"]
+    shown = openai.chats[-1]["messages"][1]["content"]
+    assert shown == f"<memories>\n1. {content}\n   1) {parts[0]}\n   2) {parts[1]}\n</memories>"
+    active = {row["content"] for row in stored(db, user) if row["is_active"]}
+    assert active == ({content} if is_supported else {*parts}) | {*others}
+    last = call(db, "memory_history", p_user_id=user, p_memory_id=ids[0])[-1]
+    if not is_supported:
+        assert (last["event"], last["detail"]["content"]) == ("merge_refused", content)
+        assert last["detail"]["check"] == {"lost": [1], "added": ""}
+        assert [made["prompt"] for made in last["detail"]["made_by"]] == ["merge@1", "verify@1"]
+        assert value(
+            db,
+            "select value from recall.metrics() where name = 'pgrecall_refused_merges_last_day'",
+        )
+
+
+def test_what_a_text_adds_refuses_it(
+    memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    """Small models write that there is nothing in words."""
+    tagged(db, user, *TONES)
+    sweep(db)
+    texts = ["User is fond of a relaxed tone.", "User loves tiny paragraphs with emoji."]
+
+    def answer(request: Request) -> Scripted:
+        if step_of(request) == "merge":
+            return by_parts((texts[0], [TONES[0], TONES[2]]), (texts[1], TONES[3:5]))(request)
+        return {"checks": [{"text": 2, "lost": [], "added": "tiny"},
+                           {"text": 1, "lost": [], "added": "None."}]}  # fmt: skip
+
+    openai.respond = answer
+    work(memory, kinds=["merge"])
+    active = {row["content"] for row in stored(db, user) if row["is_active"]}
+    assert active == {texts[0], TONES[1], *TONES[3:]}
+
+
+def test_the_outcome_counts_refused_merges(
+    db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    tagged(db, user, *TONES)
+    sweep(db)
+    (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=["merge"])
+    step = partial(
+        call, db, "next_request", p_worker={"chat_model": "gpt-4o-mini"},
+        **{f"p_{key}": job[key] for key in ("user_id", "job_id", "lease_token")},
+    )  # fmt: skip
+    request = step()[0]["next_request"]
+    said = {"merges": [
+        {"content": "User writes to 4 editors.", "parts": [5, 6]},
+        {"content": "User prefers a casual, conversational tone.", "parts": [1, 3]},
+    ]}  # fmt: skip
+    answer = {"request_id": request["request_id"], "content": json.dumps(said)}
+    done = step(p_answer=answer)[0]["next_request"]
+    assert done == {"type": "done", "outcome": {"kind": "merge", "items": 1, "refused": 1}}
+
+
+def test_checks_that_are_none_are_asked_for_again(
+    memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    """The merges of the first answer are kept meanwhile."""
+    tagged(db, user, *TONES)
+    sweep(db)
+    text = "User is fond of a relaxed tone."
+    first = by_parts((text, [TONES[0], TONES[2]]))
+    bad: Scripted = {"checks": [{"text": 2, "lost": [], "added": ""}]}
+    openai.respond = lambda request: first(request) if step_of(request) == "merge" else bad
+    assert memory.worker(kinds=["merge"]).run_until_idle().failed == {"merge": 1}
+    assert asked(openai) == ["merge", "verify", "verify"]
+    (job,) = job_rows(db, user)
+    assert "not one check for each of the 1 texts" in job["last_error"]
+    openai.respond = first
+    db.execute("update recall.jobs set run_at = now()")
+    work(memory, kinds=["merge"])
+    assert text in {row["content"] for row in stored(db, user) if row["is_active"]}
+
+
+def test_more_doubts_than_the_model_reads_are_verified_in_turn(
+    memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    pad = " and " + " and ".join(f"w{n}ord" for n in range(90))
+    parts = [f"User likes colour {name}{pad}." for name in "abcdefghijkl"]
+    tagged(db, user, *parts)
+    sweep(db)
+    wanted = [(f"User is fond of {one[22:]}", [one, two])
+              for one, two in zip(parts[::2], parts[1::2], strict=True)]  # fmt: skip
+    openai.respond = by_parts(*wanted)
+    worker = memory.worker(kinds=["merge"])
+    worker.run_until_idle()
+    active = {row["content"] for row in stored(db, user) if row["is_active"]}
+    assert active == {text for text, _ in wanted}
+
+
+def test_a_refused_group_is_asked_again_when_it_changes(
+    memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
+    tagged(db, user, *TONES)
+    sweep(db)
+    openai.respond = by_parts(("User writes to 4 editors.", TONES[4:]))
+    work(memory, kinds=["merge"])
+    for _ in range(2):
+        look_again(db, user)
+        assert sweep(db) == (0, False)
+    tagged(db, user, "User dislikes slang.")
+    assert sweep(db) == (1, False)
+
+
 FAITHFUL = [
-    ("User prefers short, concise answers.",
-     ["User prefers short answers.", "User wants concise answers."]),
     ("User eats neither meat nor fish.", ["User does not eat meat.", "User never eats fish."]),
     ("User likes tea but not coffee.", ["User likes tea.", "User does not like coffee."]),
-    ("User's sister Ann lives in Nice and has 2 dogs.",
-     ["User's sister Ann has two dogs.", "Ann lives in Nice."]),
-    ("User tunes PostgreSQL 17 on Mondays.",
-     ["User uses PostgreSQL 17.", "User tunes PostgreSQL on Mondays."]),
+    ("User works in Lyon and lives in Porto.", ["User lives in Porto.", "User works in Lyon."]),
+    ("User prefers a casual, conversational tone.", [TONES[0], TONES[2]]),
+    ("User prefers short paragraphs and likes emoji in moderation.", TONES[3:5]),
+    ("Der Nutzer wohnt in Köln und arbeitet bei Bosch.",
+     ["Der Nutzer arbeitet bei Bosch.", "Der Nutzer wohnt in Köln."]),
+    ("L'utilisateur habite à Lyon et a deux chats.",
+     ["L'utilisateur habite à Lyon.", "L'utilisateur a 2 chats."]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "parts"), FAITHFUL)
-def test_other_words_are_fine(db: Connection, content: str, parts: list[str]) -> None:
-    assert value(db, "select recall._changed_words(%s, %s)", [parts, content]) == []
+def test_words_accept_a_text_that_only_joins(
+    db: Connection, content: str, parts: list[str]
+) -> None:
+    assert value(db, "select (recall._judge_merge(%s, %s)).verdict", [parts, content]) == "faithful"
+
+
+def test_labeled_merges(db: Connection) -> None:
+    """By words alone hardly any is accepted wrongly; with the label's answer few are refused."""
+    verdicts = judged(db, read_merges(SETS / "tune.tsv"))
+    alone, answered = (count(verdicts, is_answered=is_) for is_ in (False, True))
+    assert alone["wrongly_accepted"] <= 0.02 * alone["unfaithful"]
+    assert answered["wrongly_accepted"] == alone["wrongly_accepted"]
+    assert answered["wrongly_refused"] <= 0.15 * answered["faithful"]
+    assert alone["wrongly_refused"] < alone["faithful"]
+    assert answered["questions"] < 0.85 * len(verdicts)
+
+
+def test_a_broken_line_of_merges_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "merges.tsv"
+    path.write_text("en-1\ten\ttrue\tjoin\ttext\tone | two\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"merges\.tsv, line 1"):
+        read_merges(path)
 
 
 PLAIN = "Well, they all look nice."
@@ -535,7 +686,8 @@ def test_input_when_most_have_ended(db: Connection, user: uuid.UUID) -> None:
     sweep(db)
     for part in ids[1:]:
         call(db, "retract_memory", p_user_id=user, p_memory_id=part)
-    assert do_job(db, leased(db)) == {"type": "done", "outcome": {"kind": "merge", "items": 0}}
+    end = do_job(db, leased(db))
+    assert end == {"type": "done", "outcome": {"kind": "merge", "items": 0}}
 
 
 def test_a_payload_that_is_none(db: Connection, user: uuid.UUID) -> None:

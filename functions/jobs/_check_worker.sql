@@ -25,7 +25,7 @@ begin
                   'features,encryption}', 'p_worker');
     perform recall._check_keys(
         coalesce(v_worker -> 'models', '{}'),
-        '{extract,consolidate,summarize,compact,merge,pattern}', 'models of p_worker');
+        '{extract,consolidate,summarize,compact,merge,pattern,verify}', 'models of p_worker');
     perform recall._check_keys(
         coalesce(v_worker -> 'features', '{}'),
         '{response_format,schema_lengths,temperature,limit}', 'features of p_worker');

@@ -27,7 +27,10 @@ begin
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     return jsonb_build_object('type', 'done', 'outcome', jsonb_build_object(
-        'kind', p_job.kind, 'items', v_span.items));
+        'kind', p_job.kind, 'items', v_span.items)
+        || case when p_result -> 'refused' <> '[]'
+                then jsonb_build_object('refused', jsonb_array_length(p_result -> 'refused'))
+                else jsonb '{}' end);
 end;
 $function$;
 

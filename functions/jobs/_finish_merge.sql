@@ -1,6 +1,6 @@
 -- recall._finish_merge(job, result) -> true
--- Each merge on its own: one whose parts have moved on, or whose text is not faithful to them, is
--- left out. The user is looked at again, since a large set is merged in several steps.
+-- Each merge on its own: one whose parts have moved on is left out. Refused merges go into the
+-- audit of their memories. The user is due again, since a large set is merged in several steps.
 -- Locks   the user, the memories.
 -- Raises  RC003 a text that cannot be stored.
 create or replace function recall._finish_merge(
@@ -33,6 +33,16 @@ begin
         perform recall._merge_memories(
             p_job.user_id, p_job.payload ->> 'kind', recall._payload_memories(v_merge),
             v_merge ->> 'content', v_embeddings[v_place], v_settings, p_job.job_id);
+    end loop;
+
+    for v_merge in
+        select r.merge
+          from jsonb_array_elements(recall._masked_json(p_result -> 'refused', v_settings))
+               as r (merge)
+    loop
+        perform recall._log_events(
+            p_job.user_id, recall._payload_memories(v_merge), 'merge_refused',
+            array[v_merge - 'memory_ids'], p_job.job_id);
     end loop;
 
     perform recall._log_makers(p_job);

@@ -1,4 +1,4 @@
--- Return a model's merges as a result has them: texts, and the ids of the memories they stand for.
+-- Return a model's merges as a list of texts, each with the ids of the memories it stands for.
 create or replace function recall._made_merges(
     p_merges jsonb,
     p_keep   jsonb
@@ -7,7 +7,7 @@ returns jsonb
 language sql
 immutable
 parallel safe
-return jsonb_build_object('merges', (
+return (
     select coalesce(jsonb_agg(jsonb_build_object(
                'content', c.content,
                'memory_ids', (
@@ -19,8 +19,7 @@ return jsonb_build_object('merges', (
       from jsonb_array_elements(p_merges) with ordinality as e (merge, place)
      cross join lateral (
             select recall._clean_line(e.merge ->> 'content', (p_keep ->> 'characters')::integer)
-           ) as c (content)
-     where c.content collate pg_c_utf8 ~ '[[:alnum:]]'));
+           ) as c (content));
 
 comment on function recall._made_merges(jsonb, jsonb) is
     'A model''s merges with the ids of the memories they stand for.';

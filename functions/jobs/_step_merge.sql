@@ -15,7 +15,7 @@ declare
     v_settings constant recall.settings := recall._settings(p_job.user_id);
     v_prompt   constant recall.prompts  := recall._prompt('merge', v_settings.prompt_language);
     v_input    constant jsonb := case
-        when not p_work ? 'said' and not p_work -> 'made' ? 'merges'
+        when not p_work -> 'made' ? 'merges' or p_work #> '{made,open}' <> '[]'
         then recall._merge_input(p_job.user_id, p_job.payload) end;
     v_count    constant integer := jsonb_array_length(v_input -> 'memories');
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
@@ -29,18 +29,25 @@ declare
 begin
     -- What the model said, in the numbers of the memories that it was shown
     if p_work ? 'said' then
-        v_problem := recall._merges_problem(p_work #> '{said,merges}',
-                                            p_work #> '{answered,keep,memories}', v_sealed);
+        v_problem := case p_work #>> '{answered,purpose}'
+            when 'merge' then recall._merges_problem(
+                p_work #> '{said,merges}', p_work #> '{answered,keep,memories}', v_sealed)
+            else recall._checks_problem(p_work #> '{said,checks}',
+                                        (p_work #> '{answered,keep,count}')::integer) end;
         if v_problem is not null then
             return jsonb_build_object('problem', v_problem);
         end if;
-        v_made := recall._made_merges(p_work #> '{said,merges}', p_work #> '{answered,keep}');
+        v_made := case p_work #>> '{answered,purpose}'
+            when 'merge' then recall._judged_merges(
+                recall._made_merges(p_work #> '{said,merges}', p_work #> '{answered,keep}'),
+                v_input -> 'memories')
+            else recall._verified_merges(v_made, p_work #> '{said,checks}') end;
     end if;
 
-    -- The question
+    -- The first question
     if not v_made ? 'merges' then
         if v_count < 2 then
-            return jsonb '{"result": {"merges": []}}';
+            return jsonb '{"result": {"merges": [], "refused": []}}';
         end if;
         v_limit := recall._answer_room(p_work, 'merge', 400 + 80 * v_count);
         v_topic := jsonb_build_array('Topic: ', recall._prompt_piece(v_input ->> 'tag', 100,
@@ -49,7 +56,7 @@ begin
         v_lines := recall._leading_lines(
             recall._memory_lines(v_input -> 'memories', v_sealed), v_room);
         if v_lines.o_taken < 2 then
-            return jsonb '{"result": {"merges": []}}';
+            return jsonb '{"result": {"merges": [], "refused": []}}';
         end if;
         return jsonb_build_object('made', v_made, 'chat', jsonb_build_object(
             'purpose', 'merge',
@@ -60,9 +67,11 @@ begin
             'max_tokens', v_limit,
             'spare', v_room - v_lines.o_tokens,
             'seal', jsonb '{"merges[].content": "memory"}',
-            'sources', jsonb_build_object('memories', jsonb_path_query_array(
-                v_input -> 'memories',
-                format('$[0 to %s].content', greatest(v_lines.o_taken, 1) - 1)::jsonpath)),
+            'sources', jsonb_build_object(
+                'negations', to_jsonb(recall._negating_words()),
+                'memories', jsonb_path_query_array(
+                    v_input -> 'memories',
+                    format('$[0 to %s].content', greatest(v_lines.o_taken, 1) - 1)::jsonpath)),
             'keep', jsonb_build_object(
                 'prompt', recall._prompt_name(v_prompt),
                 'characters', (select sum(length(m.memory ->> 'content'))
@@ -72,6 +81,12 @@ begin
                     format('$[0 to %s].memory_id', v_lines.o_taken - 1)::jsonpath))));
     end if;
 
+    -- The second question: do the texts that words leave in doubt say what their parts say?
+    if v_made -> 'open' <> '[]' then
+        return jsonb_build_object('made', v_made) || recall._verification_question(
+            p_work, v_made -> 'open', v_input -> 'memories', v_settings);
+    end if;
+
     -- Vectors
     v_wanted := recall._vectors_wanted(p_work, v_made, (
         select coalesce(jsonb_agg(recall._embed_piece(m.merge ->> 'content', v_sealed)
@@ -79,10 +94,11 @@ begin
           from jsonb_array_elements(v_made -> 'merges') with ordinality as m (merge, place)));
     return jsonb_build_object('made', v_made, 'items', jsonb_array_length(v_made -> 'merges'))
            || coalesce(v_wanted, jsonb_build_object('result', jsonb_build_object(
-               'merges', v_made -> 'merges') || recall._vectors_result(
+               'merges', v_made -> 'merges', 'refused', v_made -> 'refused')
+               || recall._vectors_result(
                    v_made, jsonb_array_length(v_made -> 'merges'), v_settings)));
 end;
 $function$;
 
 comment on function recall._step_merge(recall.jobs, jsonb) is
-    'The step of a merge: merge, embed.';
+    'The step of a merge: merge, verify, embed.';

@@ -65,5 +65,5 @@ end;
 $function$;
 
 comment on function recall.set_prompt(text, text, text, jsonb, text) is
-    'Use an own prompt for a step (extract, consolidate, summarize, compact, merge, pattern), with '
-    'the schema of the answer (NULL: the shipped one): its name in the provenance.';
+    'Use an own prompt for a step (extract, consolidate, summarize, compact, merge, pattern, '
+    'verify), with the schema of the answer (NULL: the shipped one): its name in the provenance.';

@@ -1,9 +1,7 @@
 -- recall._merge_memories(user, kind, memories, content, embedding, settings, job) -> outcome
 -- merged: the memories ended in favor of a new one, or of the one that has its text already.
--- moved: one of them has ended or changed meanwhile; nothing is done. refused: the text is not
--- faithful to them; they stay, and the audit of each keeps the text and the words. One bad merge
--- does not undo the good ones of the same answer, and asking again would get the same answer. The
--- caller holds the user's row.
+-- moved: one of them has ended or changed meanwhile; nothing is done. The job has judged whether
+-- the text is faithful. The caller holds the user's row.
 -- Locks   the memories.
 create or replace function recall._merge_memories(
     p_user_id    uuid,
@@ -25,20 +23,11 @@ declare
     v_now    timestamptz           := clock_timestamp();
     v_parts  recall.memory_store[] := recall._mergeable_memories(p_user_id, p_kind, p_memory_ids,
                                                                  v_now);
-    v_words  text[];
     v_memory recall.memory_store;
     v_same   recall.memory_store;
 begin
     if cardinality(v_parts) < cardinality(p_memory_ids) then
         return 'moved';
-    end if;
-    v_words := recall._changed_words(array(select p.content from unnest(v_parts) as p),
-                                     p_content);
-    if v_words <> '{}' then
-        perform recall._log_events(
-            p_user_id, array(select p.memory_id from unnest(v_parts) as p), 'merge_refused',
-            array[jsonb_build_object('content', p_content, 'words', to_jsonb(v_words))], p_job_id);
-        return 'refused';
     end if;
 
     v_memory := recall._merged_memory(v_parts, p_content, v_now, p_settings);
@@ -57,4 +46,4 @@ end;
 $function$;
 
 comment on function recall._merge_memories(uuid, text, uuid[], text, halfvec, recall.settings,
-    uuid) is 'Merge some memories into one text: merged, moved or refused.';
+    uuid) is 'Merge some memories into one text: merged or moved.';

@@ -27,7 +27,8 @@ begin
 
     select string_agg(t.step, ', ' order by t.step)
       into v_missing
-      from unnest('{extract,consolidate,summarize,compact,merge,pattern}'::text[]) as t (step)
+      from unnest('{extract,consolidate,summarize,compact,merge,pattern,verify}'::text[])
+               as t (step)
      where not exists (
                select from recall.prompts as p
                 where p.name     = t.step

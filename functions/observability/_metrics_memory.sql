@@ -42,6 +42,13 @@ begin
            jsonb_build_object('event', e.event)
       from events as e
      union all
+    -- a refused merge has an event for each of its memories
+    select 'pgrecall_refused_merges_last_day',
+           count(distinct (r.job_id, r.detail ->> 'content'))::float8, '{}'::jsonb
+      from recall.memory_events as r
+     where r.at > v_now - interval '1 day'
+       and r.event = 'merge_refused'
+     union all
     select m.name, coalesce(m.part, 0) / greatest(coalesce(m.whole, 0), 1), '{}'::jsonb
       from sums as s
      cross join lateral (

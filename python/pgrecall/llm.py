@@ -37,7 +37,7 @@ __all__ = ["Asking", "ChatModel", "ModelAnswerError", "ModelSettings", "completi
 
 logger = logging.getLogger("pgrecall")
 
-_PURPOSES = ("extract", "consolidate", "summarize", "compact", "merge", "pattern")
+_PURPOSES = ("extract", "consolidate", "summarize", "compact", "merge", "pattern", "verify")
 _SENT = ("model", "messages", "response_format", "temperature", "max_tokens",
          "max_completion_tokens")  # fmt: skip
 _LENGTHS = re.compile(r'"(?:maxLength|maxItems)":')
@@ -88,7 +88,7 @@ class ModelSettings:
         base_url: the endpoint; None is `OPENAI_BASE_URL`, or OpenAI.
         api_key: the key; None is `OPENAI_API_KEY`; a local server wants any.
         models: other models for single steps: extract, consolidate, summarize, compact, merge,
-            pattern.
+            pattern, verify.
         timeout: seconds of one request; None is a minute, and in the worker's steps another second
             for every ten tokens that the answer may have: a model on a CPU is no faster.
         max_retries: of a request that met 408, 409, 429, 5xx, a timeout or no connection.

@@ -109,7 +109,7 @@ create table if not exists recall.prompts (
     created_at          timestamptz not null,
     constraint prompts_pkey primary key (name, language, version),
     constraint prompts_name_check check (
-        name in ('extract', 'consolidate', 'summarize', 'compact', 'merge', 'pattern')),
+        name in ('extract', 'consolidate', 'summarize', 'compact', 'merge', 'pattern', 'verify')),
     constraint prompts_version_check check (version ~ '^[A-Za-z0-9._-]{1,40}$'),
     constraint prompts_language_check check (language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'),
     constraint prompts_content_check check (btrim(content) <> ''),
@@ -121,7 +121,7 @@ comment on table recall.prompts is
     'Instructions of the steps that ask a language model, with the JSON schema of the answer. An '
     'installation replaces one by recall.set_prompt; versions that were used stay.';
 comment on column recall.prompts.name is
-    'The step: extract, consolidate, summarize, compact, merge or pattern.';
+    'The step: extract, consolidate, summarize, compact, merge, pattern or verify.';
 comment on column recall.prompts.language is
     'Language of the text (BCP 47); settings.prompt_language chooses.';
 comment on column recall.prompts.version is

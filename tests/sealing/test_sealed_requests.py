@@ -287,7 +287,7 @@ def test_compaction_of_turns_in_which_nobody_spoke(
 
 
 def test_merge(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script) -> None:
-    """Only what has the words of its parts in their order; the rest stays."""
+    """Only what contradicts no part, and what the model supports; the rest stays."""
     texts = [f"User likes green {MARK} soup.", f"User likes cold {MARK} soup.",
              "User eats bread on Mondays.", "User eats bread on Fridays.",
              "User drinks no milk.", "User drinks tea."]  # fmt: skip
@@ -301,8 +301,11 @@ def test_merge(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: S
     assert call(db, "enqueue_merges")[0]["done"] == 1
     worker = Worker(db, memory, script)
     end, seen = worker.work("merge", context_window=8192)
-    assert end == {"type": "done", "outcome": {"kind": "merge", "items": 1}}
-    assert types(seen) == ["merge", "embed"][: 1 + memory._has_vectors(sealed)]
+    assert end == {"type": "done", "outcome": {"kind": "merge", "items": 1, "refused": 2}}
+    assert types(seen) == ["merge", "verify", "embed"][: 2 + memory._has_vectors(sealed)]
+    assert worker.prompts[1] == (
+        f"<memories>\n1. User likes green and cold {MARK} soup.\n   1) {texts[0]}\n   2) {texts[1]}"
+        "\n</memories>")  # fmt: skip
     assert worker.prompts[0].startswith(f"Topic: food {MARK}.\n<memories>\n1. {texts[0]} (")
     assert all(text in worker.prompts[0] for text in texts)
     kept = {one.content for one in memory.memories(sealed)}

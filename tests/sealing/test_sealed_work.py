@@ -73,7 +73,7 @@ def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> Non
 def test_merge(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script, openai: ScriptedOpenAI
 ) -> None:
-    """Only what has the words of its parts in their order; the rest stays."""
+    """Only what contradicts no part, and what the model supports; the rest stays."""
     texts = [
         f"User likes green {MARK} soup.", f"User likes cold {MARK} soup.",
         "User eats bread on Mondays.", "User eats bread on Fridays.",
@@ -88,7 +88,7 @@ def test_merge(
     }
     assert call(db, "enqueue_merges")[0]["done"] == 1
     work(memory)
-    assert asked(openai) == ["merge"]
+    assert asked(openai) == ["merge", "verify"]
     kept = {one.content for one in memory.memories(sealed)}
     assert kept == {f"User likes green and cold {MARK} soup.", *texts[2:]}
     (merged,) = (one for one in memory.memories(sealed) if "green and" in one.content)

@@ -3,7 +3,7 @@
 For other users the database reads an answer and applies the rules of each step. Of an encrypted
 user it sees ciphertexts only, so that the rules that need plaintext stand here once more: cutting
 and defusing what goes into a prompt, cleaning what a model wrote, the choice of verbatim messages,
-the faithfulness of merges, the solutions that stand in the text of a pattern.
+merges that contradict their parts, the solutions that stand in the text of a pattern.
 
 A worker keeps the request as the database put it and passes it to both functions::
 
@@ -50,6 +50,10 @@ _CLOSED_THOUGHTS = re.compile(r"^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)", re
 _WORD = re.compile(r"[A-Za-z_]{1,40}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 _NOTHING = {"", "user", "the user"}
+_NO_WORDS = {"", "none", "nothing", "null"}
+_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAMES = re.compile(r"(?<![.!?:;])(?<!^)\s([^\W\d_a-z]\w+)")  # capital letter inside a sentence
+_STEM = 4  # letters that forms of a name have in common
 _JOINING = {"and", "also", "as", "both", "or", "too", "well", "with"}
 
 
@@ -261,7 +265,7 @@ class _Answer:
         """Return the value of an answer, its texts encrypted."""
         purpose = self._request.get("purpose")
         if purpose == "merge":
-            said = self._faithful(said)
+            said = self._without_contradictions(said)
         elif purpose == "pattern":
             said = self._with_solutions(said)
         return self._fitted(said, self._request.get("schema") or {}, "")
@@ -299,18 +303,21 @@ class _Answer:
             text = _line(text, len(text))
         else:
             text = _line(text, _LONGEST.get(field, 500))
+        if purpose == "verify" and text.strip(" .-").lower() in _NO_WORDS:
+            return ""
         if field == "memory":
             return self._sealer.memory(text) if _says_anything(text) else ""
         return self._sealer.text(text, field)
 
-    def _faithful(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Empty the merges that say anything else than their parts, each word for word.
+    def _without_contradictions(self, said: dict[str, Any]) -> dict[str, Any]:
+        """Empty the merges that contradict their parts; the database refuses these.
 
-        Stricter than the database, without any list of words that turn a fact. What is left out
-        only stays as it is.
+        Whether the others are faithful is the second question to the model: the database cannot
+        compare ciphertexts.
         """
         memories = self._source("memories")
         texts = [_opened({"ciphertext": one}, {"memory"}, self._sealing) for one in memories]
+        negations = {word for word in self._source("negations") if isinstance(word, str)}
         merges = said.get("merges")
         if not isinstance(merges, list):
             return said
@@ -320,7 +327,7 @@ class _Answer:
                 numbers = merge.get("parts")
                 parts = [texts[number - 1] for number in (numbers or ())
                          if isinstance(number, int) and 1 <= number <= len(texts)]  # fmt: skip
-                if not says_the_same(parts, merge["content"]):
+                if contradicts(parts, merge["content"], negations):
                     merge = {**merge, "content": ""}
             kept.append(merge)
         return {**said, "merges": kept}
@@ -377,16 +384,25 @@ def _says_anything(text: str) -> bool:
     return re.sub(r"[\W_]+", " ", text).strip().lower() not in _NOTHING
 
 
-def says_the_same(parts: Sequence[str], merged: str) -> bool:
-    """Return whether each part's words stand in a text in their order, and no others but joins."""
-    said, words = [_words(part) for part in parts], _words(merged)
-    if not {*words} <= _JOINING.union(*said):
-        return False
-    for part in said:
-        left = iter(words)
-        if not all(word in left for word in part):
-            return False
-    return True
+def contradicts(parts: Sequence[str], merged: str, negations: Collection[str]) -> bool:
+    """Return whether a text has other numbers or names than its parts, or turns their words.
+
+    It turns them when it has the same words but a negation.
+    """
+    said, says = _words(" . ".join(parts)), _words(merged)
+    if _kept(_NUMBERS, parts) != _kept(_NUMBERS, [merged]):
+        return True
+    names = _kept(_NAMES, parts), _kept(_NAMES, [merged])
+    for name, words in (*((name, says) for name in names[0]), *((name, said) for name in names[1])):
+        if not any(word[:_STEM] == name.casefold()[:_STEM] for word in words):
+            return True
+    known = _JOINING.union(negations)
+    is_same = {*said} - known == {*says} - known
+    return is_same and {*said}.isdisjoint(negations) != {*says}.isdisjoint(negations)
+
+
+def _kept(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
+    return {found for text in texts for found in pattern.findall(text)}
 
 
 def _words(text: str) -> list[str]:

@@ -1,0 +1,46 @@
+-- Judge by words whether a merged text says what its parts say: faithful, unfaithful or unsure.
+-- Merging different facts is what users of memory systems complain about most, and no cosine sees
+-- it. Faithful needs every word accounted for, in its place. Unfaithful: a number or name is lost
+-- or new, or the words are the same but not their meaning or company. Else it is unsure, and a
+-- model is asked. Ciphertexts are unsure: the worker has compared them by their words.
+create or replace function recall._judge_merge(
+    p_parts  text[],
+    p_merged text,
+    out verdict text,
+    out words   text[]
+)
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_signs      constant jsonb  := jsonb '{"lost": "-", "added": "+", "turned": "~",
+                                            "person": "@"}';
+    v_firm       constant text[] := string_to_array(
+        'not only except maybe if some often rarely least almost than too cause', ' ');
+    v_is_certain boolean;
+begin
+    words := '{}'::text[];
+    if recall._is_sealed(p_merged) then
+        verdict := 'unsure';
+    elsif p_merged collate pg_c_utf8 !~ '[[:alnum:]]' then
+        verdict := 'unfaithful';
+    else
+        select coalesce(array_agg(coalesce(v_signs ->> d.doubt, '?') || d.form
+                                  order by d.doubt, d.form), '{}'::text[]),
+               -- "three times" may sum up three parts
+               bool_or(d.doubt in ('lost', 'added') and d.kind in ('number', 'name')
+                       and (d.doubt, d.form) <> ('added', cardinality(p_parts)::text))
+               or bool_or(d.doubt = 'exchanged' or d.kind = 'meaning' and d.form = any (v_firm))
+                  and not bool_or(d.doubt in ('lost', 'added') and d.kind = 'word')
+          into words, v_is_certain
+          from recall._merge_doubts(p_parts, p_merged) as d;
+        verdict := case when v_is_certain then 'unfaithful'
+                        when words = '{}' then 'faithful' else 'unsure' end;
+    end if;
+end;
+$function$;
+
+comment on function recall._judge_merge(text[], text) is
+    'Whether a merged text says what its parts say, by words: faithful, unfaithful or unsure.';

@@ -1,0 +1,50 @@
+-- Spell a text for the comparison of statements: one form of what is written in several.
+-- "don't" becomes "do not", l'eau two words, 1,200 the number 1200, and usual phrases those that
+-- mean the same; each sign that ends a clause becomes a word of its own.
+create or replace function recall._plain_statement(
+    p_text     text,
+    p_language text
+)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    -- "works as a nurse" is "is a nurse", "a dog called Rex" is "a dog, Rex"
+    v_says_is  constant text := '\m(works? as|working as|by profession'
+                                '|arbeitet als|von Beruf|leidet (unter|an)|travaille comme'
+                                '|souffre d[e'']|trabaja como|trabalha como|sofre de|sufre de'
+                                '|lavora come|soffre di|fa (il|la|lo)|работает)\M'
+                                '|(?<!user )\m(called|named)\M';
+    v_text     text collate pg_c_utf8 := translate(normalize(p_text, nfkc), '’‘ʼ', '''''''');
+begin
+    v_text := regexp_replace(v_text, '\mcan(''|no)t\M', 'can not', 'gi');
+    v_text := regexp_replace(v_text, '\mwon''t\M', 'will not', 'gi');
+    v_text := regexp_replace(v_text, 'n''t\M', ' not', 'gi');
+    v_text := regexp_replace(v_text, '''s home is\M', ' lives', 'gi');
+    v_text := regexp_replace(v_text, '\m(has|have|with) a fear of\M', 'is afraid of', 'gi');
+    v_text := regexp_replace(v_text, '\msuffers? from\M', 'has', 'gi');
+    v_text := regexp_replace(v_text, '''s\M|''(?=\s|$)', ' s ', 'g');
+    v_text := regexp_replace(v_text, '\m([[:alpha:]]{1,5})''(?=[[:alnum:]])', '\1 ', 'g');
+    v_text := regexp_replace(v_text, '\mwould like to\M', 'wants to', 'gi');
+    v_text := regexp_replace(v_text, v_says_is, ' ', 'gi');
+    if v_text ~* '\d ?[ap]\.?m\M' then
+        for v_hour in 1 .. 11 loop
+            v_text := regexp_replace(v_text, format('\m%s(:\d\d)? ?p\.?m\M', v_hour),
+                                     (v_hour + 12) || '\1', 'gi');
+        end loop;
+    end if;
+    v_text := regexp_replace(v_text, '\m(\d\d?):00\M', '\1', 'g');
+    v_text := regexp_replace(v_text, '(\d)[,.  ](\d{3})(?!\d)', '\1\2', 'g');
+    if p_language = 'cjk' then
+        v_text := recall._spaced_signs(v_text);
+    end if;
+    v_text := regexp_replace(v_text, '([.!?;:。]+)(\s|$)', ' . ', 'g');
+    return v_text;
+end;
+$function$;
+
+comment on function recall._plain_statement(text, text) is
+    'A text as statements are compared: without contractions, thousands and synonyms of "is".';
