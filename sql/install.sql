@@ -255,6 +255,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_is_inflected.sql
 \ir ../functions/memory/_is_inflection.sql
 \ir ../functions/memory/_is_same_form.sql
+\ir ../functions/memory/_is_same_statement.sql
 \ir ../functions/memory/_is_mergeable.sql
 \ir ../functions/memory/_is_plain_memory.sql
 \ir ../functions/memory/_is_protected.sql
@@ -298,6 +299,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_restored_memory.sql
 \ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_says_the_same.sql
+\ir ../functions/memory/_side_words.sql
 \ir ../functions/memory/_sort_lists.sql
 \ir ../functions/memory/_spaced_signs.sql
 \ir ../functions/memory/_source_room.sql

@@ -53,7 +53,7 @@ def test_the_guard_on_labeled_pairs(db: Connection) -> None:
     held_out = count([pair for pair in PAIRS if pair.is_held_out], verdicts)
     for counts in (tuned, held_out):
         assert counts["false_merges"] < 0.01 * counts["different"]
-        assert counts["false_splits"] < 0.55 * counts["same"]
+        assert counts["false_splits"] < 0.35 * counts["same"]
     assert {pair.new for pair in PAIRS if not pair.is_held_out
             and is_false_merge(pair, verdicts[pair])} <= KNOWN_FALSE_MERGES  # fmt: skip
 
@@ -501,3 +501,27 @@ def test_batches_that_overlap(db: Connection, connect: Connect, user: uuid.UUID)
 
     raise_errors(together(lambda number=number: write(number) for number in range(4)))
     check_invariants(db)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("User's wife is a teacher", "User's wife works as a teacher", "merged"),
+        ("User is scared of flying", "User is afraid of flying", "duplicate"),
+        ("User plays squash on Mondays", "On Mondays user plays squash", "duplicate"),
+        ("User goes to bed at 22:00", "User goes to bed at 10 pm", "merged"),
+        ("Der Nutzer wohnt in Bonn", "Der Nutzer lebt in Bonn", "duplicate"),
+        ("Der Nutzer lebt in Bonn", "Der Nutzer lebte in Bonn", None),
+        ("User trusts Bob", "Bob trusts the user", None),
+        ("User likes tea in the morning and coffee at night",
+         "User likes coffee in the morning and tea at night", None),
+        ("User has a coach", "User is a coach", None),
+        ("User earns $50", "User earns €50", None),
+        ("Alarm at 7 am", "Alarm at 7 pm", None),
+        ("User works with Maria Lopez", "User works with Mario Lopez", None),
+    ],
+)  # fmt: skip
+def test_words_that_mean_the_same_and_an_order_that_does_not(
+    db: Connection, old: str, new: str, verdict: str | None
+) -> None:
+    assert value(db, "select recall._near_duplicate_guard(%s, %s)", [old, new]) == verdict

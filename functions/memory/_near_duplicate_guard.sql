@@ -2,7 +2,8 @@
 -- Cosine cannot see a "not", a number or a name, so the words decide what a nominee is. One text
 -- must contain the other's words in order, and what it has besides must not make it another fact:
 --   new within old -> duplicate; old within new -> merged; anything else is a memory of its own.
--- Beyond that only spelling (left-handed, 16GB) and the order of a plain list may differ.
+-- Beyond that spelling (left-handed, 16GB), the order of a plain list, and words that mean the same
+-- wherever they stand may differ, as long as names and verbs keep their places.
 -- A false merge costs more than a false split, so what is doubtful is NULL: a consolidation sees
 -- the two as neighbors. benchmarks/near_duplicates.py measures it on labeled pairs.
 create or replace function recall._near_duplicate_guard(
@@ -40,9 +41,20 @@ begin
             or recall._sort_lists(v_old) = recall._sort_lists(v_new)) then
         return 'duplicate';
     end if;
+    if recall._is_same_statement(p_old, p_new) then
+        return case when v_is_longer then 'merged' else 'duplicate' end;
+    end if;
     if cardinality(v_short) < 2 or v_count = cardinality(v_short)
        or v_count > 3 * cardinality(v_short) + 2
-       or not recall._says_the_same(v_short, v_long) then
+       or not recall._says_the_same(v_short, v_long)
+       -- detail of another language that limits, denies or dates the fact
+       or exists (
+           select
+             from recall._merge_doubts(array[p_old], p_new) as d
+            where d.kind = 'meaning'
+              and d.form in ('not', 'end', 'hate', 'less', 'only', 'except', 'if', 'maybe', 'wish',
+                             'must', 'past', 'future', 'rarely', 'wrong'))
+    then
         return null;
     end if;
     -- What follows an adjective belongs to it: rich is not rich in ideas.

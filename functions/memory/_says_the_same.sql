@@ -43,7 +43,9 @@ declare
         'because and where which that named called every each very much lot often '
         'always usually sometimes again together well today now currently there here both am '
         'pm this before after inside outside between using via like corp corporation inc '
-        'gmbh ltd llc ag co', ' ');
+        'gmbh ltd llc ag co '
+        -- German, French, Spanish, Dutch; "von" and "de" may belong to a name
+        'im am seit depuis chez desde sinds', ' ');
     v_is_strong constant boolean := recall._is_denied_or_general(p_short, v_times);
     v_at        integer := 1;
     v_before    text collate pg_c_utf8;
