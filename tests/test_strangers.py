@@ -325,7 +325,7 @@ def test_every_function_answers(
     assert refusals.keys() == {"reseal_rows"}, "which is of sealed users"
     assert public_functions(db) - functions.keys() - COMMITTING == {
         "uuidv7", "version", "health", "metrics", "get_settings", "list_models",
-        "list_prompts",
+        "list_prompts", "calibrate_embeddings",
         "list_maintenance", "maintenance_commands", "run_due_maintenance", "waiting_jobs",
     }, "functions that take nothing"  # fmt: skip
 
