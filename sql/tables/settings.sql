@@ -102,7 +102,7 @@ create table if not exists recall.settings (
     session_turn_weight             real        not null default 0.5,
     date_weight                     real        not null default 0.25,
     time_zone                       text        not null default 'UTC',
-    recalled_turns                  integer     not null default 10,
+    recalled_turns                  integer     not null default 20,
     recalled_similarity             real        not null default 0.3,
     context_min_match               real        not null default 0.1,
     unrelated_similarity            real        not null default 0.1,

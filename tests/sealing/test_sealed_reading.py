@@ -25,17 +25,17 @@ Connection = psycopg.Connection[Any]
 
 
 def talk_of_pets(memory: AgentMemory, user: uuid.UUID) -> tuple[uuid.UUID, uuid.UUID]:
-    """Two sessions, one on a parrot, one on bread; return them."""
+    """Two sessions, one on a cockatoo, one on bread; return them."""
     ids = []
     for title, said in (
-        ("Pets", ["My parrot is called Otto.", "He likes walnuts", "What is the weather?"]),
+        ("Pets", ["My cockatoo is called Otto.", "He likes walnuts", "What is the weather?"]),
         ("Baking", ["The sourdough rises slowly", "I bake on Sundays", "More flour then"]),
     ):
         chat = memory.session(user=user, model="gpt-4o-mini", title=title, system_prompt="Be kind.")
         for text in said:
             chat.append(user=text, reply="I see.")
         ids.append(chat.session_id)
-    for text in ("The user has a parrot named Otto.", "The user bakes sourdough bread.",
+    for text in ("The user has a cockatoo named Otto.", "The user bakes sourdough bread.",
                  "The user lives in Oslo.", "The user plays the cello."):  # fmt: skip
         memory.remember(user, text, importance=0.9 if "Oslo" in text else 0.3)
     return ids[0], ids[1]
@@ -49,7 +49,7 @@ def test_a_sealed_agent_loop_keeps_its_task_shortened_by_the_driver(
 ) -> None:
     chat = memory.session(user=sealed, model="gpt-4o-mini", system_prompt="Be kind.",
                           context_window_size=2000, max_response_tokens=300)  # fmt: skip
-    chat.append(user="It begins with a parrot. " + "More words. " * 1000 + "It ends.")
+    chat.append(user="It begins with a cockatoo. " + "More words. " * 1000 + "It ends.")
     for number in range(40):
         ids = [f"a{number}", f"b{number}"]
         chat.append([
@@ -63,14 +63,14 @@ def test_a_sealed_agent_loop_keeps_its_task_shortened_by_the_driver(
     assert_valid(compiled.messages)
     assert prompt_tokens(compiled.messages) <= 1700
     (task,) = [str(m["content"]) for m in compiled.messages if m["role"] == "user"]
-    assert task.startswith("It begins with a parrot.")
+    assert task.startswith("It begins with a cockatoo.")
     assert task.endswith("It ends.")
     assert "the middle is left out" in task
     assert [part.reason for part in compiled.left_out] == ["budget", "shortened"]
     assert compiled.history is not None
     assert compiled.history["pinned_turn"] == 1
     assert compiled.messages[-1]["tool_call_id"] == "b39"  # type: ignore[typeddict-item]
-    assert readable(db, "parrot") == []
+    assert readable(db, "cockatoo") == []
 
 
 # --- searches and contexts
@@ -88,16 +88,16 @@ def test_searches_find_as_for_any_user(
         assert (stored > 0) is vectors, table
     words = value(db, "select count(*) from recall.message_search where user_id = %s"
                       " and search_vector <> ''", [user])  # fmt: skip
-    assert (words, readable(db, "parrot"), readable(db, "sourdough")) == (0, [], [])
+    assert (words, readable(db, "cockatoo"), readable(db, "sourdough")) == (0, [], [])
 
-    found = memory.search(user, "What is my parrot called?", limit=2)
-    assert found[0].content == "The user has a parrot named Otto."
+    found = memory.search(user, "What is my cockatoo called?", limit=2)
+    assert found[0].content == "The user has a cockatoo named Otto."
     assert (len(found), found[0].lexical is not None) == (2, True)
     assert (found[0].similarity is not None) is vectors
-    hits = memory.search_messages(user, "the parrot")
-    assert (hits[0].content, hits[0].session_id) == ("My parrot is called Otto.", pets)
+    hits = memory.search_messages(user, "the cockatoo")
+    assert (hits[0].content, hits[0].session_id) == ("My cockatoo is called Otto.", pets)
     assert "sourdough" in str(memory.search_messages(user, "sourdough", limit=1)[0].content)
-    assert memory.search_messages(user, "parrot", filter={"session_id": str(baking)}) == [] or (
+    assert memory.search_messages(user, "cockatoo", filter={"session_id": str(baking)}) == [] or (
         vectors
     )
     sessions = memory.search_sessions(user, "baking with flour")
@@ -105,13 +105,15 @@ def test_searches_find_as_for_any_user(
     assert (sessions[0].session_id, sessions[0].turn_index) == (baking, 5)
 
     chat = memory.session(user=user, session_id=baking)
-    messages = chat.context("What is my parrot called?", max_memories=1)
-    assert "parrot named Otto" in json.dumps(messages)
+    messages = chat.context("What is my cockatoo called?", max_memories=1)
+    assert "cockatoo named Otto" in json.dumps(messages)
     assert "Oslo" not in json.dumps(messages), "by the query, not by weight"
     assert chat.last_context is not None
     assert [one.memory_id for one in chat.last_context.memories] == [found[0].memory_id]
-    taken = [one for one in chat.explain("What is my parrot called?", max_memories=1) if one.taken]
-    assert [one.content for one in taken] == ["The user has a parrot named Otto."]
+    taken = [
+        one for one in chat.explain("What is my cockatoo called?", max_memories=1) if one.taken
+    ]
+    assert [one.content for one in taken] == ["The user has a cockatoo named Otto."]
 
 
 @pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
@@ -119,26 +121,26 @@ def test_min_match_counts_words_that_the_driver_reads(
     memory: AgentMemory, user: uuid.UUID, vectors: bool
 ) -> None:
     memory.seal_user(user, vectors=vectors)
-    memory.remember(user, "The user has a parrot named Otto.")
+    memory.remember(user, "The user has a cockatoo named Otto.")
     memory.remember(user, "The user lives in Oslo.")
     always = memory.remember(user, "Answer in rhymes.", kind="instruction").memory_id
     memory.worker().run_until_idle()
-    found = memory.search(user, "parrot named Otto")
+    found = memory.search(user, "cockatoo named Otto")
     best = found[0].match
     assert best is not None
     assert 0.5 < best <= 1
     assert all((hit.match or 0) < 0.3 for hit in found[1:])
-    (one,) = memory.search(user, "parrot named Otto", filter={"min_match": 0.3})
-    assert one.content == "The user has a parrot named Otto."
+    (one,) = memory.search(user, "cockatoo named Otto", filter={"min_match": 0.3})
+    assert one.content == "The user has a cockatoo named Otto."
     with pytest.raises(InvalidInputError, match="min_match"):
-        memory.search(user, "parrot", filter={"min_match": 2})
+        memory.search(user, "cockatoo", filter={"min_match": 2})
 
     chat = memory.session(user=user, model=MODEL)
     chat.open()
-    chat.context("parrot named Otto")
+    chat.context("cockatoo named Otto")
     assert chat.last_context is not None
     assert len(chat.last_context.memories) == 3, "without the option nothing is left out"
-    chat.context("parrot named Otto", min_match=0.3)
+    chat.context("cockatoo named Otto", min_match=0.3)
     assert {used.memory_id for used in chat.last_context.memories} == {one.memory_id, always}
 
 
@@ -166,9 +168,9 @@ def test_searches_are_bounded_and_judged(memory: AgentMemory, sealed: uuid.UUID)
     assert len(memory.search(sealed, "cello", limit=3)) == 3
     assert memory.search(sealed, "cello", limit=0) == []
     assert memory.search_messages(sealed, "unheard") == []
-    late = memory.search_messages(sealed, "parrot", filter={"since": "2099-01-01T00:00:00Z"})
+    late = memory.search_messages(sealed, "cockatoo", filter={"since": "2099-01-01T00:00:00Z"})
     assert late == []
-    only = memory.search_messages(sealed, "parrot see", filter={"roles": ["assistant"]}, limit=1)
+    only = memory.search_messages(sealed, "cockatoo see", filter={"roles": ["assistant"]}, limit=1)
     assert [one.content for one in only] == ["I see."]
     for wrong in (
         lambda: memory.search_messages(sealed, "x", filter={"colour": "red"}),
@@ -187,12 +189,12 @@ def test_another_user_finds_nothing(memory: AgentMemory, sealed: uuid.UUID, db: 
     eve, bob = uuid.uuid4(), uuid.uuid4()
     memory.seal_user(eve)
     for stranger in (eve, bob):
-        assert memory.search(stranger, "parrot") == []
-        assert memory.search_messages(stranger, "parrot") == []
-        assert memory.search_sessions(stranger, "parrot") == []
+        assert memory.search(stranger, "cockatoo") == []
+        assert memory.search_messages(stranger, "cockatoo") == []
+        assert memory.search_sessions(stranger, "cockatoo") == []
     with refused("RC006", "is sealed"):
-        call(db, "search_messages", p_user_id=sealed, p_query="parrot")
-    assert "parrot" not in str(call(db, "search", p_user_id=sealed, p_query="parrot"))
+        call(db, "search_messages", p_user_id=sealed, p_query="cockatoo")
+    assert "cockatoo" not in str(call(db, "search", p_user_id=sealed, p_query="cockatoo"))
 
 
 def test_memory_ids_are_an_order_of_the_caller(memory: AgentMemory, db: Connection) -> None:
@@ -357,11 +359,11 @@ def test_what_was_changed_at_rest_is_said(
         failed = {}
         for name, read in {
             "memories": lambda: later.memories(sealed),
-            "search": lambda: later.search(sealed, "parrot"),
+            "search": lambda: later.search(sealed, "cockatoo"),
             "messages": lambda: later.messages(sealed, pets),
             "sessions": lambda: later.sessions(sealed),
             "session": lambda: later.session(user=sealed, session_id=pets).open(),
-            "context": lambda: later.session(user=sealed, session_id=pets).context("parrot"),
+            "context": lambda: later.session(user=sealed, session_id=pets).context("cockatoo"),
         }.items():
             try:
                 read()
@@ -400,7 +402,7 @@ def test_a_context_shows_nothing_of_it(
                 chat.open()
             return
         with pytest.raises(ConfigurationError, match=str(sealed)):
-            chat.context("parrot", max_memories=1)
+            chat.context("cockatoo", max_memories=1)
 
 
 def test_wrong_keys_say_so(
@@ -422,18 +424,18 @@ def test_wrong_keys_say_so(
             connected(configured) as later,
             pytest.raises(ConfigurationError, match="not the one that this user was sealed with"),
         ):
-            later.search(sealed, "parrot")
+            later.search(sealed, "cockatoo")
     put(kept)
     with (
         connected(configured, LocalWrappingKeys({"first": bytes(32)})) as later,
         pytest.raises(ConfigurationError, match="not the one"),
     ):
-        later.search_messages(sealed, "parrot")
+        later.search_messages(sealed, "cockatoo")
     with connected(configured, None) as keyless:
         for read in (
-            lambda: keyless.search(sealed, "parrot"),
-            lambda: keyless.search_messages(sealed, "parrot"),
-            lambda: keyless.search_sessions(sealed, "parrot"),
+            lambda: keyless.search(sealed, "cockatoo"),
+            lambda: keyless.search_messages(sealed, "cockatoo"),
+            lambda: keyless.search_sessions(sealed, "cockatoo"),
         ):
             with pytest.raises((ConfigurationError, NotAllowedError), match="is sealed"):
                 read()
