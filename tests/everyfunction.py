@@ -522,8 +522,8 @@ def answers(
         "consolidate": decided,
         "summarize": {"summary": said},
         "compact": {"summary": said},
-        "merge": {"merges": [{"content": f"{mark} likes thing number 21 and 22",
-                              "parts": [2, 3]}]},
+        "merge": {"merges": [{"content": f"{mark} likes thing number 21. "
+                                         f"{mark} likes thing number 22", "parts": [2, 3]}]},
         "pattern": {"pattern": f"{mark} keeps asking about bicycles", "tags": [],
                     "solutions": [{"episode": 1, "solution": "a shop"}]},
     }  # fmt: skip
