@@ -332,5 +332,7 @@ def answer_to(request: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[st
 
 def index_messages(db: Connection) -> None:
     """Be the worker of the embed jobs, without a model: words alone."""
+    model = value(db, "select embedding_model from recall.settings")
     while jobs := call(db, "claim_jobs", p_worker="test", p_kinds=["embed"]):
-        assert do_job(db, jobs[0])["type"] == "done"
+        ended = do_job(db, jobs[0], embedding_model=model)
+        assert ended["type"] == "done", ended

@@ -236,13 +236,13 @@ def test_restore_when_text_or_slot_is_taken(db: Connection, user: uuid.UUID) -> 
 
 
 def test_a_merge_is_taken_apart(db: Connection, user: uuid.UUID) -> None:
-    old = remember(db, user, "User likes tea", p_embedding=vector())["memory_id"]
-    new = remember(db, user, "User likes iced tea", p_embedding=vector(2))
+    old = remember(db, user, "User has a dog", p_embedding=vector())["memory_id"]
+    new = remember(db, user, "User has a brown dog", p_embedding=vector(2))
     assert new["outcome"] == "merged"
     back = restore(db, user, old)
-    assert active(db, user) == ["User likes iced tea", "User likes tea"]
-    assert chain(db, user, old) == [("User likes tea", "merged"), ("User likes tea", None)]
-    assert chain(db, user, new["memory_id"]) == [("User likes iced tea", None)]
+    assert active(db, user) == ["User has a brown dog", "User has a dog"]
+    assert chain(db, user, old) == [("User has a dog", "merged"), ("User has a dog", None)]
+    assert chain(db, user, new["memory_id"]) == [("User has a brown dog", None)]
     assert row_of(db, user, old)["superseded_by"] == back
     check_invariants(db)
 

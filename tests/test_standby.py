@@ -125,7 +125,7 @@ def test_working_memory_is_on_the_primary(pair: Pair) -> None:
     ):
         with refused("RC007", "a standby has no working memory"):
             call(pair.standby, function, **where, **more)
-    options = {"include_working": "task"}
+    options = {"include_working": "task", "task": "tool_heavy"}
     texts = [
         json.dumps(call(conn, "compile_context", **where, p_options=options), default=str)
         for conn in (pair.primary, pair.standby)

@@ -31,7 +31,7 @@ begin
     end if;
     return query
     select p.class, p.mark,
-           replace(p.pattern, array_to_string(v_words, '|'),
+           replace(p.pattern collate "C", array_to_string(v_words, '|'),
                    array_to_string(case when v_names = '{}' then v_words[:1] else v_names end, '|'))
       from recall._secret_patterns() as p
      where p.class = any (p_classes)

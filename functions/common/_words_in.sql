@@ -16,7 +16,8 @@ begin
     return array(
         with words as (
             select u.word, row_number() over (order by length(u.word), u.word) / 24 as part
-              from (select distinct unnest(recall._spelled_words(p_text, p_words))) as u (word)
+              from (select distinct s.word collate "C"
+                      from unnest(recall._spelled_words(p_text, p_words)) as s (word)) as u (word)
         ), parts as materialized (
             select array_agg(w.word) as words
               from words as w

@@ -18,10 +18,7 @@ begin
     if coalesce(p_answer, 'null') = 'null' then
         return;
     end if;
-    -- Vectors are not kept as they come, and long.
-    perform recall._check_json(
-        case when jsonb_typeof(p_answer) = 'object' then p_answer - 'vectors' else p_answer end,
-        'p_answer');
+    perform recall._check_json(p_answer, 'p_answer');
     perform recall._check_keys(
         p_answer, '{request_id,content,value,finish_reason,refusal,usage,model,latency_ms,vectors,'
                   'error}', 'p_answer');

@@ -1,7 +1,8 @@
 -- Tell whether two texts are one statement in other words: the same facts, in the same order.
 -- Only a part of the sentence may have moved to its beginning: "On Mondays the user plays squash".
 -- Any other order may exchange who does what: "Bob trusts the user", "prefers spaces over tabs".
--- Cost: 4 ms. Numbers and prepositions come first, and cost less.
+-- Cost: 4 ms; 0.2 ms where the numbers differ, since many memories of a user may differ by nothing
+-- else ("visit 17 was short").
 create or replace function recall._is_same_statement(
     p_old text,
     p_new text
@@ -13,11 +14,24 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_language constant text := recall._text_language(p_old || E'.\n' || p_new);
+    v_numbers  constant text[] := array(
+        select n.number[1]
+          from regexp_matches(recall._plain_statement(p_old, ''), '\d+', 'g') as n (number)
+         order by 1);
+    v_others   constant text[] := array(
+        select n.number[1]
+          from regexp_matches(recall._plain_statement(p_new, ''), '\d+', 'g') as n (number)
+         order by 1);
+    v_language text;
     v_is_same  boolean;
     v_places   integer[];
     v_falls    integer;
 begin
+    -- where only one has digits, the other may have the number as a word
+    if v_numbers <> '{}' and v_others <> '{}' and v_numbers <> v_others then
+        return false;
+    end if;
+    v_language := recall._text_language(p_old || E'.\n' || p_new);
     if recall._side_words(p_old, v_language) <> recall._side_words(p_new, v_language) then
         return false;
     end if;

@@ -28,7 +28,8 @@ begin
         verdict := 'unfaithful';
     else
         select coalesce(array_agg(coalesce(v_signs ->> d.doubt, '?') || d.form
-                                  order by d.doubt, d.form), '{}'::text[]),
+                                  order by d.doubt, d.form collate "C"),
+                        '{}'::text[]),
                -- "three times" may sum up three parts
                bool_or(d.doubt in ('lost', 'added') and d.kind in ('number', 'name')
                        and (d.doubt, d.form) <> ('added', cardinality(p_parts)::text))

@@ -1,4 +1,4 @@
--- recall._metrics_server() -> how full the server's connections are, and how far standbys lag
+-- Return the share of the server's connections in use, and how far its standbys lag.
 -- Alerts of the field: above 0.8 of the connections, above a tenth of a second of lag. Of a standby
 -- that caught up and heard nothing since, the lag is 0. The server tells the lag of its standbys
 -- to members of pg_monitor alone: without it the schema's owner sees that of replication slots. On
