@@ -1,4 +1,4 @@
-"""Write what is generated from the catalog: the driver's signatures and the README's tables.
+"""Write what is generated from the catalog: signatures, the README's tables, the contract.
 
     catalog.py [DSN]
 
@@ -22,6 +22,7 @@ from pgrecall.embedded import EmbeddedServer
 
 ROOT = Path(__file__).resolve().parent.parent
 SIGNATURES = ROOT / "python" / "pgrecall" / "_signatures.py"
+CONTRACT = ROOT / "tests" / "public_contract.txt"
 
 HEAD = '''\
 """The SQL type of each parameter of each public function, parameters without their p_.
@@ -63,6 +64,28 @@ select p.proname,
 """
 
 
+# halfvec loses the name of the schema that the extension happens to live in.
+FUNCTIONS = r"""
+select format(
+           e'%s(%s)\n    %s%s',
+           p.proname,
+           regexp_replace(pg_get_function_arguments(p.oid), '\w+\.halfvec', 'halfvec', 'g'),
+           coalesce('returns ' || pg_get_function_result(p.oid), 'procedure'),
+           case when p.prosecdef then ', security definer' end)
+  from pg_proc as p
+ where p.pronamespace = 'recall'::regnamespace
+   and p.proname !~ '^_'
+ order by p.proname collate "C"
+"""
+
+
+def contract(dsn: str) -> str:
+    """Return the signatures of the public functions in the database at `dsn`."""
+    with psycopg.connect(dsn, options="-c search_path=pg_catalog") as connection:
+        rows = connection.execute(FUNCTIONS).fetchall()
+    return "".join(f"{function}\n" for (function,) in rows)
+
+
 def signatures(dsn: str) -> str:
     """Return the module of the signatures in the database at `dsn`."""
     with psycopg.connect(dsn, options="-c search_path=pg_catalog") as connection:
@@ -94,8 +117,9 @@ def installed() -> Iterator[str]:
 
 
 def write(dsn: str) -> None:
-    """Write both from the database at `dsn`."""
+    """Write all of them from the database at `dsn`."""
     SIGNATURES.write_text(signatures(dsn), encoding="utf-8")
+    CONTRACT.write_text(contract(dsn), encoding="utf-8")
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     readme.write_text(reference.updated(text, dsn), encoding="utf-8")

@@ -54,6 +54,12 @@ def test_signatures_are_those_of_the_catalog(dsn: str) -> None:
     assert catalog.SIGNATURES.read_text(encoding="utf-8") == catalog.signatures(dsn)
 
 
+def test_public_functions_keep_their_contract(dsn: str) -> None:
+    """A difference here is a change for callers: `make generate`, and a line in CHANGELOG.md."""
+    committed = catalog.CONTRACT.read_text(encoding="utf-8")
+    assert catalog.contract(dsn).splitlines() == committed.splitlines()
+
+
 def test_reference_in_the_readme_is_that_of_the_catalog(dsn: str) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme == reference.updated(readme, dsn), "run make generate"
