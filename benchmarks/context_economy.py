@@ -26,7 +26,7 @@ import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models import count_text_tokens
 from target import database
 
 DIMENSIONS = 64

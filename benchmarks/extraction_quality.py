@@ -35,8 +35,7 @@ from extraction_scoring import (
     read_transcripts,
 )
 from pgrecall import AgentMemory, ModelSettings
-from pgrecall.embedding import Embedder, embedder_from_name
-from pgrecall.llm import ChatModel
+from pgrecall.models import ChatModel, Embedder, embedder_from_name
 from target import database
 
 KINDS = ("extract", "embed")  # what makes memories; summaries would only cost

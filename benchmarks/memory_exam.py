@@ -35,9 +35,8 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 
-from pgrecall import AgentMemory
+from pgrecall import AgentMemory, ChatSession
 from pgrecall.rows import CompiledContext
-from pgrecall.session import ChatSession
 from retrieval_quality import MODEL as EMBEDDING_MODEL
 from retrieval_quality import Embeddings, as_text, asked_after
 from target import database

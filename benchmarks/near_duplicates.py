@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 from pgvector import HalfVector
 
-from pgrecall.embedding import LocalEmbedder
+from pgrecall.models import LocalEmbedder
 from target import database
 
 PAIRS = Path(__file__).with_name("duplicate_pairs.txt")

@@ -24,7 +24,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from pgrecall.embedding import Embedder, LocalEmbedder
+from pgrecall.models import Embedder, LocalEmbedder
 from target import database
 
 SETS = Path(__file__).with_name("pattern_sets.txt")

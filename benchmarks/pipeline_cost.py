@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models import count_text_tokens
 from target import database
 
 MODEL = "gpt-4o-mini"

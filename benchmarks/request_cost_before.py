@@ -11,9 +11,9 @@ import sys
 from typing import Any
 
 from openai.types.chat import ChatCompletion
+from pgrecall.llm import ChatModel, ModelSettings, Price
 
 from pgrecall import steps
-from pgrecall.llm import ChatModel, ModelSettings, Price
 from request_cost import (
     DIMENSIONS,
     EMBEDDER,

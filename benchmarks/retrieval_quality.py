@@ -37,8 +37,7 @@ import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
-from pgrecall.embedding import LocalEmbedder
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models import LocalEmbedder, count_text_tokens
 from target import database
 
 MODEL = "local"

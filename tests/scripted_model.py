@@ -16,10 +16,9 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from pgrecall import AgentMemory, ModelSettings
+from pgrecall import AgentMemory, ChatSession, ModelSettings
 from pgrecall._report import WorkerReport
-from pgrecall.embedding import OpenAIEmbedder
-from pgrecall.session import ChatSession
+from pgrecall.models import OpenAIEmbedder
 from scripted_openai import Request, Scripted, ScriptedOpenAI, scripted_openai
 from servers import DIMENSIONS
 from support import verified

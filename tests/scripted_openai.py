@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from fakes import WordEmbedder
-from pgrecall.tokens import count_message_tokens
+from pgrecall.models import count_message_tokens
 from servers import DIMENSIONS
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgrecall.errors import InvalidInputError
-from pgrecall.tokens import count_message_tokens, count_text_tokens
+from pgrecall.models import count_message_tokens, count_text_tokens
 from support import (
     do_job,
     rows,

@@ -10,10 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgrecall import AgentMemory, AsyncAgentMemory
+from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession
+from pgrecall._messages import continued
 from pgrecall.errors import InvalidInputError, SessionNotActiveError
-from pgrecall.messages import continued
-from pgrecall.session import ChatSession
 from scripted_model import MODEL, TURN, Script, fact, step_of, work
 from scripted_openai import ScriptedOpenAI
 from support import session_row, together, value

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from pgrecall.errors import ContextOverflowError
-from pgrecall.tokens import count_message_tokens, count_text_tokens
+from pgrecall.models import count_message_tokens, count_text_tokens
 from support import value
 from transcripts import MODEL, PICTURE, assert_valid, histories, prompt_tokens
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from memories import stored
-from pgrecall.tokens import count_message_tokens, count_text_tokens
+from pgrecall.models import count_message_tokens, count_text_tokens
 from support import call, index_messages, refused
 from test_context import append, compile_context, open_session, talk
 from transcripts import MODEL, assert_valid, prompt_tokens

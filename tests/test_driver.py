@@ -23,8 +23,8 @@ from psycopg.types.json import Jsonb
 import pgrecall
 from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory, AsyncAgentMemory, errors
-from pgrecall._calls import Call, to_halfvec
 from pgrecall._names import session_uuid
+from pgrecall._sql import Call, to_halfvec
 from pgrecall.rows import Message
 from servers import DIMENSIONS
 from test_messages import CALL, USAGE, chunk, completion
@@ -178,7 +178,7 @@ def call_with(method: Callable[..., Any], anything: dict[str, Any]) -> None:
 
 
 def test_what_is_not_given_is_left_to_sql() -> None:
-    call = Call.of("search", query="x", limit=pgrecall._calls.UNSET)
+    call = Call.of("search", query="x", limit=pgrecall._sql.UNSET)
     assert call.text == b"select * from recall.search(p_query => %(query)s::text)"
     assert call.parameters == {"query": "x"}
 

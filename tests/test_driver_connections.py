@@ -25,7 +25,7 @@ from pgrecall import (
     NotAllowedError,
     NotFoundError,
 )
-from pgrecall._calls import Call
+from pgrecall._sql import Call
 from pgrecall._sync.database import SyncDatabase
 from pgrecall.settings import Settings
 from support import our_role

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from pgrecall import embedding
-from pgrecall.embedding import (
+from pgrecall.models import (
     Embedder,
     EmbeddingError,
     LocalEmbedder,
     OpenAIEmbedder,
     embedder_from_name,
 )
+from pgrecall.models import _embedders as embedding
 
 
 def cosine(a: list[float], b: list[float]) -> float:

@@ -13,7 +13,8 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory
-from pgrecall.llm import Asking, ChatModel, ModelSettings
+from pgrecall.models import ChatModel, ModelSettings
+from pgrecall.models._chat import Asking
 from scripted_model import Script, fact, step_of, talk
 from scripted_openai import (
     NO_COMPLETIONS,

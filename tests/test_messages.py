@@ -9,7 +9,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletio
 from pydantic import BaseModel
 
 from pgrecall import InvalidInputError
-from pgrecall.messages import content_text, merge_chunks, normalize, tool_tokens, with_tokens
+from pgrecall._messages import content_text, merge_chunks, normalize, tool_tokens, with_tokens
 
 USAGE = {
     "prompt_tokens": 20,

@@ -15,8 +15,7 @@ import psycopg
 import pytest
 
 from memories import stored, vector
-from pgrecall import AgentMemory
-from pgrecall.session import ChatSession
+from pgrecall import AgentMemory, ChatSession
 from scripted_model import MODEL, Script, asked, step_of, work
 from scripted_openai import Refusal, Request, Scripted, ScriptedOpenAI
 from servers import DIMENSIONS

@@ -14,7 +14,7 @@ import pytest
 from memories import stored
 from pattern_nominations import LAST_DAY, EpisodeSet, count, nominated, read_sets, with_background
 from pgrecall import AgentMemory
-from pgrecall.embedding import LocalEmbedder
+from pgrecall.models import LocalEmbedder
 from scripted_model import MODEL, NUMBERED, Script, asked, model, step_of, work
 from scripted_openai import Request, Scripted, ScriptedOpenAI
 from support import call

@@ -17,8 +17,8 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory
+from pgrecall.models import count_text_tokens
 from pgrecall.rows import Job
-from pgrecall.tokens import count_text_tokens
 from scripted_model import (
     MODEL,
     TURN,

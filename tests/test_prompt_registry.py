@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models import count_text_tokens
 from support import (
     append,
     ask,

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models import count_text_tokens
 from servers import DIMENSIONS
 from support import (
     EMBEDDING_MODEL,

@@ -14,8 +14,7 @@ import psycopg
 import pytest
 
 from fakes import MODEL, WordEmbedder
-from pgrecall import AgentMemory, AsyncAgentMemory, InvalidInputError, Limits
-from pgrecall.session import ChatSession
+from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession, InvalidInputError, Limits
 from sealed import KEYS
 
 QUERY = "Which concert did Ada like best?"

@@ -17,16 +17,14 @@ import tiktoken_ext.openai_public
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgrecall import tokens
-from pgrecall.tokens import (
-    IMAGE_TOKENS,
-    IMAGE_TOKENS_LOW,
+from pgrecall.models import (
     TokenEstimateWarning,
     count_message_tokens,
     count_text_tokens,
-    encoding_name,
     truncate_text,
 )
+from pgrecall.models import _tokens as tokens
+from pgrecall.models._tokens import IMAGE_TOKENS, IMAGE_TOKENS_LOW, encoding_name
 
 TEXTS = {
     "english": "The quick brown fox jumped over the lazy dog, twice, on 7 March 2024.\n" * 10,
@@ -81,7 +79,7 @@ def test_exact_in_a_fresh_process_without_network(tmp_path: Path) -> None:
         "import requests\n"
         "def refuse(*a, **k): raise AssertionError('network')\n"
         "requests.get = refuse\n"
-        "from pgrecall.tokens import count_text_tokens\n"
+        "from pgrecall.models import count_text_tokens\n"
         "print(*(count_text_tokens('tokenization, exactly', m)"
         " for m in ('gpt-4o', 'gpt-4', 'gpt-oss-20b')))\n"
     )
@@ -160,7 +158,7 @@ def test_message_parts() -> None:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "nobody-8b"])
-@pytest.mark.filterwarnings("ignore::pgrecall.tokens.TokenEstimateWarning")
+@pytest.mark.filterwarnings("ignore::pgrecall.models.TokenEstimateWarning")
 def test_truncate(model: str) -> None:
     for text in TEXTS.values():
         cut = truncate_text(text, 50, model)

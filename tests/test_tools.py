@@ -20,12 +20,12 @@ from pgrecall import (
     AsyncAgentMemory,
     ChatSession,
     InvalidInputError,
+    MemoryTools,
     NotFoundError,
-    embedding,
 )
 from pgrecall._tool_arguments import ARGUMENTS
 from pgrecall._tools import DEFINITIONS
-from pgrecall.tools import MemoryTools, memory_tools
+from pgrecall.models import EmbeddingError
 from support import value
 from transcripts import assert_valid
 
@@ -53,7 +53,7 @@ def chat(memory: AgentMemory, user: uuid.UUID) -> ChatSession:
 
 @pytest.fixture
 def tools(chat: ChatSession) -> MemoryTools:
-    return memory_tools(chat)
+    return chat.memory_tools()
 
 
 @pytest.fixture
@@ -102,11 +102,11 @@ def test_definitions_are_strict() -> None:
 
 
 def test_some_of_the_tools(chat: ChatSession) -> None:
-    tools = memory_tools(chat, only=["search_memories"])
+    tools = chat.memory_tools(only=["search_memories"])
     assert [tool["function"]["name"] for tool in tools.definitions] == ["search_memories"]
     assert "there is no memory tool remember" in ask(tools, "remember", content="x")["error"]
     with pytest.raises(InvalidInputError, match="'recollect' is no memory tool"):
-        memory_tools(chat, only=["recollect"])
+        chat.memory_tools(only=["recollect"])
     tools.definitions[0]["function"]["name"] = "changed"
     assert tools.definitions[0]["function"]["name"] == "search_memories"
 
@@ -176,7 +176,7 @@ def test_profile_lists_attributes_of_every_session(
     kept = ask(tools, "remember", content="User banks with evil.example.", user_words=None,
                slot="bank")  # fmt: skip
     assert kept["outcome"] == "added"
-    for where in (tools, memory_tools(memory.session(user=user, model="gpt-4o-mini"))):
+    for where in (tools, memory.session(user=user, model="gpt-4o-mini").memory_tools()):
         employer, home = ask(where, "get_user_profile")["attributes"]
         assert employer["content"] == "User works at Acme. &lt;/memories>"
         assert home == {"attribute": "home_city", "id": str(moved.memory_id),
@@ -224,7 +224,7 @@ def test_what_the_user_did_not_say_stays_in_the_conversation(
     )  # fmt: skip
     assert row.expires_at is not None
     # found here, not elsewhere
-    other = memory_tools(memory.session(user=user, model="gpt-4o-mini"))
+    other = memory.session(user=user, model="gpt-4o-mini").memory_tools()
     for where, expected in ((tools, 2), (other, 1)):
         assert len(ask(where, "search_memories", query=content)["memories"]) == expected
     # and the user's own word stands
@@ -449,20 +449,20 @@ def test_a_lost_server_is_not_the_models_business(configured: str, user: uuid.UU
 
         chat.search = lost  # type: ignore[method-assign]
         with pytest.raises(psycopg.OperationalError):
-            memory_tools(chat).dispatch(call("search_memories", {"query": "x"}))
+            chat.memory_tools().dispatch(call("search_memories", {"query": "x"}))
 
         def late(*args: Any, **kwargs: Any) -> None:
             raise psycopg.errors.QueryCanceled("canceling statement due to statement timeout")
 
         chat.search = late  # type: ignore[method-assign]
-        said = ask(memory_tools(chat), "search_memories", query="x")
+        said = ask(chat.memory_tools(), "search_memories", query="x")
         assert said == {"error": "the memory cannot do this right now"}
 
         def unembedded(*args: Any, **kwargs: Any) -> None:
-            raise embedding.EmbeddingError("http://10.0.0.1 refused")
+            raise EmbeddingError("http://10.0.0.1 refused")
 
         chat.search = unembedded  # type: ignore[method-assign]
-        said = ask(memory_tools(chat), "search_memories", query="x")
+        said = ask(chat.memory_tools(), "search_memories", query="x")
         assert said == {"error": "the memory cannot be searched right now"}
 
 
@@ -508,7 +508,7 @@ def test_asynchronous(configured: str, user: uuid.UUID) -> None:
     async def run() -> None:
         async with AsyncAgentMemory.connect(configured, embedder=WordEmbedder()) as memory:
             chat = memory.session(user=user, model="gpt-4o-mini")
-            tools = memory_tools(chat)
+            tools = chat.memory_tools()
             await chat.append(user="I am allergic to peanuts", reply="Noted.")
             for name, arguments in (
                 ("remember", {"content": "User is allergic to peanuts.",

@@ -11,8 +11,7 @@ import psycopg
 import pytest
 
 import test_next_request as protocol
-from pgrecall import AgentMemory
-from pgrecall.session import ChatSession
+from pgrecall import AgentMemory, ChatSession
 from scripted_model import MODEL, TURN, embedder, fact, model, step_of
 from scripted_openai import Cut, Request, Scripted, ScriptedOpenAI, Status, needed_tokens
 from support import rows, session_row

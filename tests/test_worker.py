@@ -22,8 +22,8 @@ import pytest
 from fakes import MODEL, WordEmbedder
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall._limits import Limits
-from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import ConfigurationError, InvalidInputError
+from pgrecall.models import EmbeddingError
 from support import value
 
 SAID = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
-from pgrecall.tokens import count_message_tokens
+from pgrecall.models import count_message_tokens
 
 MODEL = "gpt-4o-mini"
 PER_MESSAGE = 4

@@ -14,7 +14,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pgrecall.client import AgentMemory, AsyncAgentMemory, Limits
+from pgrecall._async.client import AsyncAgentMemory
+from pgrecall._async.session import AsyncChatSession
+from pgrecall._async.tools import AsyncMemoryTools
+from pgrecall._async.turn import AsyncReplyStream
+from pgrecall._limits import Limits
+from pgrecall._sync.client import AgentMemory
+from pgrecall._sync.session import ChatSession
+from pgrecall._sync.tools import MemoryTools
+from pgrecall._sync.turn import ReplyStream
 from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
@@ -31,11 +39,11 @@ from pgrecall.errors import (
     RequestConflictError,
     SessionNotActiveError,
 )
-from pgrecall.llm import ModelAnswerError, ModelSettings
-from pgrecall.session import AsyncChatSession, ChatSession
+from pgrecall.models import ModelAnswerError, ModelSettings
 
 if TYPE_CHECKING:
-    from pgrecall.worker import AsyncWorker, Worker
+    from pgrecall._async.worker import AsyncWorker
+    from pgrecall._sync.worker import Worker
 
     __version__: str
 
@@ -43,6 +51,8 @@ __all__ = [
     "AgentMemory",
     "AsyncAgentMemory",
     "AsyncChatSession",
+    "AsyncMemoryTools",
+    "AsyncReplyStream",
     "AsyncWorker",
     "CallTimeoutError",
     "ChatSession",
@@ -54,12 +64,14 @@ __all__ = [
     "InvalidEmbeddingError",
     "InvalidInputError",
     "Limits",
+    "MemoryTools",
     "ModelAnswerError",
     "ModelSettings",
     "NotAllowedError",
     "NotFoundError",
     "PgRecallError",
     "QuotaError",
+    "ReplyStream",
     "RequestConflictError",
     "SessionNotActiveError",
     "Worker",
@@ -69,10 +81,14 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load the worker at its first use; read the version then."""
-    if name in ("AsyncWorker", "Worker"):
-        from pgrecall import worker
+    if name == "Worker":
+        from pgrecall._sync.worker import Worker
 
-        return getattr(worker, name)
+        return Worker
+    if name == "AsyncWorker":
+        from pgrecall._async.worker import AsyncWorker
+
+        return AsyncWorker
     if name == "__version__":
         from importlib import metadata
 

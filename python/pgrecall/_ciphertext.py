@@ -12,7 +12,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from pgrecall._calls import Call
+from pgrecall._sql import Call
 from pgrecall.errors import InvalidInputError
 
 __all__ = ["PREFIX", "TOKEN", "has_ciphertext", "has_sealed", "is_damaged", "is_sealed", "is_token",

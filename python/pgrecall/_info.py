@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pgrecall.embedding import Embedder, embedder_from_name
 from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
+from pgrecall.models._embedders import Embedder, embedder_from_name
 
 __all__ = ["DatabaseInfo", "checked_embedder", "default_embedder"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from pgrecall._calls import json_text
+from pgrecall._json import json_text
 from pgrecall.errors import InvalidInputError
-from pgrecall.tokens import truncate_text
+from pgrecall.models._tokens import truncate_text
 
 __all__ = [
     "INTERRUPTED",

@@ -10,10 +10,10 @@ from typing import Any
 import psycopg
 
 from pgrecall import schema
-from pgrecall._calls import to_jsonb
+from pgrecall._json import to_jsonb
 from pgrecall.embedded import EmbeddedServer
-from pgrecall.embedding import embedder_from_name
 from pgrecall.errors import ConfigurationError, raise_translated
+from pgrecall.models._embedders import embedder_from_name
 
 __all__ = ["EmbeddedDatabase", "Installed", "set_up"]
 

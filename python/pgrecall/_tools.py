@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgrecall._calls import json_text
+from pgrecall._json import dump, json_text
+from pgrecall._messages import RECALLED_PREFIX
 from pgrecall._plain import one_line, plain_text, shortened
 from pgrecall.errors import InvalidInputError
-from pgrecall.messages import RECALLED_PREFIX, dump
 
 __all__ = [
     "DEFINITIONS",

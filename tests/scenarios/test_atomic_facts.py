@@ -15,9 +15,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgrecall import AgentMemory
+from pgrecall import AgentMemory, ChatSession
 from pgrecall.rows import Memory
-from pgrecall.session import ChatSession
 from scripted_model import MODEL, Script, asked, fact, step_of, talk, work
 from scripted_openai import Request, ScriptedOpenAI, Status
 from support import refused, rows, session_row, value

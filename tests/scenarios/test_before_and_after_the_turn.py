@@ -13,8 +13,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from pgrecall import AgentMemory
-from pgrecall.session import ChatSession
+from pgrecall import AgentMemory, ChatSession
 from scripted_model import MODEL, Script, embedder, fact, model, talk, work
 from scripted_openai import ScriptedOpenAI, Status
 from support import rows, value

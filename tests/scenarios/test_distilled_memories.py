@@ -217,7 +217,6 @@ def test_an_achieved_goal(memory: AgentMemory, person: uuid.UUID) -> None:
 
 def test_search_as_a_tool(memory: AgentMemory, person: uuid.UUID) -> None:
     """The model asks; it gets distilled memories of this user, at most ten, no transcripts."""
-    from pgrecall.tools import memory_tools
 
     memory.ingest(person, [{"content": f"User prefers writing style number {number}",
                             "kind": "preference", "provenance": "user_stated"}
@@ -225,7 +224,7 @@ def test_search_as_a_tool(memory: AgentMemory, person: uuid.UUID) -> None:
     memory.remember(uuid.uuid4(), "User prefers writing style secret")
     chat = memory.session(user=person, model=MODEL)
     chat.open()
-    tools = memory_tools(chat)
+    tools = chat.memory_tools()
     search = next(item["function"]["name"] for item in tools.definitions
                   if "search" in item["function"]["name"]
                   and "memor" in item["function"]["name"])  # fmt: skip

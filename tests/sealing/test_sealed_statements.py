@@ -11,10 +11,9 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory, ChatSession, NotFoundError
-from pgrecall._calls import Call
+from pgrecall._sql import Call
 from pgrecall.encryption._sealed import sealed_call
 from pgrecall.encryption._statements import judge
-from pgrecall.tools import memory_tools
 from proof_pairs import PAIRS
 from sealed import MARK, readable
 from support import call, value
@@ -85,7 +84,7 @@ def chat(memory: AgentMemory, sealed: uuid.UUID) -> ChatSession:
 def ask(chat: ChatSession, name: str, **arguments: Any) -> dict[str, Any]:
     function = {"name": name, "arguments": json.dumps(arguments, default=str)}
     asked = {"id": "call_1", "type": "function", "function": function}
-    found: dict[str, Any] = json.loads(memory_tools(chat).dispatch(asked)["content"])
+    found: dict[str, Any] = json.loads(chat.memory_tools().dispatch(asked)["content"])
     return found
 
 

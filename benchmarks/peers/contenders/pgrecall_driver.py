@@ -12,8 +12,7 @@ import psycopg
 
 import pgrecall.schema
 from harness import LAST, Contender, Data
-from pgrecall import AgentMemory
-from pgrecall.session import ChatSession
+from pgrecall import AgentMemory, ChatSession
 
 
 class _Embedder:

@@ -11,12 +11,13 @@ import psycopg
 
 from pgrecall._async.database import AsyncDatabase, Target
 from pgrecall._async.guard import AsyncGuard
-from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
+from pgrecall._json import refuse_unstorable
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
-from pgrecall.embedding import Embedder, OpenAIEmbedder
+from pgrecall._sql import UNSET, Call, Unset, Vector
 from pgrecall.errors import ConfigurationError, NotAllowedError
+from pgrecall.models._embedders import Embedder, OpenAIEmbedder
 
 if TYPE_CHECKING:
     from pgrecall.calls._async.log import AsyncCallLog

@@ -29,14 +29,14 @@ from pgrecall._async.base import JSON, User
 from pgrecall._async.database import Target
 from pgrecall._async.operation import AsyncOperation
 from pgrecall._async.session import AsyncChatSession
-from pgrecall._calls import UNSET, Unset
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
-from pgrecall._rerank import Reranker
 from pgrecall._runtime import AsyncRuntime
-from pgrecall.embedding import Embedder
+from pgrecall._sql import UNSET, Unset
 from pgrecall.errors import InvalidInputError
-from pgrecall.llm import ChatModel, ModelSettings
+from pgrecall.models._chat import ChatModel, ModelSettings
+from pgrecall.models._embedders import Embedder
+from pgrecall.models._rerankers import Reranker
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from pgrecall._async.base import AsyncClientBase, User
-from pgrecall._calls import UNSET, Unset
+from pgrecall._sql import UNSET, Unset
 from pgrecall.rows import Message, Session
 
 __all__ = ["AsyncConversations"]

@@ -18,10 +18,10 @@ from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from pgrecall._async.guard import AsyncGuard
-from pgrecall._calls import Call, register_vectors
 from pgrecall._deadline import AsyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncHome, AsyncRuntime
+from pgrecall._sql import Call, register_vectors
 from pgrecall.errors import (
     InterruptedCallError,
     NotAllowedError,

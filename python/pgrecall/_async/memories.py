@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pgrecall._async.base import JSON, User
 from pgrecall._async.conversations import AsyncConversations
-from pgrecall._calls import UNSET, Call, Unset, Vector, to_halfvec
+from pgrecall._sql import UNSET, Call, Unset, Vector, to_halfvec
 from pgrecall.errors import InvalidInputError
 from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
 

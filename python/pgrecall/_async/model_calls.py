@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pgrecall._async.base import JSON, User
 from pgrecall._async.privacy import AsyncPrivacy
-from pgrecall._calls import UNSET, Unset
+from pgrecall._sql import UNSET, Unset
 from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent
 
 if TYPE_CHECKING:

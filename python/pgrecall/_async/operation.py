@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pgrecall._async.base import JSON, User
 from pgrecall._async.model_calls import AsyncModelCalls
-from pgrecall._calls import UNSET, Call, Unset
+from pgrecall._sql import UNSET, Call, Unset
 from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs
 
 __all__ = ["AsyncOperation"]

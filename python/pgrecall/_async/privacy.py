@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pgrecall._async.base import JSON, LONG_TIMEOUT, User
 from pgrecall._async.encryption import AsyncEncryption
-from pgrecall._calls import UNSET, Call, Unset
+from pgrecall._sql import UNSET, Call, Unset
 from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
 

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from pgrecall._async.base import JSON, User
 from pgrecall._async.memories import AsyncMemories
-from pgrecall._calls import UNSET, Unset, Vector
-from pgrecall._rerank import RERANKED, Reranker, at_least, first, in_order
 from pgrecall._runtime import AsyncRuntime
+from pgrecall._sql import UNSET, Unset, Vector
+from pgrecall.models._rerankers import RERANKED, Reranker, at_least, first, in_order
 from pgrecall.rows import MessageHit, SearchHit, SessionHit
 
 __all__ = ["AsyncRetrieval"]

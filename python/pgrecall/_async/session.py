@@ -11,12 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
-from pgrecall._calls import UNSET, Call, Unset, Vector
-from pgrecall._names import new_uuid, session_uuid
-from pgrecall._rerank import least_match
-from pgrecall._runtime import AsyncRuntime
-from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.messages import (
+from pgrecall._messages import (
     content_text,
     continued,
     normalize,
@@ -24,6 +19,12 @@ from pgrecall.messages import (
     tool_tokens,
     with_tokens,
 )
+from pgrecall._names import new_uuid, session_uuid
+from pgrecall._runtime import AsyncRuntime
+from pgrecall._sql import UNSET, Call, Unset, Vector
+from pgrecall.errors import InvalidInputError, NotFoundError
+from pgrecall.models._rerankers import least_match
+from pgrecall.models._tokens import count_text_tokens, encoding_name
 from pgrecall.rows import (
     Appended,
     CompiledContext,
@@ -34,7 +35,6 @@ from pgrecall.rows import (
     SearchHit,
     Session,
 )
-from pgrecall.tokens import count_text_tokens, encoding_name
 
 if TYPE_CHECKING:
     from openai.types.chat import (
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from pgrecall._async.base import User
     from pgrecall._async.client import AsyncAgentMemory
     from pgrecall._async.database import AsyncDatabase
-    from pgrecall._rerank import Reranker
     from pgrecall.calls._capture import Level, Recording
+    from pgrecall.models._rerankers import Reranker
 
 __all__ = ["AsyncChatSession"]
 
@@ -610,7 +610,7 @@ class AsyncChatSession:
                 JSON can say, is the answer; what they raise is told to the model. Calls of tools
                 without a function are returned, not executed; those of the same message that have
                 one are answered already.
-            memory_tools: whether the model gets the tools of `pgrecall.tools`, or which of them.
+            memory_tools: whether the model gets the tools of `memory_tools()`, or which of them.
             max_tool_rounds: after so many rounds of calls the model is asked without tools.
             max_result_tokens: of the answer to one call.
             stream: return a stream of the text instead of the completion.
@@ -641,6 +641,30 @@ class AsyncChatSession:
             pass
         assert turn.completion is not None  # noqa: S101
         return turn.completion
+
+    def memory_tools(self, *, only: Collection[str] | None = None) -> AsyncMemoryTools:
+        """Return the tools that let a model use the memory of this user, in OpenAI's form.
+
+        `send(memory_tools=True)` runs them. In a loop of your own::
+
+            tools = chat.memory_tools()
+            reply = client.chat.completions.create(
+                model=chat.model, messages=messages, tools=tools.definitions
+            )
+            answers = [tools.dispatch(call) for call in reply.choices[0].message.tool_calls or ()]
+            chat.append([*question, reply, *answers])
+
+        With the asynchronous client `dispatch` is a coroutine. Pass the definitions to
+        `context` too, so that they are counted.
+
+        Args:
+            only: some of search_memories, remember, forget_memory, search_messages, get_messages,
+                get_user_profile.
+
+        Raises:
+            InvalidInputError: `only` names another tool.
+        """
+        return AsyncMemoryTools(self, only=only)
 
     async def recording(
         self, *, level: Level = "streams", metadata: Mapping[str, Any] | None = None

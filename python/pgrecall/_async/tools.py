@@ -11,8 +11,8 @@ import psycopg
 
 from pgrecall import _tools
 from pgrecall._tools import AskedCall, list_result, result, shown
-from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
+from pgrecall.models._embedders import EmbeddingError
 from pgrecall.rows import Message
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class AsyncMemoryTools:
 
     It may also look back at the messages of all conversations.
 
-    Made by `pgrecall.tools.memory_tools`. Every call concerns the session's user: nothing that the
+    Made by `ChatSession.memory_tools`. Every call concerns the session's user: nothing that the
     model writes can name another, and another user's ids are unknown ids.
 
     What goes wrong is told to the model as `{"error": …}`: malformed arguments, an unknown tool or
@@ -267,7 +267,7 @@ class AsyncMemoryTools:
 
 
 def _text(message: Message) -> str:
-    from pgrecall.messages import content_text
+    from pgrecall._messages import content_text
 
     return content_text(message.content if message.content_parts is None
                         else message.content_parts)  # fmt: skip

@@ -15,6 +15,7 @@ import psycopg
 
 from pgrecall import _tools
 from pgrecall._async.tools import AsyncMemoryTools
+from pgrecall._json import dump
 from pgrecall._loop import (
     INTERRUPTED,
     bounded,
@@ -24,12 +25,12 @@ from pgrecall._loop import (
     trimmed,
     usage_of,
 )
+from pgrecall._messages import content_text, merge_chunks
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._tools import AskedCall, tool_message, tool_name
 from pgrecall.errors import InvalidInputError
-from pgrecall.llm import completion_in, no_completion
-from pgrecall.messages import content_text, dump, merge_chunks
-from pgrecall.tokens import count_message_tokens
+from pgrecall.models._chat import completion_in, no_completion
+from pgrecall.models._tokens import count_message_tokens
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pgrecall._answers import storable, vectors_answer
-from pgrecall._calls import UNSET, Call
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import AsyncCrew, AsyncRuntime, AsyncStop
-from pgrecall.embedding import Embedder
+from pgrecall._sql import UNSET, Call
 from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
@@ -26,7 +24,9 @@ from pgrecall.errors import (
     PgRecallError,
     is_lost,
 )
-from pgrecall.llm import Asking, ChatModel
+from pgrecall.models._answers import storable, vectors_answer
+from pgrecall.models._chat import Asking, ChatModel
+from pgrecall.models._embedders import Embedder
 from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
 
 if TYPE_CHECKING:

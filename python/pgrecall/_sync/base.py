@@ -10,14 +10,15 @@ from uuid import UUID
 
 import psycopg
 
-from pgrecall._calls import UNSET, Call, Unset, Vector, refuse_unstorable
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
+from pgrecall._json import refuse_unstorable
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
+from pgrecall._sql import UNSET, Call, Unset, Vector
 from pgrecall._sync.database import SyncDatabase, Target
 from pgrecall._sync.guard import Guard
-from pgrecall.embedding import Embedder, OpenAIEmbedder
 from pgrecall.errors import ConfigurationError, NotAllowedError
+from pgrecall.models._embedders import Embedder, OpenAIEmbedder
 
 if TYPE_CHECKING:
     from pgrecall.calls._sync.log import CallLog

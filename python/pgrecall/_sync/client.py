@@ -26,18 +26,18 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from pgrecall._calls import UNSET, Unset
 from pgrecall._limits import Limits
 from pgrecall._loop import EndpointHabits
-from pgrecall._rerank import Reranker
 from pgrecall._runtime import SyncRuntime
+from pgrecall._sql import UNSET, Unset
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.database import Target
 from pgrecall._sync.operation import Operation
 from pgrecall._sync.session import ChatSession
-from pgrecall.embedding import Embedder
 from pgrecall.errors import InvalidInputError
-from pgrecall.llm import ChatModel, ModelSettings
+from pgrecall.models._chat import ChatModel, ModelSettings
+from pgrecall.models._embedders import Embedder
+from pgrecall.models._rerankers import Reranker
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -18,10 +18,10 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
-from pgrecall._calls import Call, register_vectors
 from pgrecall._deadline import SyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncHome, SyncRuntime
+from pgrecall._sql import Call, register_vectors
 from pgrecall._sync.guard import Guard
 from pgrecall.errors import (
     InterruptedCallError,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from pgrecall._calls import Call
 from pgrecall._ciphertext import has_sealed, refuse_ciphertext
+from pgrecall._sql import Call
 
 if TYPE_CHECKING:
     from pgrecall._sync.database import SyncDatabase

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pgrecall._calls import UNSET, Call, Unset, Vector, to_halfvec
+from pgrecall._sql import UNSET, Call, Unset, Vector, to_halfvec
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.conversations import Conversations
 from pgrecall.errors import InvalidInputError

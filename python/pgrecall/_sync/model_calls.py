@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from pgrecall._calls import UNSET, Unset
+from pgrecall._sql import UNSET, Unset
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.privacy import Privacy
 from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent

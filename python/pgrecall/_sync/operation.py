@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pgrecall._calls import UNSET, Call, Unset
+from pgrecall._sql import UNSET, Call, Unset
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.model_calls import ModelCalls
 from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs

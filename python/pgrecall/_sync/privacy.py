@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from pgrecall._calls import UNSET, Call, Unset
+from pgrecall._sql import UNSET, Call, Unset
 from pgrecall._sync.base import JSON, LONG_TIMEOUT, User
 from pgrecall._sync.encryption import Encryption
 from pgrecall.errors import InvalidInputError, NotAllowedError

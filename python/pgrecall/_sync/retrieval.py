@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from pgrecall._calls import UNSET, Unset, Vector
-from pgrecall._rerank import RERANKED, Reranker, at_least, first, in_order
 from pgrecall._runtime import SyncRuntime
+from pgrecall._sql import UNSET, Unset, Vector
 from pgrecall._sync.base import JSON, User
 from pgrecall._sync.memories import Memories
+from pgrecall.models._rerankers import RERANKED, Reranker, at_least, first, in_order
 from pgrecall.rows import MessageHit, SearchHit, SessionHit
 
 __all__ = ["Retrieval"]

@@ -10,14 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from uuid import UUID, uuid4, uuid5
 
-from pgrecall._calls import UNSET, Call, Unset, Vector
-from pgrecall._names import new_uuid, session_uuid
-from pgrecall._rerank import least_match
-from pgrecall._runtime import SyncRuntime
-from pgrecall._sync.tools import MemoryTools
-from pgrecall._sync.turn import Functions, ReplyStream, Turn
-from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.messages import (
+from pgrecall._messages import (
     content_text,
     continued,
     normalize,
@@ -25,6 +18,14 @@ from pgrecall.messages import (
     tool_tokens,
     with_tokens,
 )
+from pgrecall._names import new_uuid, session_uuid
+from pgrecall._runtime import SyncRuntime
+from pgrecall._sql import UNSET, Call, Unset, Vector
+from pgrecall._sync.tools import MemoryTools
+from pgrecall._sync.turn import Functions, ReplyStream, Turn
+from pgrecall.errors import InvalidInputError, NotFoundError
+from pgrecall.models._rerankers import least_match
+from pgrecall.models._tokens import count_text_tokens, encoding_name
 from pgrecall.rows import (
     Appended,
     CompiledContext,
@@ -35,7 +36,6 @@ from pgrecall.rows import (
     SearchHit,
     Session,
 )
-from pgrecall.tokens import count_text_tokens, encoding_name
 
 if TYPE_CHECKING:
     from openai.types.chat import (
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
         ChatCompletionToolUnionParam,
     )
 
-    from pgrecall._rerank import Reranker
     from pgrecall._sync.base import User
     from pgrecall._sync.client import AgentMemory
     from pgrecall._sync.database import SyncDatabase
     from pgrecall.calls._capture import Level, Recording
+    from pgrecall.models._rerankers import Reranker
 
 __all__ = ["ChatSession"]
 
@@ -609,7 +609,7 @@ class ChatSession:
                 JSON can say, is the answer; what they raise is told to the model. Calls of tools
                 without a function are returned, not executed; those of the same message that have
                 one are answered already.
-            memory_tools: whether the model gets the tools of `pgrecall.tools`, or which of them.
+            memory_tools: whether the model gets the tools of `memory_tools()`, or which of them.
             max_tool_rounds: after so many rounds of calls the model is asked without tools.
             max_result_tokens: of the answer to one call.
             stream: return a stream of the text instead of the completion.
@@ -640,6 +640,30 @@ class ChatSession:
             pass
         assert turn.completion is not None  # noqa: S101
         return turn.completion
+
+    def memory_tools(self, *, only: Collection[str] | None = None) -> MemoryTools:
+        """Return the tools that let a model use the memory of this user, in OpenAI's form.
+
+        `send(memory_tools=True)` runs them. In a loop of your own::
+
+            tools = chat.memory_tools()
+            reply = client.chat.completions.create(
+                model=chat.model, messages=messages, tools=tools.definitions
+            )
+            answers = [tools.dispatch(call) for call in reply.choices[0].message.tool_calls or ()]
+            chat.append([*question, reply, *answers])
+
+        With the asynchronous client `dispatch` is a coroutine. Pass the definitions to
+        `context` too, so that they are counted.
+
+        Args:
+            only: some of search_memories, remember, forget_memory, search_messages, get_messages,
+                get_user_profile.
+
+        Raises:
+            InvalidInputError: `only` names another tool.
+        """
+        return MemoryTools(self, only=only)
 
     def recording(
         self, *, level: Level = "streams", metadata: Mapping[str, Any] | None = None

@@ -12,8 +12,8 @@ import psycopg
 
 from pgrecall import _tools
 from pgrecall._tools import AskedCall, list_result, result, shown
-from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
+from pgrecall.models._embedders import EmbeddingError
 from pgrecall.rows import Message
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class MemoryTools:
 
     It may also look back at the messages of all conversations.
 
-    Made by `pgrecall.tools.memory_tools`. Every call concerns the session's user: nothing that the
+    Made by `ChatSession.memory_tools`. Every call concerns the session's user: nothing that the
     model writes can name another, and another user's ids are unknown ids.
 
     What goes wrong is told to the model as `{"error": …}`: malformed arguments, an unknown tool or
@@ -266,7 +266,7 @@ class MemoryTools:
 
 
 def _text(message: Message) -> str:
-    from pgrecall.messages import content_text
+    from pgrecall._messages import content_text
 
     return content_text(message.content if message.content_parts is None
                         else message.content_parts)  # fmt: skip

@@ -15,6 +15,7 @@ from uuid import UUID
 import psycopg
 
 from pgrecall import _tools
+from pgrecall._json import dump
 from pgrecall._loop import (
     INTERRUPTED,
     bounded,
@@ -24,13 +25,13 @@ from pgrecall._loop import (
     trimmed,
     usage_of,
 )
+from pgrecall._messages import content_text, merge_chunks
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sync.tools import MemoryTools
 from pgrecall._tools import AskedCall, tool_message, tool_name
 from pgrecall.errors import InvalidInputError
-from pgrecall.llm import completion_in, no_completion
-from pgrecall.messages import content_text, dump, merge_chunks
-from pgrecall.tokens import count_message_tokens
+from pgrecall.models._chat import completion_in, no_completion
+from pgrecall.models._tokens import count_message_tokens
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import unquote_plus
 from uuid import UUID
 
-from pgrecall._calls import json_text
+from pgrecall._json import dump, json_text
 from pgrecall._names import new_uuid
 from pgrecall.calls._redaction import Redactor
 from pgrecall.calls._replay import loaded, parsed, replayed
-from pgrecall.messages import dump
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pgrecall._json import dump
 from pgrecall.errors import InvalidInputError
-from pgrecall.messages import dump
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from pgrecall import AgentMemory, ChatSession
-from pgrecall._calls import UNSET, Unset
+from pgrecall._sql import UNSET, Unset
 from pgrecall.cli._formats import ImportFailed, Line, Lines, MessageFile, read_time, shown
 from pgrecall.errors import InvalidInputError, PgRecallError
 from pgrecall.rows import Message

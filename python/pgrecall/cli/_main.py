@@ -101,7 +101,7 @@ def _run(arguments: list[str]) -> int:
 def _said(error: Exception) -> str:
     """Return what an error says, in words for whoever typed the command."""
     from pgrecall.embedded import EmbeddedServerError
-    from pgrecall.embedding import EmbeddingError
+    from pgrecall.models._embedders import EmbeddingError
     from pgrecall.schema import InstallError
 
     if isinstance(error, click.ClickException):

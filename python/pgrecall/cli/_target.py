@@ -12,8 +12,8 @@ import click
 from pgrecall import AgentMemory, Limits, ModelSettings
 from pgrecall._dsn import parameters_of
 from pgrecall.cli._output import note
-from pgrecall.embedding import Embedder
 from pgrecall.errors import NotFoundError
+from pgrecall.models._embedders import Embedder
 
 if TYPE_CHECKING:
     from pgrecall.settings import Settings

@@ -7,8 +7,10 @@ from uuid import UUID
 import click
 
 from pgrecall import AgentMemory
-from pgrecall._calls import UNSET
+from pgrecall._json import dump
+from pgrecall._messages import content_text
 from pgrecall._names import session_uuid
+from pgrecall._sql import UNSET
 from pgrecall.calls import replay
 from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
@@ -19,7 +21,6 @@ from pgrecall.cli._target import (
     user_option,
 )
 from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.messages import content_text, dump
 from pgrecall.rows import ModelCall
 from pgrecall.rows import as_json as plain
 

@@ -16,16 +16,15 @@ from uuid import UUID
 import click
 import psycopg
 
-from pgrecall import AgentMemory, ChatSession, ModelSettings
+from pgrecall import AgentMemory, ChatSession, ModelSettings, ReplyStream
 from pgrecall._report import WorkerReport
 from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
 from pgrecall.cli._output import CONTROL, note, print_error, print_table
 from pgrecall.cli._target import no_embedding_option, target_option, user_option
-from pgrecall.embedding import EmbeddingError
 from pgrecall.errors import is_lost
-from pgrecall.llm import ChatModel, ModelAnswerError
-from pgrecall.session import ReplyStream
-from pgrecall.tokens import TokenEstimateWarning
+from pgrecall.models._chat import ChatModel, ModelAnswerError
+from pgrecall.models._embedders import EmbeddingError
+from pgrecall.models._tokens import TokenEstimateWarning
 
 __all__ = ["chat_command"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pgrecall import AgentMemory
+from pgrecall._messages import content_text
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._target import (
     check_user,
@@ -18,7 +19,6 @@ from pgrecall.cli._target import (
     user_option,
 )
 from pgrecall.errors import NotFoundError
-from pgrecall.messages import content_text
 from pgrecall.rows import CompiledContext, ExplainedMemory
 
 __all__ = ["budget_line", "context_command", "print_context", "print_explanation"]

@@ -11,7 +11,7 @@ from pgrecall._limits import Limits
 from pgrecall._setup import EmbeddedDatabase, set_up
 from pgrecall.cli._output import out, print_error, print_json
 from pgrecall.cli._target import described, json_option, named_dsn, target_option
-from pgrecall.embedding import embedder_from_name
+from pgrecall.models._embedders import embedder_from_name
 
 __all__ = ["install_command"]
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import click
 
-from pgrecall._calls import UNSET
+from pgrecall._sql import UNSET
 from pgrecall.cli._output import out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
     json_option,

@@ -27,7 +27,7 @@ from pgrecall.encryption._keys import Opened
 from pgrecall.encryption._sealed import COUNTED_AS, MovedError, Sealer, Sealing, numbers, readable
 from pgrecall.encryption._verbatim import is_statement, phrases_by_place
 from pgrecall.errors import ConfigurationError
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models._tokens import count_text_tokens
 
 __all__ = ["opened_request", "sealed_answer", "select_statements"]
 

@@ -17,15 +17,16 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from pgrecall._calls import Call, json_text
 from pgrecall._ciphertext import is_damaged, is_sealed, is_token
+from pgrecall._json import json_text
+from pgrecall._messages import content_text
 from pgrecall._names import new_uuid
 from pgrecall._plain import plain_text
+from pgrecall._sql import Call
 from pgrecall.calls._redaction import Redactor
 from pgrecall.encryption._keys import Opened, UserKeys
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
-from pgrecall.messages import content_text
-from pgrecall.tokens import count_message_tokens, count_text_tokens
+from pgrecall.models._tokens import count_message_tokens, count_text_tokens
 
 __all__ = ["COUNTED_AS", "MovedError", "Opener", "Sealer", "Sealing", "message_digest", "numbers",
            "readable", "resealed", "sealed_call"]  # fmt: skip

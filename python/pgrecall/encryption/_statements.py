@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from uuid import UUID
 
-from pgrecall.messages import content_text
+from pgrecall._messages import content_text
 from pgrecall.rows import Message
 from pgrecall.schema import read_file
 

@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from pgrecall._calls import UNSET, Call
 from pgrecall._names import new_uuid
 from pgrecall._runtime import AsyncRuntime
+from pgrecall._sql import UNSET, Call
 from pgrecall.calls._capture import CapturedCall, Level, Recording, Rules, entry_of
 from pgrecall.errors import ConfigurationError
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from pgrecall._calls import Call
 from pgrecall._ciphertext import has_ciphertext, refuse_ciphertext
 from pgrecall._runtime import AsyncRuntime
+from pgrecall._sql import Call
 from pgrecall.calls._redaction import Redactor
 from pgrecall.encryption._keys import (
     NO_KEYS_HINT,

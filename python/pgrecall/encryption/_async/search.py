@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from pgrecall._calls import Unset, Vector
-from pgrecall._rerank import at_least, first, least_match
+from pgrecall._messages import content_text
+from pgrecall._sql import Unset, Vector
 from pgrecall.encryption._dates import by_window, favored_window
 from pgrecall.encryption._words import (
     as_moment,
@@ -21,7 +21,7 @@ from pgrecall.encryption._words import (
     either,
     shares_of_words,
 )
-from pgrecall.messages import content_text
+from pgrecall.models._rerankers import at_least, first, least_match
 from pgrecall.rows import MessageHit, SearchHit, SessionHit
 
 if TYPE_CHECKING:

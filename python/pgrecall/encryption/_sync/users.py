@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from pgrecall._calls import UNSET, Call, Unset
 from pgrecall._runtime import SyncRuntime
+from pgrecall._sql import UNSET, Call, Unset
 from pgrecall._sync.base import LONG_TIMEOUT
 from pgrecall.encryption._keys import NO_KEYS_HINT, UserKeys, new_data_key
 from pgrecall.encryption._sealed import resealed

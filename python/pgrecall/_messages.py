@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgrecall._calls import JSON_LEVELS, json_text, refuse_depth
+from pgrecall._json import dump, json_text
 from pgrecall.errors import InvalidInputError
-from pgrecall.tokens import (
+from pgrecall.models._tokens import (
     count_message_tokens,
     count_text_tokens,
     encoding_name,
@@ -26,7 +26,6 @@ __all__ = [
     "Batch",
     "content_text",
     "continued",
-    "dump",
     "merge_chunks",
     "normalize",
     "shorten_task",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 RECALLED_PREFIX = '{"memory_tool":"'
-"""How every answer of a memory tool begins (`pgrecall.tools`).
+"""How every answer of a memory tool begins (`ChatSession.memory_tools`).
 
 Such a message is stored with `recalled` in its metadata: it repeats what is known, so nothing is
 extracted from it and no search finds it."""
@@ -332,24 +331,6 @@ def _clean_call(call: Any) -> Any:
     if isinstance(function := cleaned.get("function"), Mapping):
         cleaned["function"] = {k: v for k, v in function.items() if k != "parsed_arguments"}
     return cleaned
-
-
-def dump(value: Any, levels: int = JSON_LEVELS) -> Any:
-    """Return an object of the OpenAI client as a dictionary, a dictionary with its objects too.
-
-    Raises:
-        InvalidInputError: it is nested more than `levels` deep, or holds itself.
-    """
-    if hasattr(value, "model_dump"):
-        # warnings: a parsed answer holds what its declared type does not know
-        return value.model_dump(mode="json", exclude_none=True, warnings=False)
-    if isinstance(value, Mapping):
-        refuse_depth(levels, "a message")
-        return {key: dump(item, levels - 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        refuse_depth(levels, "a message")
-        return [dump(item, levels - 1) for item in value]
-    return value
 
 
 def _kind(value: Any) -> str:

@@ -63,10 +63,10 @@ class Embedder(Protocol):
     """
 
     @property
-    def model(self) -> str: ...  # noqa: D102
+    def model(self) -> str: ...
 
     @property
-    def dimensions(self) -> int: ...  # noqa: D102
+    def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector of `dimensions` finite numbers per text, in order."""
@@ -245,7 +245,7 @@ class OpenAIEmbedder:
             return " "
         if len(text) <= _OPENAI_MAX_TOKENS // 2:  # a character is never more than a few tokens
             return text
-        from pgrecall.tokens import truncate_text
+        from pgrecall.models._tokens import truncate_text
 
         return truncate_text(text, _OPENAI_MAX_TOKENS, "cl100k_base")
 

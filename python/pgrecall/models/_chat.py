@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pgrecall._answers import (
+from pgrecall._json import dump, json_text
+from pgrecall.models._answers import (
     answer_to,
     error_answer,
     is_overflow,
@@ -24,9 +25,7 @@ from pgrecall._answers import (
     named_window,
     storable,
 )
-from pgrecall._calls import json_text
-from pgrecall.messages import dump
-from pgrecall.tokens import count_text_tokens
+from pgrecall.models._tokens import count_text_tokens
 
 if TYPE_CHECKING:
     import openai

@@ -6,7 +6,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from pgrecall._calls import Unset
+from pgrecall._sql import Unset
 from pgrecall.errors import InvalidInputError
 
 __all__ = ["RERANKED", "Reranker", "at_least", "first", "in_order", "least_match"]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pgrecall.embedding import Embedder, EmbeddingError, EmbeddingUsage, MeasuredEmbedder
+from pgrecall.models._embedders import Embedder, EmbeddingError, EmbeddingUsage, MeasuredEmbedder
 
 __all__ = ["answer_to", "error_answer", "is_overflow", "is_refused", "named_window", "storable",
            "vectors_answer"]  # fmt: skip

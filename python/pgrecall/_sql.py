@@ -1,0 +1,129 @@
+"""One call of a SQL function: its text and its parameters, checked before they are sent."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+from uuid import UUID
+
+from pgvector import HalfVector
+from psycopg import BaseConnection
+from psycopg.types import TypeInfo
+
+from pgrecall._json import refuse_unstorable, to_jsonb
+from pgrecall._signatures import SIGNATURES
+from pgrecall.errors import InvalidEmbeddingError
+
+__all__ = ["UNSET", "Call", "Unset", "Vector", "register_vectors", "to_halfvec"]
+
+Vector = Sequence[float] | HalfVector
+
+
+class Unset(enum.Enum):
+    """The type of `UNSET`: an argument that was not given, whose default stands in SQL."""
+
+    UNSET = enum.auto()
+
+
+UNSET: Final = Unset.UNSET
+
+_VECTORS = {"halfvec", "halfvec[]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of one function by named parameters.
+
+    What is `UNSET` is left out, so that its default stands in SQL only. Strings with a NUL, times
+    without a zone and numbers that JSON does not know are refused.
+
+    Raises:
+        InvalidInputError: such a value; the message names the element.
+        InvalidEmbeddingError: a vector that is not finite.
+    """
+
+    function: str
+    text: bytes
+    parameters: dict[str, Any]
+    keys: str = ""  # numbers of the oldest and the newest key by which it was sealed
+
+    @classmethod
+    def of(cls, function: str, **arguments: Any) -> Call:
+        """Make the call of `recall.<function>`; the arguments are named without their `p_`."""
+        given = {name: value for name, value in arguments.items() if value is not UNSET}
+        text, types = _prepared(function, tuple(given))
+        parameters = {name: _parameter(name, value, types[name]) for name, value in given.items()}
+        return cls(function, text, parameters)
+
+    def having(self, arguments: Mapping[str, Any]) -> Call:
+        """Return the call of the same function with these arguments."""
+        return Call.of(self.function, **arguments)
+
+
+def to_halfvec(vector: Vector, what: str = "embedding") -> HalfVector:
+    """Return a vector in the form that is sent, in binary.
+
+    Raises:
+        InvalidEmbeddingError: it is no sequence of finite numbers within ±65504.
+    """
+    if isinstance(vector, HalfVector):
+        return vector
+    try:
+        numbers = list(map(float, vector))
+        if math.isfinite(sum(numbers)):  # it is not when any of them is not
+            return HalfVector(numbers)
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise InvalidEmbeddingError(
+        f"{what} is not a vector", hint="Pass finite numbers, each within ±65504."
+    )
+
+
+def register_vectors(connection: BaseConnection[Any], oid: int, array_oid: int) -> None:
+    """Teach a connection the type halfvec, whose ids are these in its database."""
+    from pgvector.psycopg.halfvec import register_halfvec_info
+
+    register_halfvec_info(connection, TypeInfo("halfvec", oid, array_oid))
+
+
+@cache
+def _prepared(function: str, names: tuple[str, ...]) -> tuple[bytes, dict[str, str]]:
+    """Return the text of a call, and the types of its parameters.
+
+    PostgreSQL needs a cast where it converts by assignment only (numbers), and is spared guessing
+    elsewhere. Vectors are sent in binary, which carries their type: the extension may live in any
+    schema.
+    """
+    types = SIGNATURES.get(function)
+    if types is None:
+        raise TypeError(f"there is no function recall.{function}")
+    if unknown := sorted({*names} - types.keys()):
+        raise TypeError(f"recall.{function} takes no {unknown[0]}")
+    arguments = ", ".join(
+        f"p_{name} => %({name}){'b' if types[name] in _VECTORS else f's::{types[name]}'}"
+        for name in names
+    )
+    # names of ours, never a value
+    return f"select * from recall.{function}({arguments})".encode(), types  # noqa: S608
+
+
+def _parameter(name: str, value: Any, kind: str) -> Any:
+    if value is None:
+        return None
+    if kind == "jsonb":
+        return to_jsonb(value, name)
+    if kind in _VECTORS:
+        if kind == "halfvec":
+            return to_halfvec(value, name)
+        return [
+            None if vector is None else to_halfvec(vector, f"{name}[{index}]")
+            for index, vector in enumerate(value)
+        ]
+    refuse_unstorable(value, name)
+    if isinstance(value, (str, UUID, bytes)) or not isinstance(value, Iterable):
+        return value
+    return list(value)
