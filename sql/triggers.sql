@@ -19,7 +19,7 @@ create or replace trigger memory_store_note_due_insert
           and (new.access_count > 0
                or new.check_at is null
                   and (new.expires_at is not null or new.importance < 0.5)))
-    execute function recall._note_due_memory();
+    execute function recall._set_due_columns();
 comment on trigger memory_store_note_due_insert on recall.memory_store is
     'Sets promotion_due and check_at of a new memory.';
 
@@ -36,7 +36,7 @@ create or replace trigger memory_store_note_due_update
                   (old.tier, old.importance, old.created_at, old.expires_at, old.follows_session)
                or new.last_accessed_at < old.last_accessed_at
                or new.is_decaying and new.last_accessed_at is distinct from old.last_accessed_at))
-    execute function recall._note_due_memory();
+    execute function recall._set_due_columns();
 comment on trigger memory_store_note_due_update on recall.memory_store is
     'Sets promotion_due and check_at of a memory that changes, and takes a decay back.';
 
@@ -44,7 +44,7 @@ create or replace trigger users_note_user
     after insert or update of is_sealed, overrides on recall.users
     for each row
     when (new.is_sealed or new.overrides <> '{}')
-    execute function recall._note_user();
+    execute function recall._set_user_flags();
 comment on trigger users_note_user on recall.users is
     'Sets has_sealed_users and has_overrides of settings.';
 
@@ -58,7 +58,7 @@ comment on trigger users_refuse_vectors on recall.users is
 
 create or replace trigger settings_keep_installation
     before update on recall.settings
-    for each row execute function recall._keep_installation();
+    for each row execute function recall._preserve_installation();
 comment on trigger settings_keep_installation on recall.settings is
     'Keeps what the installer chose here; fires for logical replication only.';
 alter table recall.settings enable replica trigger settings_keep_installation;

@@ -294,7 +294,12 @@ def test_the_same_session_and_user_made_at_once(connect: Connect, db: Connection
                     partial(call, conn, "ensure_user", p_external_id=name, p_metadata={"n": n})
                     for conn in connections[3:5]
                 ),
-                partial(value, connections[5], "select recall._lock_user(%s)", [user]),
+                partial(
+                    value,
+                    connections[5],
+                    "select recall._lock_user_and_bump_revision(%s)",
+                    [user],
+                ),
             ]
         )  # fmt: skip
         raise_errors(results)

@@ -228,7 +228,7 @@ def test_a_user_who_is_busy_is_left_for_later(
 ) -> None:
     tagged(db, user, *TONES)
     writer = connect(autocommit=False)
-    writer.execute("select recall._lock_user(%s)", [user])
+    writer.execute("select recall._lock_user_and_bump_revision(%s)", [user])
     assert sweep(db) == (0, True), "somebody is held"
     writer.rollback()
     assert sweep(db) == (1, False)

@@ -109,7 +109,7 @@ def test_no_role_writes_a_table(db: Connection, dsn: str, logins: dict[str, Logi
                 "truncate recall.jobs",
                 "update recall.settings set extraction = 'none'",
                 "create table recall.mine (id int)",
-                "select recall._lock_user(gen_random_uuid())",
+                "select recall._lock_user_and_bump_revision(gen_random_uuid())",
             ):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     conn.execute(statement.encode())

@@ -1,7 +1,7 @@
 -- recall._move_head(user, events, change, …) -> (events before, hashes, was embedding_due set?)
 -- The head of the user's chain of events moves on, in one update with the other news of the user's
 -- row: the change of active_memory_count and what the sweeps over users shall look at. Planned as
--- in _lock_user.
+-- in _lock_user_and_bump_revision.
 -- Raises  RC007 the chain has moved: the caller did not hold the row.
 create or replace function recall._move_head(
     p_user_id       uuid,

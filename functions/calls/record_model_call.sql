@@ -78,7 +78,7 @@ begin
           from recall.jobs as j where j.user_id = p_user_id and j.job_id = p_job_id;
     end if;
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
-    perform recall._keep_session(p_user_id, v_session);
+    perform recall._lock_session_for_share(p_user_id, v_session);
     v_started  := coalesce(p_started_at, least(v_place.o_at, p_completed_at));
     v_cut      := jsonb_strip_nulls(jsonb_build_object(
         'request_body', v_request.o_size, 'response_body', v_response.o_size));

@@ -46,9 +46,9 @@ begin
     v_classes  := recall._ledger_classes(v_settings);
     v_payload  := recall._ledger_body(p_payload_body, p_payload, v_settings);
     v_place    := recall._ledger_id(p_user_id, p_event_id, v_settings);
-    perform recall._keep_session(p_user_id, p_session_id);
+    perform recall._lock_session_for_share(p_user_id, p_session_id);
     if p_session_id is null and p_call_id is not null then
-        perform recall._keep_call(p_user_id, p_call_id);
+        perform recall._lock_call_for_share(p_user_id, p_call_id);
     end if;
     perform recall._ensure_month('recall.protocol_events', v_place.o_at);
 

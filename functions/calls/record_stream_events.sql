@@ -40,7 +40,7 @@ begin
     v_given    := recall._events_with_payload(p_events);
     v_events   := recall._mask_stream(v_given, v_classes);
     v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
-    perform recall._keep_call(p_user_id, v_place.o_id);
+    perform recall._lock_call_for_share(p_user_id, v_place.o_id);
     perform recall._ensure_month('recall.stream_events', v_place.o_at);
 
     insert into recall.stream_events (user_id, call_id, event_index, created_at, occurred_at,

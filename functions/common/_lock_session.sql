@@ -1,4 +1,4 @@
--- recall._lock_session(user, session) -> the row, locked
+-- Lock a session for update; return the row.
 -- Locks   the session.
 -- Raises  RC001.
 create or replace function recall._lock_session(
@@ -29,4 +29,4 @@ end;
 $function$;
 
 comment on function recall._lock_session(uuid, uuid) is
-    'Take a session''s row for a change (RC001 when there is none).';
+    'Lock a session for update; the row (RC001 when there is none).';

@@ -1,4 +1,4 @@
--- recall._read_session(user, session) -> the row
+-- Return a session without a lock.
 -- Raises  RC001.
 create or replace function recall._read_session(
     p_user_id    uuid,
@@ -28,4 +28,4 @@ end;
 $function$;
 
 comment on function recall._read_session(uuid, uuid) is
-    'A session''s row (RC001 when there is none).';
+    'A session, without a lock (RC001 when there is none).';

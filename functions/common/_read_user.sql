@@ -1,5 +1,4 @@
--- recall._read_user(user) -> the row; NULLs when there is none
--- Planned for the one leaf, as in _lock_user.
+-- Return a user without a lock; NULLs when there is none.
 create or replace function recall._read_user(
     p_user_id uuid
 )
@@ -18,4 +17,4 @@ begin
 end;
 $function$;
 
-comment on function recall._read_user(uuid) is 'The user''s row, as it is.';
+comment on function recall._read_user(uuid) is 'A user, without a lock; NULLs when there is none.';

@@ -24,7 +24,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_wrapped_key(p_wrapped_key, p_wrapping_key);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     select max(k.key_no), count(*) filter (where k.retired_at is null)
       into v_last, v_used
       from recall.user_keys as k

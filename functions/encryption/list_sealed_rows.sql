@@ -44,7 +44,7 @@ begin
     end if;
 
     if p_with_late then
-        perform recall._hold_user(p_user_id);
+        perform recall._lock_user_for_update(p_user_id);
     end if;
     for v_table in
         select t.* from recall._sealed_tables() as t

@@ -32,7 +32,7 @@ begin
             hint    = 'Pass rows of recall.list_sealed_rows, each with new_texts.';
     end if;
 
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     perform set_config('recall.resealed_user', p_user_id::text, true);
     for v_row in
         select r.*

@@ -25,7 +25,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_wrapped_key(p_wrapped_key, p_wrapping_key);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     if recall._is_sealed_user(p_user_id) then
         return false;
     end if;

@@ -24,7 +24,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     -- The user's row first: a worker's next_request holds it while it looks at the session.
-    perform recall._hold_user(p_user_id);
+    perform recall._lock_user_for_update(p_user_id);
     v_session := recall._lock_session(p_user_id, p_session_id);
 
     if p_from_turn is null or p_from_turn not between 1 and v_session.turn_count then

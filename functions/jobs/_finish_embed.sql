@@ -31,7 +31,7 @@ begin
     end if;
 
     if v_memories <> '[]' then
-        perform recall._lock_user(p_job.user_id);
+        perform recall._lock_user_and_bump_revision(p_job.user_id);
     end if;
     for v_vector in
         select e.item

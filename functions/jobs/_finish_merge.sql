@@ -26,7 +26,7 @@ begin
     v_merges     := recall._masked_json(p_result -> 'merges', v_settings);
     v_embeddings := recall._candidate_embeddings(
         v_merges, recall._embeddings_from_json(p_result -> 'embeddings'));
-    perform recall._lock_user(p_job.user_id);
+    perform recall._lock_user_and_bump_revision(p_job.user_id);
 
     for v_place in 1 .. jsonb_array_length(v_merges) loop
         v_merge := v_merges -> (v_place - 1);

@@ -27,7 +27,7 @@ begin
             '{}', v_settings);
     end if;
     v_embedding := recall._embedding_from_json(p_result -> 'embedding', 'the pattern''s embedding');
-    perform recall._lock_user(p_job.user_id);
+    perform recall._lock_user_and_bump_revision(p_job.user_id);
     v_episodes := recall._active_episodes(
         p_job.user_id, recall._payload_memories(p_job.payload), v_settings);
 

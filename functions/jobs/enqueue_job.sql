@@ -38,9 +38,9 @@ begin
     p_payload     := recall._guard_secrets(p_payload, v_settings, 'p_payload');
     p_dedupe_key  := recall._guard_text(p_dedupe_key, v_settings, 'p_dedupe_key');
     v_has_session := p_session_id is not null and recall._has_session(p_user_id, p_session_id);
-    perform recall._keep_user(p_user_id);
+    perform recall._lock_user_for_share(p_user_id);
     if v_has_session then
-        perform recall._keep_session(p_user_id, p_session_id);
+        perform recall._lock_session_for_share(p_user_id, p_session_id);
     end if;
     -- Keys of our own are no texts; what a caller chooses may be one.
     if v_settings.has_sealed_users

@@ -32,7 +32,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_answer(p_answer);
-    v_job := recall._read_leased_job(p_user_id, p_job_id, p_lease_token);
+    v_job := recall._lock_leased_job(p_user_id, p_job_id, p_lease_token);
     if v_job.job_id is null then
         return jsonb '{"type": "gone"}';
     end if;

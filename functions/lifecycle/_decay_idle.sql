@@ -1,6 +1,6 @@
 -- recall._decay_idle(user, memories, now, settings) -> how many
 -- Unimportant, without an expiry, and untouched for long: some months are left to it,
--- unless it is used again: see recall._note_due_memory.
+-- unless it is used again: see recall._set_due_columns.
 create or replace function recall._decay_idle(
     p_user_id    uuid,
     p_memory_ids uuid[],

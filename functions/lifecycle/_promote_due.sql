@@ -23,7 +23,7 @@ declare
 begin
     o_looked := 0;
     o_done   := 0;
-    if not recall._try_lock_user(p_user_id) then
+    if not recall._try_lock_user_and_bump_revision(p_user_id) then
         return;
     end if;
     v_settings := recall._settings(p_user_id);

@@ -37,7 +37,7 @@ begin
             o_more := o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
             exit batch when o_more;
             v_found := true;
-            if not recall._try_lock_user(v_due.user_id) then
+            if not recall._try_lock_user_and_bump_revision(v_due.user_id) then
                 v_held := v_held || v_due.user_id;
                 continue;
             end if;

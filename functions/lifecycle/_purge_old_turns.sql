@@ -20,7 +20,7 @@ declare
     v_tokens  bigint;
     v_count   integer;
 begin
-    if not recall._try_lock_user(p_user_id) then
+    if not recall._try_lock_user_and_bump_revision(p_user_id) then
         return null;
     end if;
     select s.*

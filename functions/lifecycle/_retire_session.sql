@@ -22,7 +22,7 @@ declare
     v_session recall.sessions;
     v_tokens  bigint;
 begin
-    if not recall._try_lock_user(p_user_id) then
+    if not recall._try_lock_user_and_bump_revision(p_user_id) then
         return false;
     end if;
     select s.*

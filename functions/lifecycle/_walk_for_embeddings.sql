@@ -50,7 +50,7 @@ begin
     loop
         o_more := v_looked >= p_limit or clock_timestamp() >= p_until and v_looked > 0;
         exit when o_more;
-        if not recall._try_lock_user(v_user) then
+        if not recall._try_lock_user_and_bump_revision(v_user) then
             o_more := true;
             exit;
         end if;

@@ -45,7 +45,7 @@ begin
     loop
         more := v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
         exit when more;
-        continue when not recall._try_lock_user(v_user);
+        continue when not recall._try_lock_user_and_bump_revision(v_user);
         done     := done + recall._enqueue_embeddings(v_user, v_now, false);
         v_looked := v_looked + 1;
     end loop;

@@ -1,6 +1,6 @@
 -- recall._count_memories(user, change, merge_due, pattern_due)
 -- Keeps users.active_memory_count, and notes what the sweeps over users shall look at; the caller
--- holds the user's row. Planned as in _lock_user.
+-- holds the user's row. Planned as in _lock_user_and_bump_revision.
 create or replace function recall._count_memories(
     p_user_id     uuid,
     p_change      integer,

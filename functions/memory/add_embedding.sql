@@ -35,7 +35,7 @@ begin
     v_settings := recall._settings(p_user_id);
     v_model    := coalesce(nullif(p_model, ''), v_settings.embedding_model);
 
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_memory := recall._read_memory(p_user_id, p_memory_id);
     if recall._vector_of(p_user_id, p_memory_id, v_model) = p_embedding then
         return coalesce(

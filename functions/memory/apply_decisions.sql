@@ -39,7 +39,7 @@ begin
     perform recall._check_candidates(p_decisions, 'decisions', '{decision,target_id}', v_settings);
     perform recall._refuse_secrets(p_decisions, v_settings);
     v_embeddings := recall._candidate_embeddings(p_decisions, p_embeddings);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     if p_session_id is not null then
         v_session := recall._find_session(p_user_id, p_session_id);
     end if;

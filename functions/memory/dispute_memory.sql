@@ -38,7 +38,7 @@ begin
         perform recall._check_candidates(
             jsonb_build_array(jsonb_build_object('content', p_content)), null, '{}', v_settings);
     end if;
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_session := recall._read_session(p_user_id, p_session_id);
     v_target  := recall._read_memory(p_user_id, p_memory_id);
     memory_id := p_memory_id;

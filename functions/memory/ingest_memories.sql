@@ -48,7 +48,7 @@ begin
          order by e.ordinal);
     v_count := jsonb_array_length(p_candidates);
 
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_now := clock_timestamp();
     if p_session_id is not null then
         v_session := recall._read_session(p_user_id, p_session_id);

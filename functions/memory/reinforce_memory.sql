@@ -27,7 +27,7 @@ begin
             message = 'p_useful is null',
             hint    = 'Pass true or false.';
     end if;
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_memory := recall._read_memory(p_user_id, p_memory_id);
     if v_memory.ended_at is not null then
         return false;

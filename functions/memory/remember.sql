@@ -80,7 +80,7 @@ begin
     end if;
     perform recall._check_embedding(p_embedding, 'p_embedding');
 
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     if p_session_id is not null then
         v_session := recall._read_session(p_user_id, p_session_id);
     end if;

@@ -24,7 +24,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     v_settings := recall._settings(p_user_id);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_dispute := recall._read_memory(p_user_id, p_memory_id);
     if v_dispute.disputes is null or p_accept is null then
         raise exception using

@@ -26,7 +26,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     v_settings := recall._settings(p_user_id);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_old := recall._read_memory(p_user_id, p_memory_id);
     if v_old.ended_at is null and v_old.expires_at <= v_now then
         -- It has run out, only the sweep has not come by yet.

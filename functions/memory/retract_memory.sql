@@ -19,7 +19,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     p_reason := recall._guard_text(p_reason, recall._settings(p_user_id), 'p_reason');
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_memory := recall._read_memory(p_user_id, p_memory_id);
     if v_memory.ended_at is not null then
         return false;

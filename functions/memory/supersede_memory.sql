@@ -43,7 +43,7 @@ begin
     v_embedding := (recall._candidate_embeddings(jsonb_build_array(v_edit), null))[1];
     v_model     := coalesce(p_changes ->> 'embedding_model', v_settings.embedding_model);
 
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_target := recall._end_of_chain(p_user_id, p_memory_id);
     if v_target.ended_at is not null then
         raise exception using

@@ -21,7 +21,7 @@ declare
     v_accesses    bigint;
     v_working     bigint;
 begin
-    perform recall._hold_unlogged_tables(v_has_working);
+    perform recall._lock_unlogged_tables(v_has_working);
 
     delete from recall.memory_access_log as l
      where l.user_id = any (p_user_ids)

@@ -21,7 +21,7 @@ declare
     v_counts jsonb;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     perform recall._read_memory(p_user_id, p_memory_id);
     v_ids := recall._derived_memories(p_user_id, recall._chain_ids(p_user_id, p_memory_id),
                                        true);

@@ -32,7 +32,7 @@ begin
     perform recall._check_isolation();
     -- The strongest lock first: who shares the row, and then writes, would wait for us, as we do.
     perform from recall.users as u where u.user_id = p_user_id for update;
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_session := recall._lock_session(p_user_id, p_session_id);
     v_until   := greatest(v_session.last_message_at, clock_timestamp());
 

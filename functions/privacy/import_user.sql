@@ -33,7 +33,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_document, 'p_document', 68);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     perform recall._check_document(p_user_id, p_document);
     perform recall._check_import_values(p_document);
 

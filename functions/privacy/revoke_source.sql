@@ -41,7 +41,7 @@ begin
     v_detail := jsonb_strip_nulls(jsonb_build_object(
         'reason', recall._guard_text(p_reason, recall._settings(p_user_id), 'p_reason'),
         'source_session_id', p_source_session_id, 'source', p_source));
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     if p_source_session_id is not null then
         perform recall._skip_unread_turns(p_user_id, p_source_session_id);
     end if;

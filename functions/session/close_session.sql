@@ -21,7 +21,7 @@ declare
     v_session  recall.sessions;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._lock_user(p_user_id);
+    perform recall._lock_user_and_bump_revision(p_user_id);
     v_settings := recall._settings(p_user_id);
     perform recall._set_session_status(p_user_id, p_session_id, 'closed', '{active,paused}');
 

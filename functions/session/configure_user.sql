@@ -39,7 +39,7 @@ begin
     end;
 
     perform recall._ensure_user(p_user_id);
-    perform recall._hold_user(p_user_id);
+    perform recall._lock_user_for_update(p_user_id);
     v_language := (recall._settings(p_user_id)).language;
     update recall.users as u
        set overrides     = jsonb_strip_nulls(u.overrides || p_changes),

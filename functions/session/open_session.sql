@@ -55,8 +55,8 @@ begin
         return p_session_id;
     end if;
 
-    perform recall._keep_user(p_user_id);
-    perform recall._keep_session(p_user_id, p_parent_session_id);
+    perform recall._lock_user_for_share(p_user_id);
+    perform recall._lock_session_for_share(p_user_id, p_parent_session_id);
     v_settings := recall._settings(p_user_id);
     v_metadata := recall._guard_secrets(v_metadata, v_settings, 'p_metadata');
 

@@ -47,7 +47,7 @@ begin
     p_value    := recall._guard_secrets(p_value, v_settings, 'p_value');
 
     if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
-        perform recall._keep_session(p_user_id, p_session_id);
+        perform recall._lock_session_for_share(p_user_id, p_session_id);
     end if;
     insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,
                                             updated_at, expires_at)

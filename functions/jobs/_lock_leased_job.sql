@@ -1,8 +1,8 @@
--- recall._read_leased_job(user, job, token) -> the job, or a row of NULLs
--- Holds the user, then the job: a finishing job and the forgetting of its user wait for each other.
--- A lease that has lapsed is nobody's, even before it is taken back.
+-- Lock the job of a lease, after its user; return a row of NULLs when the lease is not valid.
+-- A finishing job and the erasure of its user wait for each other. An expired lease is invalid even
+-- before release_expired_leases has run.
 -- Locks   the user, the job.
-create or replace function recall._read_leased_job(
+create or replace function recall._lock_leased_job(
     p_user_id     uuid,
     p_job_id      uuid,
     p_lease_token uuid
@@ -17,7 +17,7 @@ declare
     v_now timestamptz := clock_timestamp();
     v_job recall.jobs;
 begin
-    perform recall._hold_user(p_user_id);
+    perform recall._lock_user_for_update(p_user_id);
 
     select j.*
       into v_job
@@ -31,5 +31,5 @@ begin
 end;
 $function$;
 
-comment on function recall._read_leased_job(uuid, uuid, uuid) is
-    'A running job whose lease is the caller''s, locked; NULLs when it is not.';
+comment on function recall._lock_leased_job(uuid, uuid, uuid) is
+    'Lock the job of a lease, after its user; NULLs when the lease is not valid.';

@@ -1,9 +1,9 @@
 -- Lock the unlogged tables against writers until the transaction ends.
--- Accesses and working memory are written without a row lock, to spare the WAL; only this keeps
--- their writers out. Short waits are repeated: whoever comes during one queues behind it.
+-- Accesses and working memory are written without a row lock, to spare the WAL, so only a table
+-- lock stops their writers. It waits for 100 ms at a time: other sessions queue behind each wait.
 -- Locks   memory_access_log, then working_memory. See README.md in this folder.
 -- Raises  55P03 when another transaction has held one of them for nine seconds.
-create or replace function recall._hold_unlogged_tables(
+create or replace function recall._lock_unlogged_tables(
     p_with_working boolean
 )
 returns void
@@ -34,6 +34,6 @@ begin
 end;
 $function$;
 
-comment on function recall._hold_unlogged_tables(boolean) is
+comment on function recall._lock_unlogged_tables(boolean) is
     'Lock memory_access_log, and working_memory if wanted, against writers until the transaction '
     'ends.';

@@ -1,9 +1,9 @@
--- recall._keep_call(user, call)
--- For who adds to a call of the ledger: it stays until the transaction ends, and who waited while
--- its session was forgotten finds none. The caller holds the user.
--- Locks   the call, shared.
+-- Lock a call of the call log for share.
+-- For writers that add to a call: an erasure waits for this lock, and a caller that waited for an
+-- erasure gets RC001. The caller has locked the user.
+-- Locks   the call, for key share.
 -- Raises  RC001.
-create or replace function recall._keep_call(
+create or replace function recall._lock_call_for_share(
     p_user_id uuid,
     p_call_id uuid
 )
@@ -31,5 +31,5 @@ begin
 end;
 $function$;
 
-comment on function recall._keep_call(uuid, uuid) is
-    'Keep a call of the ledger until the transaction ends (RC001 when there is none).';
+comment on function recall._lock_call_for_share(uuid, uuid) is
+    'Lock a call of the call log for share, so that an erasure waits (RC001 when there is none).';

@@ -1,9 +1,8 @@
--- recall._keep_user(user)
--- For who writes rows of a user without being a writer of memories: the user, made when there is
--- none, stays until the transaction ends, since forgetting waits for this lock. Writers of
--- memories do not.
--- Locks   the user, shared.
-create or replace function recall._keep_user(
+-- Lock a user for share; create the user when there is none.
+-- For writers of rows that are not memories: an erasure waits for this lock, writers of memories
+-- do not.
+-- Locks   the user, for key share.
+create or replace function recall._lock_user_for_share(
     p_user_id uuid
 )
 returns void
@@ -26,5 +25,5 @@ begin
 end;
 $function$;
 
-comment on function recall._keep_user(uuid) is
-    'Keep the user from being forgotten until the transaction ends; makes an unknown one.';
+comment on function recall._lock_user_for_share(uuid) is
+    'Lock a user for share, so that an erasure waits; creates an unknown user.';

@@ -1,7 +1,7 @@
--- Keep a subscriber's own roles and sizes (trigger).
--- Logical replication applies a changed settings row as a whole. What the installer chose for the
--- publisher, its roles above all, would give the next upgrade of the subscriber the wrong roles.
-create or replace function recall._keep_installation()
+-- Preserve a subscriber's own roles and sizes (trigger).
+-- Logical replication applies a changed settings row as a whole. With the publisher's values,
+-- above all its roles, the next upgrade of the subscriber would use the wrong roles.
+create or replace function recall._preserve_installation()
 returns trigger
 language plpgsql
 volatile
@@ -21,5 +21,5 @@ begin
 end;
 $function$;
 
-comment on function recall._keep_installation() is
-    'Trigger: keep the settings that belong to this database, whatever a publisher sends.';
+comment on function recall._preserve_installation() is
+    'Trigger: preserve the settings that belong to this database, whatever a publisher sends.';

@@ -1,7 +1,7 @@
--- recall._note_user() -> trigger
--- Most installations have no sealed user, and none with settings of his own. As long as that is so
--- one row says it, and no call needs to look (recall._settings, recall._refuse_plain_insert).
-create or replace function recall._note_user()
+-- Set settings.has_sealed_users and has_overrides when the first such user appears (trigger).
+-- As long as both are false, no call looks for encrypted users or settings of a user
+-- (recall._settings, recall._refuse_plain_insert).
+create or replace function recall._set_user_flags()
 returns trigger
 language plpgsql
 volatile
@@ -18,5 +18,5 @@ begin
 end;
 $function$;
 
-comment on function recall._note_user() is
-    'Trigger: note that there are sealed users, or users with settings of their own.';
+comment on function recall._set_user_flags() is
+    'Trigger: set has_sealed_users and has_overrides of settings.';

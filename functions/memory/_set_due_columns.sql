@@ -1,28 +1,27 @@
--- recall._note_due_memory() -> trigger
--- Sets the columns by which the sweeps find a memory: promotion_due, when its last access took it
--- over a border (U falls until the next one, so no other moment matters), and check_at. An earlier
--- check_at stays, so that accesses stay HOT; the sweep that finds nothing due then asks anew. When
--- a memory ends, check_at says how long its vectors are kept. One that decays gets its life back
--- by being used, whoever counts the use: it has no expiry any more. Plans for the user's leaf: a
--- cached plan would lock all of them.
-create or replace function recall._note_due_memory()
+-- Set the columns by which sweeps find a memory: promotion_due and check_at (trigger).
+-- promotion_due changes only when an access takes the memory across a border, since its utility
+-- falls until the next access. An earlier check_at stays, so that accesses stay HOT; a sweep that
+-- finds nothing due computes it again.
+create or replace function recall._set_due_columns()
 returns trigger
 language plpgsql
 volatile
 parallel unsafe
 set search_path from current
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_custom_plan  -- a generic plan locks every partition
 as $function$
 declare
     v_memory   recall.memory_store;
     v_settings recall.settings;
     v_check    timestamptz;
 begin
+    -- from now on check_at says how long the vectors are kept
     if new.ended_at is not null then
         select new.ended_at + s.ended_vector_retention into new.check_at from recall.settings as s;
         return new;
     end if;
 
+    -- any access or a new expiry revives a memory that decays
     if tg_op = 'UPDATE' and new.is_decaying and old.is_decaying
        and (new.expires_at is distinct from old.expires_at
             or new.last_accessed_at is distinct from old.last_accessed_at) then
@@ -53,5 +52,5 @@ begin
 end;
 $function$;
 
-comment on function recall._note_due_memory() is
-    'Trigger: note when a sweep must look at a memory, and whether it may be promoted.';
+comment on function recall._set_due_columns() is
+    'Trigger: set when a sweep must look at a memory, and whether it may be promoted.';
