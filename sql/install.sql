@@ -42,7 +42,6 @@ begin isolation level read committed;
 \ir ../functions/common/_embeddings_from_json.sql
 \ir ../functions/common/_ensure_user.sql
 \ir ../functions/common/_estimate_tokens.sql
-\ir ../functions/common/_find_session.sql
 \ir ../functions/common/_following_uuid.sql
 \ir ../functions/common/_has_session.sql
 \ir ../functions/common/_identity.sql
@@ -671,7 +670,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/_summary_text.sql
 \ir ../functions/jobs/_take_answer.sql
 \ir ../functions/jobs/_take_error.sql
-\ir ../functions/jobs/_take_session.sql
 \ir ../functions/jobs/_take_vectors.sql
 \ir ../functions/jobs/_token_number.sql
 \ir ../functions/jobs/_try_lock_job.sql

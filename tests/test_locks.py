@@ -40,8 +40,8 @@ OVER = {
     "next_request embed": 6,
     "next_request llm": 2,
     "next_request embed end": 30,
-    "next_request extract end": 6,
-    "next_request llm end": 18,
+    "next_request extract end": 10,
+    "next_request llm end": 22,
     "next_request compact end": 2,
     "close_session": 2,
     "resolve_dispute accepted": 10,
@@ -62,7 +62,7 @@ extraction reads the phrases that tell statements apart, and the user's keys whe
 encrypted. A session whose compaction is due enqueues it when it closes. To accept a dispute
 reads in the audit whether it asks to retract."""
 
-PLANNED_OVER = {"next_request llm end": 50}
+PLANNED_OVER = {"next_request llm end": 90}
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
 and storing at once."""
 

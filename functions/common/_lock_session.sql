@@ -1,4 +1,5 @@
 -- Lock a session for update; return the row.
+-- Planned once: a plan for one partition would make pause_session 1.5 times as slow.
 -- Locks   the session.
 -- Raises  RC001.
 create or replace function recall._lock_session(

@@ -19,7 +19,7 @@ declare
     v_session recall.sessions;
     v_tokens  bigint;
 begin
-    v_session := recall._take_session(p_job.user_id, p_job.session_id);
+    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
 
     if v_through = v_session.compacted_through_turn then
         return true;

@@ -23,7 +23,7 @@ begin
     perform recall._check_model(p_result, v_settings);
     if p_job.session_id is not null and v_settings.embed_messages then
         v_more := recall._index_messages(
-            recall._take_session(p_job.user_id, p_job.session_id),
+            recall._lock_session(p_job.user_id, p_job.session_id),
             (p_result ->> 'through_turn')::integer, p_result -> 'messages', v_settings);
         if v_more is null then
             return false;

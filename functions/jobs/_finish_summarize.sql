@@ -14,7 +14,7 @@ as $function$
 begin
     if p_result ? 'content' then
         perform recall._write_summary(
-            recall._take_session(p_job.user_id, p_job.session_id), 'rolling', 1,
+            recall._lock_session(p_job.user_id, p_job.session_id), 'rolling', 1,
             (p_result ->> 'through_turn')::integer, p_result,
             p_made_by => p_job.work #> '{made,made_by}');
     end if;

@@ -21,7 +21,7 @@ declare
     v_embeddings halfvec[];
 begin
     perform recall._lock_user_and_bump_revision(p_job.user_id);
-    v_session := recall._take_session(p_job.user_id, p_job.session_id);
+    v_session := recall._lock_session(p_job.user_id, p_job.session_id);
 
     if (p_result ->> 'from_turn')::integer <> v_session.extracted_through_turn then
         return false;

@@ -1,6 +1,6 @@
 -- recall._index_messages(session, through_turn, vectors, settings) -> do more turns wait?
 -- NULL when the session moved on since the input was read. A message without a vector is still
--- found by its words. Plans for the one leaf, as _take_session has them.
+-- found by its words. Planned for one partition: a cached plan locks all of them.
 create or replace function recall._index_messages(
     p_session  recall.sessions,
     p_through  integer,

@@ -41,7 +41,7 @@ begin
     v_embeddings := recall._candidate_embeddings(p_decisions, p_embeddings);
     perform recall._lock_user_and_bump_revision(p_user_id);
     if p_session_id is not null then
-        v_session := recall._find_session(p_user_id, p_session_id);
+        v_session := recall._read_session(p_user_id, p_session_id);
     end if;
 
     v_answer := recall._decided(p_user_id, p_job_id);
