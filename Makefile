@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed
 export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
-.PHONY: help setup node demo test lint format generate bench eval soak dist clean
+.PHONY: help setup node demo test lint format generate docs bench eval soak dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,13 @@ format: $(STAMP)  ## format the Python files
 generate: $(STAMP)  ## make the blocking client, and from the catalog signatures and reference
 	$(BIN)/python .ci/generate.py
 	$(BIN)/python .ci/catalog.py
+
+docs: $(VENV)/.docs  ## build the site of docs/ into .cache/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
 
 bench: $(STAMP)  ## run the main benchmarks (ARGS=--peers: beside mem0, LangGraph, …)
 	$(BIN)/python benchmarks/run.py $(ARGS)

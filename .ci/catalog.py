@@ -1,4 +1,4 @@
-"""Write what is generated from the catalog: signatures, the README's tables, the contract.
+"""Write what is generated from the catalog: signatures, the reference in docs/, the contract.
 
     catalog.py [DSN]
 
@@ -120,9 +120,7 @@ def write(dsn: str) -> None:
     """Write all of them from the database at `dsn`."""
     SIGNATURES.write_text(signatures(dsn), encoding="utf-8")
     CONTRACT.write_text(contract(dsn), encoding="utf-8")
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    readme.write_text(reference.updated(text, dsn), encoding="utf-8")
+    reference.write(dsn)
 
 
 def main() -> int:

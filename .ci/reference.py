@@ -1,8 +1,7 @@
-"""Write the README's tables of functions from the catalog: `reference.py [--check] DSN`.
+"""Write the generated parts of docs/ from the catalog: `reference.py [--check] DSN`.
 
-Which role may call what, and the reference. The rooms and their order come from `sql/install.sql`,
-everything else from the functions' own rights, signatures and comments, so that the README cannot
-say what the database does not.
+The modules and their order come from `sql/install.sql`. Everything else comes from the rights,
+signatures and comments of the functions, so that the pages always say what the database does.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 ROLES = ("reader", "writer", "worker", "admin")
 
 SIGNATURES = """
@@ -39,14 +39,14 @@ select p.proname,
 """
 
 
-def rooms() -> dict[str, list[str]]:
-    """Public functions by room, in the order of installation of the rooms and by name."""
+def modules() -> dict[str, list[str]]:
+    """Return the public functions by module: modules as installed, functions by name."""
     found: dict[str, list[str]] = {}
     for line in (ROOT / "sql/install.sql").read_text().splitlines():
         match = re.fullmatch(r"\\ir \.\./functions/(\w+)/([a-z]\w*)\.sql", line)
         if match:
             found.setdefault(match[1], []).append(match[2])
-    return {room: sorted(names) for room, names in found.items()}
+    return {module: sorted(names) for module, names in found.items()}
 
 
 def _short(arguments: str) -> str:
@@ -77,8 +77,8 @@ def reference(dsn: str) -> str:
     with psycopg.connect(dsn) as connection:
         functions = {row[0]: row[1:] for row in connection.execute(SIGNATURES)}
     lines: list[str] = []
-    for room, names in rooms().items():
-        lines += [f"#### {room}", "", "| function | returns | |", "|---|---|---|"]
+    for module, names in modules().items():
+        lines += [f"## {module}", "", "| function | returns | |", "|---|---|---|"]
         for name in names:
             arguments, result, comment = functions[name]
             cells = (f"`{name}({_short(arguments)})`", f"`{_columns(_short(result))}`", comment)
@@ -88,39 +88,60 @@ def reference(dsn: str) -> str:
 
 
 def rights(dsn: str) -> str:
-    """Return a table of rooms and roles: what each role may call that the one before may not."""
+    """Return a table of modules and roles: what each role may call that the one before may not."""
     with psycopg.connect(dsn) as connection:
         least: dict[str, int] = dict(connection.execute(RIGHTS, [list(ROLES)]).fetchall())
     heads = [f"`recall_{role}`" for role in ROLES]
-    lines = [f"| room | {' | and '.join(heads)} |", "|---|---|---|---|---|"]
-    for room, names in rooms().items():
+    lines = [f"| module | {' | and '.join(heads)} |", "|---|---|---|---|---|"]
+    for module, names in modules().items():
         cells = [
             ", ".join(name for name in names if least[name] == place)
             for place in range(1, len(ROLES) + 1)
         ]
-        lines.append(f"| {room} | {' | '.join(cells)} |")
+        lines.append(f"| {module} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def updated(readme: str, dsn: str) -> str:
-    """Return the README with the tables of the database at `dsn`."""
-    for mark, table in (("rights", rights(dsn)), ("reference", reference(dsn))):
-        begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
-        head, rest = readme.split(begin)
-        _, tail = rest.split(end)
-        readme = f"{head}{begin}\n{table}{end}{tail}"
-    return readme
+def pages(dsn: str) -> dict[Path, str]:
+    """Return each page with a generated part, with that part of the database at `dsn`."""
+    return {
+        path: replaced(path.read_text(encoding="utf-8"), mark, table)
+        for path, mark, table in (
+            (DOCS / "security" / "roles.md", "rights", rights(dsn)),
+            (DOCS / "reference" / "sql.md", "reference", reference(dsn)),
+        )
+    }
+
+
+def replaced(page: str, mark: str, text: str) -> str:
+    """Return a page with `text` between the comments of a mark."""
+    begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+    head, rest = page.split(begin)
+    _, tail = rest.split(end)
+    return f"{head}{begin}\n{text}{end}{tail}"
+
+
+def stale(dsn: str) -> list[str]:
+    """Return the names of the pages that are not what the database at `dsn` says."""
+    return [
+        str(path.relative_to(ROOT))
+        for path, text in pages(dsn).items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+
+
+def write(dsn: str) -> None:
+    """Write the pages."""
+    for path, text in pages(dsn).items():
+        path.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
-    """Write the README, or say by the exit status whether it is up to date."""
+    """Write the pages, or say by the exit status whether they are up to date."""
     *flags, dsn = sys.argv[1:]
-    path = ROOT / "README.md"
-    before = path.read_text()
-    after = updated(before, dsn)
     if flags == ["--check"]:
-        return int(before != after)
-    path.write_text(after)
+        return int(bool(stale(dsn)))
+    write(dsn)
     return 0
 
 

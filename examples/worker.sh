@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A worker for pgrecall in a shell, with psql and curl: a loop around recall.next_request.
 #
-# The database plans each request and judges each answer; functions/jobs/README.md has the protocol.
+# The database plans each request and judges each answer: see docs/reference/job-protocol.md.
 # It reads and writes the endpoint's JSON, too.
 #
 #     export PGRECALL_DSN=postgresql://… OPENAI_BASE_URL=https://…/v1 OPENAI_API_KEY=…

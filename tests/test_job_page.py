@@ -1,4 +1,4 @@
-"""The examples of functions/jobs/README.md, run against the database in their order."""
+"""The examples of docs/reference/job-protocol.md, run against the database in their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from servers import DIMENSIONS
 from support import value
 
-PAGE = Path(__file__).resolve().parents[1] / "functions" / "jobs" / "README.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "job-protocol.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLES = ("A batch of vectors", "An extraction", "A prompt that is too long")
 

@@ -1,4 +1,4 @@
-"""The order of locks of erasures and sweeps, as functions/privacy/README.md has it."""
+"""The order of locks of erasures and sweeps, as docs/architecture.md has it."""
 
 from __future__ import annotations
 

@@ -483,13 +483,13 @@ def test_a_failed_sweep_quotes_nobody(
         assert f"expire_memories: {said}" in found["detail"]
 
 
-# --- what the README says
+# --- the page of roles
 
 
-def test_the_readme_says_who_may_call_what(db: Connection) -> None:
-    """Its table of rooms and roles, as it is read: what a role may, and all that stands left."""
-    readme = (Path(__file__).parent.parent / "README.md").read_text()
-    table = readme.split("<!-- rights: begin -->")[1].split("<!-- rights: end -->")[0]
+def test_page_of_roles_lists_the_functions_of_each_role(db: Connection) -> None:
+    """Each role includes the roles to its left."""
+    page = (Path(__file__).parent.parent / "docs" / "security" / "roles.md").read_text()
+    table = page.split("<!-- rights: begin -->")[1].split("<!-- rights: end -->")[0]
     head, _, *lines = ([cell.strip() for cell in line.split("|")[2:-1]]
                        for line in table.strip().splitlines())  # fmt: skip
     roles = [cell.removeprefix("and ").strip("`") for cell in head]

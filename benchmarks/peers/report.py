@@ -16,8 +16,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULTS = {"default": HERE / "results.json", "crowd": HERE / "results_crowd.json"}  # by scale
 PLOTS = HERE / "plots"
+ROOT = HERE.parents[1]
 DETAILS = HERE.parent / "README.md"
-SUMMARY = HERE.parents[1] / "README.md"
+SUMMARY = ROOT / "docs" / "benchmarks.md"
+FRONT = ROOT / "README.md"
 
 Results = dict[str, Any]
 Cell = Callable[[Results, Results], str]  # of a contender and the floor
@@ -211,6 +213,35 @@ def context_table(results: Results) -> str:
     return "\n".join(lines)
 
 
+def front(results: Results, among_many: Results) -> str:
+    """Return one table of the figures that decide, for the README."""
+    found, many = results["contenders"], among_many["contenders"]
+    columns = {
+        "pgrecall (SQL)": ("pgrecall_sql", "pgrecall_sql"),
+        "LangChain": ("langchain_store", "langchain_history"),
+        "LangGraph": ("langgraph_store", "langgraph_checkpointer"),
+        "mem0": ("mem0_memory", None),
+        "OpenAI Agents SDK": (None, "agents_session"),
+    }
+    rows: list[tuple[str, Results, int, tuple[str, ...], Callable[[float], str]]] = [
+        ("search the ten nearest, ms", found, 0, ("memory", "search", "p50_ms"), number),
+        ("… recall among 1,000 users", many, 0, ("memory", "search", "recall"), share),
+        ("one durable memory, ms", found, 0, ("memory", "write", "p50_ms"), number),
+        ("bytes stored per memory", found, 0, ("memory", "bytes_per_memory"), kilobytes),
+        ("append a turn, ms", found, 1, ("conversation", "append", "p50_ms"), number),
+        ("read the last 50 messages, ms", found, 1, ("conversation", "read", "p50_ms"), number),
+        ("compile the next prompt, ms", found, 0, ("context", "p50_ms"), number),
+    ]
+    lines = [f"| median | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for label, contenders, part, path, form in rows:
+        cells = []
+        for names in columns.values():
+            figure = _at(contenders, (names[part], *path)) if names[part] else None
+            cells.append("–" if figure is None else form(figure))
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def failures(results: Results) -> str:
     """Say who could not be measured."""
     return "\n".join(
@@ -339,6 +370,8 @@ def published() -> dict[Path, str]:
     for path, text in ((DETAILS, details), (SUMMARY, short)):
         document = replaced(path.read_text(encoding="utf-8"), "peers", text)
         files[path] = replaced(document, "crowd", crowd(read["crowd"]))
+    readme = FRONT.read_text(encoding="utf-8")
+    files[FRONT] = replaced(readme, "peers", front(results, read["crowd"]))
     return files
 
 

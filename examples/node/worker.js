@@ -1,6 +1,6 @@
 // A worker for pgrecall in Node, with pg and openai: a loop around recall.next_request.
 //
-// The database plans each request and judges each answer; functions/jobs/README.md has the protocol.
+// The database plans each request and judges each answer: see docs/reference/job-protocol.md.
 //
 //     cd examples/node && npm ci
 //     export PGRECALL_DSN=postgresql://… OPENAI_BASE_URL=https://… OPENAI_API_KEY=…

@@ -1,5 +1,5 @@
 -- Take the answer to a job's last request, and return what the worker has to do next.
--- A worker in any language is a loop around this function: README.md beside this file has the
+-- A worker in any language is a loop around this function: docs/reference/job-protocol.md has the
 -- requests and answers. Each call is a short transaction and renews the lease. An answer to
 -- anything but the request in flight changes nothing and returns that request again, so a call may
 -- be repeated after a lost connection. What our own rules refuse in a step they would refuse again:

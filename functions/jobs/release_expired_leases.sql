@@ -1,6 +1,6 @@
 -- Take back the jobs of workers that died: due again after the backoff, or dead.
 -- Locks   users, sessions and jobs as far as they are free, until settings.maintenance_lock_time
---         has passed. See functions/privacy/README.md.
+--         has passed. See docs/architecture.md.
 create or replace function recall.release_expired_leases(
     p_limit integer     default 1000,
     p_as_of timestamptz default null

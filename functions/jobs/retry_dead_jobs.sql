@@ -1,6 +1,6 @@
 -- Make dead jobs due again with all their attempts; return how many.
 -- One whose equal is ready already goes away. A job that somebody holds stays dead.
--- Locks   users, sessions and jobs as far as they are free. See functions/privacy/README.md.
+-- Locks   users, sessions and jobs as far as they are free. See docs/architecture.md.
 -- Raises  RC003.
 create or replace function recall.retry_dead_jobs(
     p_kind  text    default null,

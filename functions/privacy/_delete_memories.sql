@@ -1,7 +1,7 @@
 -- Delete memories with their vectors, audit and jobs; return the rows deleted, by table.
 -- Texts in the audit of other memories that hold theirs (a merge that was refused) go, too. The
 -- caller holds the user's row, and deletes noted accesses as its last step (_delete_unlogged).
--- Locks   the memories, the jobs. See README.md in this folder.
+-- Locks   the memories, the jobs. See docs/architecture.md.
 create or replace function recall._delete_memories(
     p_user_id    uuid,
     p_memory_ids uuid[]

@@ -2,7 +2,7 @@
 -- One transaction: half a user is worse than a long wait. The user's row goes first, then sessions
 -- and jobs, so that writers end before or find nothing. The caller deletes from the unlogged tables
 -- as its last step (_delete_unlogged).
--- Locks   the user, the sessions, the jobs, the rest, unused prompts. See README.md in this folder.
+-- Locks   the user, the sessions, the jobs, the rest, unused prompts. See docs/architecture.md.
 -- Raises  RC007 in a transaction whose snapshot would hide what others have just written.
 create or replace function recall._delete_user(
     p_user_id uuid

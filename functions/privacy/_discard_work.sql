@@ -2,7 +2,7 @@
 -- Every erasure calls it: the state of a job may quote or depend on what is erased. The job itself
 -- stays. An answer to a request of before changes nothing, since the state no longer has its id.
 -- The caller holds the user's row, as recall.next_request does while it writes such a state.
--- Locks   the jobs. See README.md in this folder.
+-- Locks   the jobs. See docs/architecture.md.
 create or replace function recall._discard_work(
     p_user_id    uuid,
     p_session_id uuid default null

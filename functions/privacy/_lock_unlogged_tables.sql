@@ -1,7 +1,7 @@
 -- Lock the unlogged tables against writers until the transaction ends.
 -- Accesses and working memory are written without a row lock, to spare the WAL, so only a table
 -- lock stops their writers. It waits for 100 ms at a time: other sessions queue behind each wait.
--- Locks   memory_access_log, then working_memory. See README.md in this folder.
+-- Locks   memory_access_log, then working_memory. See docs/architecture.md.
 -- Raises  55P03 when another transaction has held one of them for nine seconds.
 create or replace function recall._lock_unlogged_tables(
     p_with_working boolean

@@ -2,8 +2,8 @@
 -- Deletes one memory for good, where retract_memory only ends it: every version of it, what was
 -- merged with it, patterns over it, their vectors and audit. The messages that it came from stay;
 -- see forget_session.
--- Locks   the user, the memories and jobs about them, then memory_access_log. See README.md in this
---         folder.
+-- Locks   the user, the memories and jobs about them, then memory_access_log.
+--         See docs/architecture.md.
 -- Raises  RC001.
 create or replace function recall.forget_memory(
     p_user_id   uuid,

@@ -3,8 +3,8 @@
 -- too), summaries (copies in sessions that continue it too), search rows, annotations, receipts,
 -- jobs, spans, calls in the ledger and working memory, and the memories that came from nowhere
 -- else, with what was made of them. A fact that was said elsewhere too stays.
--- Locks   the user, the session, memories and jobs, then the unlogged tables. See README.md in this
---         folder.
+-- Locks   the user, the session, memories and jobs, then the unlogged tables.
+--         See docs/architecture.md.
 -- Raises  RC001, RC007 not in a transaction that is read committed.
 create or replace function recall.forget_session(
     p_user_id    uuid,

@@ -3,7 +3,7 @@
 -- a restored backup can be cleaned again. Calls of this user that are under way end before, or
 -- fail; a new user with the same id may begin afterwards. Keep the receipt outside of the
 -- database: recall.replay_erasures takes it. What SQL cannot reach is named in it.
--- Locks   the user, then all of their rows, then the unlogged tables. See README.md in this folder.
+-- Locks   the user, then all of their rows, then the unlogged tables. See docs/architecture.md.
 -- Raises  RC007 not in a transaction that is read committed.
 create or replace function recall.forget_user(
     p_user_id uuid

@@ -3,7 +3,7 @@
 -- along as a list of receipts, or as a copy of recall.erasures. A user who came back after the
 -- erasure has a younger row, and stays.
 -- Locks   as forget_user: one user after the other, by user_id, then the unlogged tables once.
---         See README.md in this folder.
+--         See docs/architecture.md.
 -- Raises  RC003, RC007 not in a transaction that is read committed.
 create or replace function recall.replay_erasures(
     p_erasures jsonb default '[]'
