@@ -266,6 +266,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_filter_texts.sql
 \ir ../functions/memory/_filter_value.sql
 \ir ../functions/memory/_find_near_duplicate.sql
+\ir ../functions/memory/_written_out.sql
 \ir ../functions/memory/_guard_words.sql
 \ir ../functions/memory/_has_unembedded.sql
 \ir ../functions/memory/_inherit_standing.sql
@@ -290,6 +291,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_meaning_words.sql
 \ir ../functions/memory/_number_words.sql
 \ir ../functions/memory/_synonyms.sql
+\ir ../functions/memory/_word_lists.sql
 \ir ../functions/memory/_language_words.sql
 \ir ../functions/memory/_link_memory.sql
 \ir ../functions/memory/_masked_candidates.sql
@@ -325,6 +327,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_reversing_words.sql
 \ir ../functions/memory/_says_the_same.sql
 \ir ../functions/memory/_set_due_columns.sql
+\ir ../functions/memory/_shared_words.sql
 \ir ../functions/memory/_side_words.sql
 \ir ../functions/memory/_sort_lists.sql
 \ir ../functions/memory/_source_room.sql

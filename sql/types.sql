@@ -268,3 +268,38 @@ comment on type recall.score_weights is 'What each part of a score counts.';
 comment on type recall.found_memory is 'A row of recall.search; its columns are explained there.';
 comment on type recall.call_usage is
     'What a model call used, as given: nothing is known of NULLs; the cost may have to be priced.';
+
+-- What the comparison of statements passes from one step to the next.
+do $types$
+begin
+    if to_regtype('recall.statement_word') is null then
+        create type recall.statement_word as (
+            ordinal      integer,
+            place        integer,
+            clause       integer,
+            kind         text,
+            form         text,
+            negated_from integer
+        );
+    end if;
+    if to_regtype('recall.shared_word') is null then
+        create type recall.shared_word as (
+            ordinal   integer,
+            said_at   integer,
+            kind      text,
+            form      text,
+            place     integer,
+            clause    integer,
+            says_form text,
+            is_kept   boolean
+        );
+    end if;
+end;
+$types$;
+
+comment on type recall.statement_word is
+    'A word of a merged text (ordinal 0) or of one of its parts (1, 2, …); negated_from: the place '
+    'of the first negation in its clause.';
+comment on type recall.shared_word is
+    'A word of a part (ordinal, said_at, kind, form) that the merged text has, too (place, clause, '
+    'says_form), and whether it is negated in both or in neither (is_kept).';

@@ -1,15 +1,19 @@
-"""The labeled merges and pairs: balanced, unique, and with no statements in both halves."""
+"""The labeled merges and pairs: balanced, unique, no statements in both halves; their verdicts."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
-from near_duplicates import read_pairs
+from merge_faithfulness import judged, read_merges
+from near_duplicates import guarded, read_pairs
 
+VERDICTS = Path(__file__).with_name("labeled_verdicts.tsv")
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FAITHFUL = {"join", "reorder", "redundancy", "paraphrase", "synonym", "pronoun", "tense", "style"}
 UNFAITHFUL = {
@@ -68,3 +72,28 @@ def test_halves_of_the_statement_pairs_are_balanced_and_unique() -> None:
     assert not any(pair.is_held_out for pair in tune)
     assert all(pair.is_held_out for pair in held_out)
     assert len({frozenset((pair.old, pair.new)) for pair in tune + held_out}) == 200
+
+
+def verdicts(db: psycopg.Connection[Any]) -> dict[str, str]:
+    """Return a letter a pair or merge of each file, in order: what the rules say of it."""
+    found = {}
+    for name in ("duplicate_pairs", "statement_pairs/tune", "statement_pairs/held_out"):
+        pairs = guarded(db, read_pairs(BENCHMARKS / f"{name}.txt"))
+        found[name] = "".join(verdict[0] if verdict else "-" for verdict in pairs.values())
+    for name in ("merge_sets/tune", "merge_sets/held_out"):
+        merges = judged(db, read_merges(BENCHMARKS / f"{name}.tsv"))
+        found[name] = "".join(
+            "?" if each.verdict == "unsure" else each.verdict[0] for each in merges.values()
+        )
+    return found
+
+
+def test_verdicts_on_labeled_sets_are_those_on_record(db: psycopg.Connection[Any]) -> None:
+    """A change that should only be faster changes none; another one writes its verdicts down."""
+    recorded = dict(line.split("\t") for line in VERDICTS.read_text("utf-8").splitlines())
+    found = verdicts(db)
+    assert found.keys() == recorded.keys()
+    for name, letters in found.items():
+        differing = [place for place, pair in enumerate(zip(letters, recorded[name], strict=True))
+                     if pair[0] != pair[1]]  # fmt: skip
+        assert not differing, f"{name}, counted from 0: {differing}; now {letters}"

@@ -18,10 +18,10 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_users    constant text := '^(i|ich|je|yo|io|eu|я|users?|nutzers?|nutzerin|benutzer'
-                                '|utilisateur|utilisatrice'
-                                '|usuario|usuaria|utente|usuári[oa]|utilizador|gebruiker'
-                                '|пользовател[ьяю])$';
+    v_users    constant text[] := string_to_array(
+        'i ich je yo io eu я user users nutzer nutzers nutzerin benutzer utilisateur utilisatrice '
+        'usuario usuaria utente usuário usuária utilizador gebruiker '
+        'пользователь пользователя пользователю', ' ');
     -- between words, and between a number and its unit
     v_gaps     constant text := '[\s/,"“”«»()（）「」『』、，\[\]–—_&-]+'
                                 '|(?<=\d)(?=[[:alpha:]€$£%])|(?<=[€$£])(?=\d)';
@@ -38,10 +38,10 @@ declare
     v_meanings constant jsonb := p_words -> 'meanings';
     v_synonyms constant jsonb := p_words -> 'synonyms';
     -- stop words of the dictionary that say where
-    v_places   constant text := '^(against|between|above|below|up|down|out|off|under|over|again'
-                                '|own|other|any|both|into|through|most|same|further|during'
-                                '|gegen|zwischen|über|unter|contre|entre|contra|contro|tra|tegen'
-                                '|tussen|между|под|над)$';
+    v_places   constant text[] := string_to_array(
+        'against between above below up down out off under over again own other any both into '
+        'through most same further during gegen zwischen über unter contre entre contra contro tra '
+        'tegen tussen между под над', ' ');
     v_stemmer  constant regdictionary := (case when p_language = 'cjk' then 'simple'
                                                else p_language || '_stem' end)::regdictionary;
     v_raw      text collate pg_c_utf8;
@@ -66,7 +66,7 @@ begin
         place   := place + 1;
         v_stems := ts_lexize(v_stemmer, v_word);
         v_form  := coalesce(v_synonyms ->> v_word, v_stems[1], v_word);
-        if v_word ~ v_users then
+        if v_word = any (v_users) then
             kind := 'user';
             form := 'user';
             return next;
@@ -89,7 +89,7 @@ begin
             kind := 'name';
             form := coalesce(v_synonyms ->> v_word, v_word);
             return next;
-        elsif v_stems is distinct from '{}' or v_word ~ v_places then
+        elsif v_stems is distinct from '{}' or v_word = any (v_places) then
             kind := 'word';
             form := v_form;
             if form <> '' then

@@ -24,11 +24,9 @@ return (
                    lower(lag(b.bare) over (order by t.place)) as previous
               from regexp_split_to_table(
                        btrim(
-                           regexp_replace(regexp_replace(regexp_replace(
-                               translate(normalize(p_text collate pg_c_utf8, nfkc), '’‘', ''''''),
-                               '\mcan(''|no)t\M', 'can not', 'gi'),
-                               '\mwon''t\M', 'will not', 'gi'),
-                               'n''t\M', ' not', 'gi'),
+                           recall._written_out(
+                               translate(normalize(p_text, nfkc), '’‘', '''''')
+                           ) collate pg_c_utf8,
                            E' \t\n\r'),
                        '\s+')
                        with ordinality as t (raw, place)

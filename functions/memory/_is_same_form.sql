@@ -13,8 +13,8 @@ parallel safe
 return case
     when p_one = p_other
         then p_kind = p_other_kind or not array[p_kind, p_other_kind] && '{number,meaning,user}'
-    when array[p_kind, p_other_kind] && '{number,meaning,user}'
-         or left(p_one, 3) <> left(p_other, 3) then false
+    when left(p_one, 3) <> left(p_other, 3)
+         or array[p_kind, p_other_kind] && '{number,meaning,user}' then false
     when 'name' in (p_kind, p_other_kind) and p_one collate pg_c_utf8 !~ '[а-я]'
         then rtrim(p_one, 's') = rtrim(p_other, 's')
     else recall._is_inflection(p_one, p_other)

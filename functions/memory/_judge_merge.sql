@@ -13,6 +13,7 @@ language plpgsql
 immutable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_signs      constant jsonb  := jsonb '{"lost": "-", "added": "+", "turned": "~",

@@ -16,54 +16,49 @@ language plpgsql
 immutable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_language constant text := recall._text_language(
         array_to_string(p_parts || p_merged, E'.\n'));
     -- where a negation stands before the words that it denies
     v_is_ahead constant boolean := v_language not in ('german', 'dutch', 'cjk');
+    v_words    constant recall.statement_word[] := recall._merge_words(p_parts, p_merged,
+                                                                       v_language);
+    v_same     constant recall.shared_word[]    := recall._shared_words(v_words,
+                                                                        v_is_ahead);
 begin
     return query
-    with words as materialized (
-        select w.* from recall._merge_words(p_parts, p_merged, v_language) as w
-    ), said as (
-        select w.* from words as w where w.ordinal > 0
-    ), same as materialized (
-        select o.ordinal, o.place as said_at, o.kind, o.form, s.place, s.form as says_form,
-               -- a negation reaches the words behind it, or the clause: "eats neither meat"
-               (o.negated_from is null) = (s.negated_from is null)
-               or v_is_ahead and coalesce(o.negated_from < o.place, false)
-                                 = coalesce(s.negated_from < s.place, false) as is_kept
-          from said as o
-          join words as s
-            on s.ordinal = 0 and recall._is_same_form(o.form, s.form, o.kind, s.kind)
-    )
     select distinct 'lost', o.kind, o.form
-      from said as o
-     where o.kind <> 'user'
+      from unnest(v_words) as o
+     where o.ordinal > 0
+       and o.kind <> 'user'
        and not exists (
-               select from same as s
+               select from unnest(v_same) as s
                 where s.ordinal = o.ordinal and s.said_at = o.place and s.form = o.form)
      union all
     select distinct 'added', s.kind, s.form
-      from words as s
+      from unnest(v_words) as s
      where s.ordinal = 0
        and s.kind <> 'user'
-       and not exists (select from same as o where o.place = s.place and o.says_form = s.form)
+       and not exists (
+               select from unnest(v_same) as o
+                where o.place = s.place and o.says_form = s.form)
      union all
     select distinct 'turned', s.kind, s.form
-      from same as s
+      from unnest(v_same) as s
      where s.kind in ('number', 'name', 'word')
      group by s.ordinal, s.said_at, s.kind, s.form
     having not bool_or(s.is_kept)
      union all
     select 'person', o.kind, o.form
-      from said as o
+      from unnest(v_words) as o
      where o.kind = 'person'
+       and o.ordinal > 0
      group by o.kind, o.form
     having count(distinct o.ordinal) < cardinality(p_parts)
      union all
-    select * from recall._order_doubts(p_parts, p_merged, v_language);
+    select * from recall._order_doubts(v_words, v_same);
 end;
 $function$;
 

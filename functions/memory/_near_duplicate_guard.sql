@@ -16,6 +16,7 @@ immutable
 strict
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_old       constant text[]  := recall._guard_words(p_old);
@@ -38,7 +39,8 @@ begin
     if v_short <> '{}'
        and (v_short = v_plain
             or recall._spelled_alike(v_short, v_plain)
-            or recall._sort_lists(v_old) = recall._sort_lists(v_new)) then
+            or v_count = cardinality(v_short) and v_short <@ v_plain
+               and recall._sort_lists(v_old) = recall._sort_lists(v_new)) then
         return 'duplicate';
     end if;
     if recall._is_same_statement(p_old, p_new) then
@@ -46,15 +48,17 @@ begin
     end if;
     if cardinality(v_short) < 2 or v_count = cardinality(v_short)
        or v_count > 3 * cardinality(v_short) + 2
-       or not recall._says_the_same(v_short, v_long)
-       -- detail of another language that limits, denies or dates the fact
-       or exists (
+       or not v_short <@ v_long
+       or not recall._says_the_same(v_short, v_long) then
+        return null;
+    end if;
+    -- detail of another language that limits, denies or dates the fact
+    if exists (
            select
              from recall._merge_doubts(array[p_old], p_new) as d
             where d.kind = 'meaning'
               and d.form in ('not', 'end', 'hate', 'less', 'only', 'except', 'if', 'maybe', 'wish',
-                             'must', 'past', 'future', 'rarely', 'wrong'))
-    then
+                             'must', 'past', 'future', 'rarely', 'wrong')) then
         return null;
     end if;
     -- What follows an adjective belongs to it: rich is not rich in ideas.

@@ -6,9 +6,8 @@
 --   paired      a name, number or person beside the words of a part that does not have it
 --   moved       a word that comes earlier than in its part
 create or replace function recall._order_doubts(
-    p_parts    text[],
-    p_merged   text,
-    p_language text
+    p_words recall.statement_word[],
+    p_same  recall.shared_word[]
 )
 returns table (
     doubt text,
@@ -19,19 +18,14 @@ language plpgsql
 immutable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 begin
     return query
-    with words as materialized (
-        select w.*
-          from recall._merge_words(p_parts, p_merged, p_language) as w
-         where w.kind <> 'meaning' or w.form = 'like'
-    ), same as materialized (
-        select o.ordinal, o.place as said_at, o.kind, o.form, s.place, s.clause
-          from words as o
-          join words as s
-            on s.ordinal = 0 and recall._is_same_form(o.form, s.form, o.kind, s.kind)
-         where o.ordinal > 0
+    with same as materialized (
+        select s.*
+          from unnest(p_same) as s
+         where s.kind <> 'meaning' or s.form = 'like'
     ), owned as materialized (
         -- words of the text that one part has and the others have not
         select s.place, s.clause, min(s.form) as form, min(s.ordinal) as ordinal
@@ -42,12 +36,13 @@ begin
     ), runs as (
         select w.form, w.ordinal,
                w.ordinal is distinct from lag(w.ordinal) over (order by w.place) as is_start,
-               exists (
-                   select from words as o
-                     join words as x
+               w.ordinal in (
+                   select o.ordinal
+                     from unnest(p_words) as o
+                     join unnest(p_words) as x
                        on x.ordinal > 0 and x.ordinal <> o.ordinal and x.kind = o.kind
                           and x.form = o.form
-                    where o.ordinal = w.ordinal and o.kind not in ('user', 'meaning')) as is_linked
+                    where o.kind not in ('user', 'meaning')) as is_linked
           from owned as w
     ), placed as (
         select s.ordinal, s.kind, s.form, s.said_at, min(s.place) as place
@@ -63,7 +58,7 @@ begin
     having count(*) filter (where r.is_start) > count(distinct r.ordinal)
      union all
     select distinct 'paired', e.kind, e.form
-      from words as e
+      from unnest(p_words) as e
      cross join lateral (
             -- the nearest word that only one part has; of two as near, one of its own part
             select exists (
@@ -85,5 +80,5 @@ begin
 end;
 $function$;
 
-comment on function recall._order_doubts(text[], text, text) is
+comment on function recall._order_doubts(recall.statement_word[], recall.shared_word[]) is
     'What speaks against a merged text in the order of its words.';

@@ -18,26 +18,39 @@ declare
                                 '|souffre d[e'']|trabaja como|trabalha como|sofre de|sufre de'
                                 '|lavora come|soffre di|fa (il|la|lo)|работает)\M'
                                 '|(?<!user )\m(called|named)\M';
-    v_text     text collate pg_c_utf8 := translate(normalize(p_text, nfkc), '’‘ʼ', '''''''');
+    -- what the phrases below have in common with few other texts
+    v_hints    constant text := 's home is|fear|suffer|would|work|called|named|profession|Beruf'
+                                '|arbeitet|leidet|travaille|souffre|trabaja|trabalha|sofre|sufre'
+                                '|lavora|soffre|\mfa\M|работает';
+    v_text     text collate pg_c_utf8 := recall._written_out(
+        translate(normalize(p_text, nfkc), '’‘ʼ', ''''''''));
+    v_is_rich  constant boolean := v_text ~* v_hints;
+    v_hour     text;
 begin
-    v_text := regexp_replace(v_text, '\mcan(''|no)t\M', 'can not', 'gi');
-    v_text := regexp_replace(v_text, '\mwon''t\M', 'will not', 'gi');
-    v_text := regexp_replace(v_text, 'n''t\M', ' not', 'gi');
-    v_text := regexp_replace(v_text, '''s home is\M', ' lives', 'gi');
-    v_text := regexp_replace(v_text, '\m(has|have|with) a fear of\M', 'is afraid of', 'gi');
-    v_text := regexp_replace(v_text, '\msuffers? from\M', 'has', 'gi');
-    v_text := regexp_replace(v_text, '''s\M|''(?=\s|$)', ' s ', 'g');
-    v_text := regexp_replace(v_text, '\m([[:alpha:]]{1,5})''(?=[[:alnum:]])', '\1 ', 'g');
-    v_text := regexp_replace(v_text, '\mwould like to\M', 'wants to', 'gi');
-    v_text := regexp_replace(v_text, v_says_is, ' ', 'gi');
-    if v_text ~* '\d ?[ap]\.?m\M' then
-        for v_hour in 1 .. 11 loop
-            v_text := regexp_replace(v_text, format('\m%s(:\d\d)? ?p\.?m\M', v_hour),
-                                     (v_hour + 12) || '\1', 'gi');
-        end loop;
+    if v_is_rich then
+        v_text := regexp_replace(v_text, '''s home is\M', ' lives', 'gi');
+        v_text := regexp_replace(v_text, '\m(has|have|with) a fear of\M', 'is afraid of', 'gi');
+        v_text := regexp_replace(v_text, '\msuffers? from\M', 'has', 'gi');
     end if;
-    v_text := regexp_replace(v_text, '\m(\d\d?):00\M', '\1', 'g');
-    v_text := regexp_replace(v_text, '(\d)[,.  ](\d{3})(?!\d)', '\1\2', 'g');
+    if strpos(v_text, '''') > 0 then
+        v_text := regexp_replace(v_text, '''s\M|''(?=\s|$)', ' s ', 'g');
+        v_text := regexp_replace(v_text, '\m([[:alpha:]]{1,5})''(?=[[:alnum:]])', '\1 ', 'g');
+    end if;
+    if v_is_rich then
+        v_text := regexp_replace(v_text, '\mwould like to\M', 'wants to', 'gi');
+        v_text := regexp_replace(v_text, v_says_is, ' ', 'gi');
+    end if;
+    if v_text ~ '\d' then
+        for v_hour in
+            select distinct f.hour[1]
+              from regexp_matches(v_text, '\m([1-9]|1[01])(?::\d\d)? ?p\.?m\M', 'gi') as f (hour)
+        loop
+            v_text := regexp_replace(v_text, format('\m%s(:\d\d)? ?p\.?m\M', v_hour),
+                                     (v_hour::integer + 12) || '\1', 'gi');
+        end loop;
+        v_text := regexp_replace(v_text, '\m(\d\d?):00\M', '\1', 'g');
+        v_text := regexp_replace(v_text, '(\d)[,.  ](\d{3})(?!\d)', '\1\2', 'g');
+    end if;
     if p_language = 'cjk' then
         v_text := recall._spaced_signs(v_text);
     end if;

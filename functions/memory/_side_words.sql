@@ -1,19 +1,22 @@
 -- Return what changes a text beside the words of its statements: signs, most function words, and
 -- "own" where somebody has something. "Has a coach" and "is a coach" differ by nothing else.
+-- p_words is recall._language_words(p_language).
 create or replace function recall._side_words(
     p_text     text,
-    p_language text
+    p_language text,
+    p_words    jsonb
 )
 returns text[]
 language plpgsql
 immutable
 parallel safe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_stemmer  constant regdictionary := (case when p_language = 'cjk' then 'simple'
                                                else p_language || '_stem' end)::regdictionary;
-    v_meanings constant jsonb := recall._meaning_words(p_language);
+    v_meanings constant jsonb := p_words -> 'meanings';
     v_owns     constant text := '\m(has|have|having|owns?|s|tiene|ha|tem|hat|haben|heeft|del'
                                 '|da|do|dell|vom|leidet|у|есть|имеет)\M';
     -- articles, auxiliaries, possessives, "in"
@@ -48,5 +51,5 @@ begin
 end;
 $function$;
 
-comment on function recall._side_words(text, text) is
+comment on function recall._side_words(text, text, jsonb) is
     'Signs and function words of a text that its statements do not have, in order.';

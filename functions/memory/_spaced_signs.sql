@@ -39,6 +39,10 @@ begin
             ('than', 'より|比|보다'),
             ('or', 'または|或|또는|あるいは'),
             ('too', 'すぎ|太')) as m (meaning, signs)
+         -- most texts have few: each compiles a regular expression
+         where exists (
+                   select from string_to_table(m.signs, '|') as s (sign)
+                    where strpos(v_text, rtrim(s.sign)) > 0)
     loop
         v_text := regexp_replace(v_text, v_signs, format(' #%s ', v_meaning), 'g');
     end loop;

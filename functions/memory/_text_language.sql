@@ -5,32 +5,41 @@ create or replace function recall._text_language(
     p_text text
 )
 returns text
-language sql
+language plpgsql
 immutable
 parallel safe
-return case
-    when p_text collate pg_c_utf8 ~ '[ぁ-ヿ一-鿿가-힣]' then 'cjk'
-    when p_text collate pg_c_utf8 ~ '[а-яё]' then 'russian'
-    when p_text collate pg_c_utf8 ~* '\m(be)?nutzer(in)?s?\M' then 'german'
-    when p_text collate pg_c_utf8 ~* '\mutilisat(eur|rice)\M' then 'french'
-    when p_text collate pg_c_utf8 ~* '\musuari[oa]\M' then 'spanish'
-    when p_text collate pg_c_utf8 ~* '\mutente\M' then 'italian'
-    when p_text collate pg_c_utf8 ~* '\m(usuári[oa]|utilizador)\M' then 'portuguese'
-    when p_text collate pg_c_utf8 ~* '\mgebruiker\M' then 'dutch'
-    else coalesce((
-        select l.language
-          from unnest('{english,german,french,spanish,italian,portuguese,dutch}'::text[])
-               with ordinality as l (language, place)
-         cross join lateral (
-                select count(*) filter (
-                           where ts_lexize((l.language || '_stem')::regdictionary, w.word) = '{}')
-                       as stop_words
-                  from regexp_split_to_table(lower(p_text collate pg_c_utf8), '[^[:alpha:]]+')
-                       as w (word)
-               ) as n
-         order by n.stop_words desc, l.place asc
-         limit 1), 'english')
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+    v_text  text collate pg_c_utf8 := p_text;
+    v_words text[]                 := regexp_split_to_array(lower(v_text), '[^[:alpha:]]+');
+begin
+    return case
+        when v_text ~ '[ぁ-ヿ一-鿿가-힣]' then 'cjk'
+        when v_text ~ '[а-яё]' then 'russian'
+        when v_words && '{nutzer,nutzers,nutzerin,benutzer,benutzers,benutzerin}' then 'german'
+        when v_words && '{utilisateur,utilisatrice}' then 'french'
+        when v_words && '{usuario,usuaria}' then 'spanish'
+        when v_words && '{utente}' then 'italian'
+        when v_words && '{usuário,usuária,utilizador}' then 'portuguese'
+        when v_words && '{gebruiker}' then 'dutch'
+        else (
+            select l.language
+              from unnest('{english,german,french,spanish,italian,portuguese,dutch}'::text[],
+                          '{english_stem,german_stem,french_stem,spanish_stem,italian_stem,'
+                          'portuguese_stem,dutch_stem}'::regdictionary[])
+                   with ordinality as l (language, stemmer, place)
+             cross join (select u.word, count(*) as times
+                           from unnest(v_words) as u (word) group by u.word) as w
+             group by l.language, l.place
+             order by sum(w.times) filter (where ts_lexize(l.stemmer, w.word) = '{}') desc
+                          nulls last,
+                      l.place asc
+             limit 1)
+    end;
 end;
+$function$;
 
 comment on function recall._text_language(text) is
     'Language of a text by its word for the user or its stop words: english, …, russian, or cjk.';

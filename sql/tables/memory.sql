@@ -261,3 +261,8 @@ comment on column recall.working_memory.token_count is 'Tokens of key and value 
 comment on column recall.working_memory.updated_at is 'Last write.';
 comment on column recall.working_memory.expires_at is
     'Never returned from then on; a write renews.';
+
+-- Functions of an older form would stand beside those of today.
+drop function if exists recall._merge_words(text[], text, text);
+drop function if exists recall._order_doubts(text[], text, text);
+drop function if exists recall._side_words(text, text);

@@ -1,0 +1,16 @@
+-- Build the lists of words of a language: meanings, synonyms and numbers by word.
+-- Cost: 0.5 ms; recall._language_words has them for nothing.
+create or replace function recall._word_lists(
+    p_language text
+)
+returns jsonb
+language sql
+immutable
+parallel safe
+return jsonb_build_object(
+    'meanings', recall._meaning_words(p_language),
+    'synonyms', recall._synonyms(p_language),
+    'numbers', recall._number_words(p_language));
+
+comment on function recall._word_lists(text) is
+    'Meanings, synonyms and numbers of a language, by word, built anew.';

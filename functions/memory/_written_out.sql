@@ -1,0 +1,26 @@
+-- Write the contractions of English negations out: "don't" as "do not", "cannot" as "can not".
+-- Most texts have none. PostgreSQL keeps 32 compiled regular expressions, and a comparison of two
+-- statements that needs more of them compiles each one again: it took 1.1 ms instead of 0.3.
+create or replace function recall._written_out(
+    p_text text
+)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path from current
+as $function$
+declare
+    v_text text collate pg_c_utf8 := p_text;
+begin
+    if v_text ~* 'cannot|n''t' then
+        v_text := regexp_replace(v_text, '\mcan(''|no)t\M', 'can not', 'gi');
+        v_text := regexp_replace(v_text, '\mwon''t\M', 'will not', 'gi');
+        v_text := regexp_replace(v_text, 'n''t\M', ' not', 'gi');
+    end if;
+    return v_text;
+end;
+$function$;
+
+comment on function recall._written_out(text) is
+    'A text with "not" for the end of "don''t", "won''t" and "cannot".';
