@@ -333,6 +333,8 @@ begin isolation level read committed;
 \ir ../functions/memory/_source_room.sql
 \ir ../functions/memory/_spaced_signs.sql
 \ir ../functions/memory/_spelled_alike.sql
+\ir ../functions/memory/_stale_filter.sql
+\ir ../functions/memory/_staleness_matches.sql
 \ir ../functions/memory/_starting_tier.sql
 \ir ../functions/memory/_statement_polarity.sql
 \ir ../functions/memory/_statement_words.sql

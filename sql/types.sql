@@ -45,7 +45,10 @@ begin
             valid_at          timestamptz,
             include_ended     boolean,
             min_similarity    real,
-            min_match         real);
+            min_match         real,
+            stale             boolean,
+            stale_importance  real,
+            stale_before      timestamptz);
     end if;
 end;
 $types$;
@@ -64,7 +67,8 @@ comment on type recall.provenance is
 comment on type recall.job_state is
     'A job waits (ready), is leased by a worker (running) or has failed for good (dead).';
 comment on type recall.memory_filter is
-    'A parsed filter over memories; a key that was not given is NULL and matches everything.';
+    'A parsed filter over memories; a key that was not given is NULL and matches everything. '
+    'Beside stale stand the borders that it means.';
 
 -- What the context room passes from selection to assembly: one candidate memory, its score's
 -- terms, and whether it was taken.

@@ -507,7 +507,7 @@ def test_validate_and_reinforce(db: Connection, user: uuid.UUID) -> None:
     for _ in range(3):
         call(db, "reinforce_memory", **arguments, p_useful=True)
     row = row_of(db, user, one)
-    assert (row["access_count"], row["relevance_accumulator"]) == (3, 3.0)
+    assert (row["access_count"], row["relevance_accumulator"]) == (4, 4.0)
     assert not row["promotion_due"], "what was inferred never rises by use"
     assert row["confidence"] <= 1
     with refused("RC003"):

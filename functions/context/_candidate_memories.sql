@@ -1,6 +1,6 @@
 -- recall._candidate_memories(…) -> what a context may hold, best first, with the parts of scores
 -- By the option selection; one of three statements, since one with branches that give nothing takes
--- its time for them.
+-- its time for them. Stale memories are none of them, unless filter.stale says otherwise.
 create or replace function recall._candidate_memories(
     p_session         recall.sessions,
     p_query           text,
@@ -20,7 +20,8 @@ as $function$
 declare
     v_selection text        := case when p_options ? 'memory_ids' then 'given'
                                     else coalesce(p_options ->> 'selection', 'hybrid') end;
-    v_filter    jsonb       := coalesce(p_options -> 'filter', '{}');
+    v_filter    jsonb       := coalesce(p_options -> 'filter', '{}') || jsonb_build_object(
+        'stale', coalesce(nullif(p_options #> '{filter,stale}', 'null'), 'false'));
     v_as_of     timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
                                     then least(p_session.created_at, p_as_of) else p_as_of end;
 begin
@@ -37,7 +38,7 @@ begin
         return query
         select *
           from recall._split_memories(
-                   p_session, p_query, p_query_embedding, p_options, v_as_of,
+                   p_session, p_query, p_query_embedding, p_options, v_filter, v_as_of,
                    recall._favored_time(p_query, v_filter || p_options, p_as_of, p_settings),
                    p_settings);
     else

@@ -24,7 +24,11 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_filter     constant recall.memory_filter := recall._read_filter(p_filter, false);
+    v_filter     constant recall.memory_filter := recall._stale_filter(
+        recall._read_filter(p_filter - 'stale', false),
+        case when p_selection <> 'given'
+             then recall._filter_value(p_filter, 'stale', 'boolean')::boolean end,
+        p_as_of, p_settings);
     v_is_now     constant boolean := p_as_of is null and not v_filter.include_ended
                                      and v_filter.valid_at is null;
     v_is_top     constant boolean := p_selection = 'top';
@@ -47,6 +51,7 @@ begin
            and (m.expires_at is null or m.expires_at > now())
            and (m.session_id is null or m.session_id = any (v_sessions))
            and recall._memory_matches(m, v_filter)
+           and recall._staleness_matches(m, v_filter)
            and (p_selection <> 'given' or m.memory_id = any (p_ids))
          union all
         select m.memory_id, m.importance, m.access_count, m.last_accessed_at, m.created_at,
@@ -57,6 +62,7 @@ begin
            and (m.session_id is null or m.session_id = any (v_sessions))
            and recall._memory_visible(m, v_filter, p_as_of)
            and recall._memory_matches(m, v_filter)
+           and recall._staleness_matches(m, v_filter)
            and (p_selection <> 'given' or m.memory_id = any (p_ids))
     ),
     placed as (

@@ -6,6 +6,7 @@ create or replace function recall._split_memories(
     p_query           text,
     p_query_embedding halfvec,
     p_options         jsonb,
+    p_filter          jsonb,
     p_as_of           timestamptz,
     p_favored         tstzrange,
     p_settings        recall.settings
@@ -18,7 +19,6 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_filter    constant jsonb := coalesce(p_options -> 'filter', '{}');
     v_is_split  constant boolean := p_options ->> 'selection' = 'split';
     v_facts     constant integer := 2 * (p_options ->> 'max_facts')::integer;
     v_episodes  constant integer := 2 * (p_options ->> 'max_episodes')::integer;
@@ -31,20 +31,20 @@ begin
     select s.*
       from recall._search_memories(
                p_session.user_id, p_query, p_query_embedding, v_facts,
-               v_filter || jsonb_build_object(
+               p_filter || jsonb_build_object(
                    'kinds_none',
-                   coalesce(nullif(v_filter -> 'kinds_none', 'null'), '[]') || '["episode"]'),
+                   coalesce(nullif(p_filter -> 'kinds_none', 'null'), '[]') || '["episode"]'),
                p_as_of, p_session.session_id, p_favored, p_settings) as s;
     return query
     select s.*
       from recall._search_memories(
                p_session.user_id, p_query, p_query_embedding, v_episodes,
-               v_filter || '{"kinds": ["episode"]}', p_as_of, p_session.session_id,
+               p_filter || '{"kinds": ["episode"]}', p_as_of, p_session.session_id,
                p_favored, p_settings) as s
-     where nullif(v_filter -> 'kinds', 'null') is null or v_filter -> 'kinds' ? 'episode';
+     where nullif(p_filter -> 'kinds', 'null') is null or p_filter -> 'kinds' ? 'episode';
 end;
 $function$;
 
-comment on function recall._split_memories(recall.sessions, text, halfvec, jsonb, timestamptz,
-    tstzrange, recall.settings) is
+comment on function recall._split_memories(recall.sessions, text, halfvec, jsonb, jsonb,
+    timestamptz, tstzrange, recall.settings) is
     'Memories of a context in two groups, facts and episodes, each best first.';

@@ -21,6 +21,10 @@ declare
 begin
     v_filter.is_empty      := true;
     v_filter.include_ended := false;
+    if p_for_search and jsonb_typeof(p_filter) = 'object' then
+        v_filter.stale := recall._filter_value(p_filter, 'stale', 'boolean')::boolean;
+        p_filter       := p_filter - 'stale';
+    end if;
     if p_filter = '{}' then
         return v_filter;
     end if;
@@ -74,4 +78,4 @@ $function$;
 
 comment on function recall._read_filter(jsonb, boolean) is
     'A filter over memories, parsed and checked (RC003); min_similarity, min_match, '
-    'asked_at and dates only for search.';
+    'asked_at, dates and stale only for search.';

@@ -1,7 +1,8 @@
 -- recall.validate_memory(user, memory) -> was it active?
 -- A person or an agent confirms it: validated, sure, no review due until its kind's time has
 -- passed again. What the user said in one session is known in every one from then on (episodic
--- tier); any other tier is still earned by use.
+-- tier); any other tier is still earned by use. It is a use, so that a stale memory returns to
+-- contexts; of the relevance that the others had on average, so that its utility does not fall.
 -- Locks   the user.
 -- Raises  RC001.
 create or replace function recall.validate_memory(
@@ -30,6 +31,10 @@ begin
     v_memory.confidence   := greatest(v_memory.confidence, 0.9);
     v_memory.review_at    := recall._next_review(v_memory.kind, v_now);
     v_memory.updated_at   := v_now;
+    v_memory.relevance_accumulator := v_memory.relevance_accumulator
+        + coalesce(v_memory.relevance_accumulator / nullif(v_memory.access_count, 0), 1.0);
+    v_memory.access_count          := v_memory.access_count + 1;
+    v_memory.last_accessed_at      := greatest(v_now, v_memory.last_accessed_at);
     v_memory := recall._raise_to_episodic(v_memory, v_now, recall._settings(p_user_id));
     perform recall._update_memory(v_memory);
     perform recall._log_event(p_user_id, p_memory_id, 'validated');
@@ -38,5 +43,5 @@ end;
 $function$;
 
 comment on function recall.validate_memory(uuid, uuid) is
-    'Confirm a memory: confidence at least 0.9, and what applied to one session applies to all. '
-    'False when it was not active.';
+    'Confirm a memory: confidence at least 0.9, and what applied to one session applies to all; it '
+    'counts as a use. False when it was not active.';

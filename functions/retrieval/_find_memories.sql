@@ -9,8 +9,7 @@ create or replace function recall._find_memories(
     p_embedding      halfvec,
     p_only           uuid[],
     p_limit          integer,
-    p_min_similarity real,
-    p_min_match      real,
+    p_filter         recall.memory_filter,
     p_usual          double precision,
     p_sessions       uuid[],
     p_weight         recall.score_weights,
@@ -31,10 +30,12 @@ declare
     v_small      constant double precision :=
         case when p_settings.decay_mode = 'multiply' then 'infinity'
              else p_weight.freshness + p_weight.frequency + p_weight.authority end;
+    v_min_similarity constant real := p_filter.min_similarity;
+    v_min_match  constant real := p_filter.min_match;
     v_matched    record;
 begin
     v_matched := recall._match_words(p_user_id, p_words, p_only, p_sessions,
-                                     p_embedding is not null, p_settings);
+                                     p_embedding is not null, p_filter, p_settings);
     largest_count := v_matched.largest_count;
 
     with by_vector as (
@@ -54,10 +55,10 @@ begin
         select m.memory_id, v.similarity, m.lexical
           from unnest(v_matched.memory_ids, v_matched.lexical) as m (memory_id, lexical)
           left join by_vector as v on v.memory_id = m.memory_id
-         where (p_min_similarity is null
-                or coalesce(v.similarity, m.lexical, 0) >= p_min_similarity)
-           and (p_min_match is null
-                or recall._match(v.similarity, m.lexical, p_usual) >= p_min_match)
+         where (v_min_similarity is null
+                or coalesce(v.similarity, m.lexical, 0) >= v_min_similarity)
+           and (v_min_match is null
+                or recall._match(v.similarity, m.lexical, p_usual) >= v_min_match)
     ),
     -- What is taken off and divided by, so that the least becomes 0 and the most 1.
     span as materialized (
@@ -96,6 +97,7 @@ begin
 end;
 $function$;
 
-comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, real,
-    double precision, uuid[], recall.score_weights, double precision, recall.settings) is
+comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer,
+    recall.memory_filter, double precision, uuid[], recall.score_weights, double precision,
+    recall.settings) is
     'Candidates of a search: all memories compared by vector and by words, the best kept.';

@@ -5,6 +5,7 @@ create or replace function recall._important_memories(
     p_only     uuid[],
     p_limit    integer,
     p_sessions uuid[],
+    p_filter   recall.memory_filter,
     out candidates    recall.memory_candidate[],
     out largest_count integer
 )
@@ -22,6 +23,7 @@ begin
            and a.ended_at is null
            and (a.session_id is null or a.session_id = any (p_sessions))
            and (a.expires_at is null or a.expires_at > now())
+           and recall._staleness_matches(a, p_filter)
          union all
         select a.memory_id, a.importance, a.created_at, a.access_count
           from recall.memory_store as a
@@ -41,5 +43,6 @@ begin
 end;
 $function$;
 
-comment on function recall._important_memories(uuid, uuid[], integer, uuid[]) is
+comment on function recall._important_memories(uuid, uuid[], integer, uuid[],
+    recall.memory_filter) is
     'Candidates of a search without a query: the most important and recent.';

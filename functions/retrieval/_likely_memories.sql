@@ -10,6 +10,7 @@ create or replace function recall._likely_memories(
     p_only      uuid[],
     p_limit     integer,
     p_sessions  uuid[],
+    p_filter    recall.memory_filter,
     p_settings  recall.settings
 )
 returns uuid[]
@@ -44,6 +45,7 @@ begin
                     and s.ended_at is null
                     and (s.session_id is null or s.session_id = any (p_sessions))
                     and (s.expires_at is null or s.expires_at > now())
+                    and recall._staleness_matches(s, p_filter)
                  offset 0
                 ) as m
           order by e.distance
@@ -58,6 +60,7 @@ begin
             and (p_only is null or m.memory_id in (select o.id from unnest(p_only) as o (id)))
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())
+            and recall._staleness_matches(m, p_filter)
           order by ts_rank(m.search_vector, v_words) desc, m.memory_id
           limit greatest(10 * p_settings.lexical_candidates, p_limit))
          union
@@ -68,12 +71,13 @@ begin
             and (p_only is null or m.memory_id in (select o.id from unnest(p_only) as o (id)))
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())
+            and recall._staleness_matches(m, p_filter)
           order by m.importance desc
           limit p_limit));
 end;
 $function$;
 
 comment on function recall._likely_memories(uuid, text[], halfvec, uuid[], integer,
-    uuid[], recall.settings) is
+    uuid[], recall.memory_filter, recall.settings) is
     'Of very many memories those that a search scores: the nearest, the best by words, the most '
     'important.';

@@ -9,6 +9,7 @@ create or replace function recall._match_words(
     p_only       uuid[],
     p_sessions   uuid[],
     p_has_vector boolean,
+    p_filter     recall.memory_filter,
     p_settings   recall.settings,
     out memory_ids    uuid[],
     out lexical       double precision[],
@@ -28,6 +29,7 @@ begin
            and a.ended_at is null
            and (a.session_id is null or a.session_id = any (p_sessions))
            and (a.expires_at is null or a.expires_at > now())
+           and recall._staleness_matches(a, p_filter)
          union all
         select a.memory_id, a.search_vector, a.access_count
           from recall.memory_store as a
@@ -92,5 +94,6 @@ begin
 end;
 $function$;
 
-comment on function recall._match_words(uuid, text[], uuid[], uuid[], boolean, recall.settings) is
+comment on function recall._match_words(uuid, text[], uuid[], uuid[], boolean,
+    recall.memory_filter, recall.settings) is
     'All memories that a search looks at, each with its share of the query''s words.';

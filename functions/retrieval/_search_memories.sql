@@ -4,7 +4,8 @@
 -- user's count, not the planner's choice, everything is compared exactly or only what is likely;
 -- and by the settings below one plan holds for all: the user's active rows by the partial index,
 -- joined by hash, whatever the statistics of a young table or the user's share of an old one say.
--- What was observed in p_favored, or soon after, gains by settings.date_weight.
+-- What was observed in p_favored, or soon after, gains by settings.date_weight. Stale memories are
+-- found with the others unless filter.stale says otherwise, as contexts do.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall._search_memories(
     p_user_id         uuid,
@@ -70,6 +71,9 @@ begin
         v_sessions := recall._session_chain(p_user_id, v_filter.session_id);
         v_filter.session_id := null;
     end if;
+    if v_filter.stale is not null then
+        v_filter := recall._stale_filter(v_filter, v_filter.stale, p_as_of, p_settings);
+    end if;
 
     if not v_is_plain then
         v_only := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
@@ -87,21 +91,21 @@ begin
             v_inside := recall._likely_memories(
                 p_user_id, v_words, v_embedding,
                 recall._matching_memories(p_user_id, v_filter, null, v_sessions), p_limit,
-                v_sessions, p_settings);
+                v_sessions, v_filter, p_settings);
         end if;
         v_only := recall._likely_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
-                                          v_sessions, p_settings);
+                                          v_sessions, v_filter, p_settings);
         if v_inside is not null then
             v_only := array(select unnest(v_only) union select unnest(v_inside));
         end if;
     end if;
 
     if v_weight.importance > 0 then
-        v_found := recall._important_memories(p_user_id, v_only, p_limit, v_sessions);
+        v_found := recall._important_memories(p_user_id, v_only, p_limit, v_sessions,
+                                              v_filter);
     else
         v_found := recall._find_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
-                                         v_filter.min_similarity, v_filter.min_match, v_usual,
-                                         v_sessions, v_weight,
+                                         v_filter, v_usual, v_sessions, v_weight,
                                          case when p_favored is null then 0
                                               else p_settings.date_weight end, p_settings);
     end if;

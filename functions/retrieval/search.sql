@@ -145,7 +145,8 @@ comment on function recall.search(uuid, text, halfvec, integer, jsonb, timestamp
     'Memories of the user for a text, a vector or both, best first. Filter: kinds, kinds_none, '
     'tiers, scopes, slots, tags_any, tags_all, provenance, source, source_session_id, agent_id, '
     'session_id, metadata, observed_after, observed_before, valid_at, min_similarity, '
-    'min_match, include_ended; asked_at (when the query was asked, for "last week"; default as_of, '
-    'or now), dates (false: such words favor nothing). as_of replays what was known. score = decay '
-    '× the sum of the parts; relevance is the classic score (0 to 1); match says how well a memory '
-    'fits the query, from 0 (no better than any text) to 1, comparable between queries.';
+    'min_match, include_ended, stale (false: without the unimportant memories that nobody has used '
+    'for long, true: those only); asked_at (when the query was asked, for "last week"; default '
+    'as_of, or now), dates (false: such words favor nothing). as_of replays what was known. score '
+    '= decay × the sum of the parts; relevance is the classic score (0 to 1); match says how well '
+    'a memory fits the query, from 0 (no better than any text) to 1, comparable between queries.';

@@ -564,10 +564,12 @@ comment on column recall.settings.demotion_accesses_per_hour is
     'It is, and expires, when accesses ÷ hours since the last one are below this; 0: never. What '
     'was never accessed just lives its life.';
 comment on column recall.settings.decay_importance is
-    'Memories without an expiry that are less important than this decay (0 to 0.5). A change '
-    'holds for memories that are written or change their importance from then on.';
+    'Memories that are less important than this decay: unused for decay_idle, they are stale and '
+    'left out of contexts, but for instructions, and without an expiry they get one (0 to 0.5; 0: '
+    'none is). A change holds for contexts at once, for the expiry of memories that are written or '
+    'change their importance from then on.';
 comment on column recall.settings.decay_idle is
-    'Time without an access after which they do (at least an hour).';
+    'Time without an access after which they do (at least an hour); a use ends it.';
 comment on column recall.settings.decay_lifetime is 'What is left of their life then.';
 comment on column recall.settings.history_retention is
     'How long months of history are kept after their end, at least (a day or more); until the '

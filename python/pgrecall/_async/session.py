@@ -240,7 +240,8 @@ class AsyncChatSession:
         """Compile the messages of the next call, within the model's budget.
 
         What was compiled beside the messages is in `last_context`. That memories were used is
-        recorded in the background.
+        recorded in the background. Stale memories (of little importance, unused for a month) are
+        left out, but for instructions and `memory_ids`; a `filter` with "stale" chooses.
 
         With a reranker, memories are packed in its order: the 90 best of a search, of which it sees
         the first 30, go in as `memory_ids`. It does not touch the quoted turns of `recalled`. When
@@ -388,6 +389,7 @@ class AsyncChatSession:
         )
         if hits is not None:
             options["memory_ids"] = [hit.memory_id for hit in hits]
+            options["filter"] = {"stale": False, **(options.get("filter") or {})}
         call = Call.of(
             function,
             user_id=self.user_id,
@@ -419,7 +421,11 @@ class AsyncChatSession:
         is_sealed = await memory._sealing(self.user_id) is not None
         if ordered_by is None and not is_sealed:
             return None
-        given = {"session_id": str(self.session_id), **(options.get("filter") or {})}
+        given = {
+            "session_id": str(self.session_id),
+            "stale": False,
+            **(options.get("filter") or {}),
+        }
         given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
         least = least_match(options) or 0
         hits = [

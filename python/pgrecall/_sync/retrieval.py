@@ -61,7 +61,7 @@ class Retrieval(Memories):
             limit: how many at most.
             filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source,
                 source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
-                valid_at, min_similarity, min_match, include_ended.
+                valid_at, min_similarity, min_match, include_ended, stale.
             as_of: search what was known then.
             asked_at: when the query was asked, for "last week" and its like; None is `as_of`, or
                 now. Days are those of the user's setting time_zone (encrypted users: UTC).

@@ -1,0 +1,24 @@
+-- Return a filter with the borders by which its key stale tells memories apart.
+create or replace function recall._stale_filter(
+    p_filter   recall.memory_filter,
+    p_stale    boolean,
+    p_as_of    timestamptz,
+    p_settings recall.settings
+)
+returns recall.memory_filter
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    p_filter.stale            := p_stale;
+    p_filter.stale_importance := p_settings.decay_importance;
+    p_filter.stale_before     := coalesce(p_as_of, now()) - p_settings.decay_idle;
+    return p_filter;
+end;
+$function$;
+
+comment on function recall._stale_filter(recall.memory_filter, boolean, timestamptz,
+    recall.settings) is
+    'A filter by staleness: less important than decay_importance, untouched for decay_idle.';
