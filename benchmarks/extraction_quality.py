@@ -29,6 +29,7 @@ from extraction_scoring import (
     Judgment,
     Outcome,
     Score,
+    Standing,
     Transcript,
     by_category,
     judge,
@@ -40,7 +41,10 @@ from target import database
 
 KINDS = ("extract", "embed")  # what makes memories; summaries would only cost
 BEFORE = timedelta(days=7)  # when what is known was said
-SHOWN = ("precision", "recall", "hallucination_rate", "duplicate_rate", "state")
+SHOWN = (
+    "precision", "recall", "hallucination_rate", "duplicate_rate", "state", "importance", "kind",
+    "confidence",
+)  # fmt: skip
 MICROCENTS = 100_000_000  # in a dollar
 
 Judged = list[tuple[Transcript, Outcome, Judgment]]
@@ -167,7 +171,9 @@ def run(
         session = chat.refresh()
     # These talks are long past, so that what is kept for a day only may have expired by now.
     active = db.execute(
-        """select m.memory_id, m.content
+        """select m.memory_id, m.content, m.kind, m.importance,
+                  case when m.confidence >= 0.8 then 'high'
+                       when m.confidence >= 0.5 then 'medium' else 'low' end
              from recall.memory_store as m
             where m.user_id = %s
               and m.kind <> 'episode'
@@ -179,12 +185,13 @@ def run(
     if error is None and not done.done.get("extract"):
         error = "no extraction was done"
     return Outcome(
-        known=tuple(content for memory_id, content in active if memory_id in known),
-        new=tuple(content for memory_id, content in active if memory_id not in known),
+        known=tuple(content for memory_id, content, *_ in active if memory_id in known),
+        new=tuple(content for memory_id, content, *_ in active if memory_id not in known),
         error=error,
         prompt_tokens=session.total_prompt_tokens,
         completion_tokens=session.total_completion_tokens,
         microcents=session.total_cost_microcents,
+        standings={content: Standing(*rest) for _, content, *rest in active},
     )
 
 
@@ -207,6 +214,7 @@ def report(model: str, judged: Judged, has_price: bool, seconds: float) -> dict[
                 ],
                 "missed": list(judgment.missed),
                 "wrong_states": list(judgment.wrong_states),
+                "misrated": list(judgment.misrated),
                 **judgment.score.figures(),
             }
             for transcript, outcome, judgment in judged
@@ -215,7 +223,7 @@ def report(model: str, judged: Judged, has_price: bool, seconds: float) -> dict[
 
 
 def table(document: Mapping[str, Any]) -> Iterator[str]:
-    heads = ("precision", "recall", "halluc.", "dupl.", "state")
+    heads = ("precision", "recall", "halluc.", "dupl.", "state", "import.", "kind", "conf.")
     yield f"{'':24}{'talks':>6}{'failed':>8}{'stored':>8}" + "".join(f"{h:>11}" for h in heads)
     for name, figures in [*document["categories"].items(), ("all", document["all"])]:
         yield (
@@ -242,6 +250,8 @@ def what_went_wrong(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"{item['name']}: missed: {text}"
         for text in item["wrong_states"]:
             yield f"{item['name']}: wrong state: {text}"
+        for text in item["misrated"]:
+            yield f"{item['name']}: misrated: {text}"
 
 
 def percent(figure: float | None) -> str:

@@ -9,13 +9,19 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 TRANSCRIPTS = Path(__file__).with_name("extraction")
+KINDS = frozenset(
+    [
+        "fact", "preference", "goal", "decision", "context", "feedback", "personal", "instruction",
+    ]
+)  # fmt: skip
+CONFIDENCES = frozenset(("high", "medium", "low"))
 LETTER = r"[0-9a-z_\u00df-\u052f]"  # of scripts that set words apart
 DATE = re.compile(r"\d{4}(-\d\d){1,2}")
 COMMON = frozenset(
@@ -70,11 +76,17 @@ class Fact:
         words: a text says it when it holds one alternative of each; alternatives are separated
             by `|`, and `*` stands for any ending.
         unless: none of which it may hold.
+        importance: what a memory that says it must have at least.
+        kinds: of which its kind must be one; any without.
+        confidences: of which its confidence must be one (high, medium, low); any without.
     """
 
     reference: str
     words: tuple[str, ...]
     unless: tuple[str, ...] = ()
+    importance: float = 0.0
+    kinds: tuple[str, ...] = ()
+    confidences: tuple[str, ...] = ()
 
     def is_said_by(self, text: str) -> bool:
         """Whether a text says it."""
@@ -82,6 +94,15 @@ class Fact:
         return all(pattern(word).search(plain) for word in self.words) and not any(
             pattern(word).search(plain) for word in self.unless
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a memory is stored, beside its text: kind, importance, and confidence as a word."""
+
+    kind: str
+    importance: float
+    confidence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +146,7 @@ class Outcome:
         known: active memories that were known before.
         new: active memories that were not, oldest first; episodes left out.
         error: why nothing was extracted, or None.
+        standings: of active memories, by their texts; a text without one is not judged by it.
         prompt_tokens: of all questions.
         completion_tokens: of all answers.
         microcents: what they cost.
@@ -136,6 +158,7 @@ class Outcome:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     microcents: int = 0
+    standings: Mapping[str, Standing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +179,12 @@ class Score:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     microcents: int = 0
+    importances: int = 0
+    right_importances: int = 0
+    kinds: int = 0
+    right_kinds: int = 0
+    confidences: int = 0
+    right_confidences: int = 0
 
     def __add__(self, other: Score) -> Score:
         return Score(
@@ -187,6 +216,21 @@ class Score:
         """Share of the known facts that ended, or stayed, as they should."""
         return ratio(self.right_states, self.states)
 
+    @property
+    def importance(self) -> float | None:
+        """Share of the facts found with a least importance whose memory is as important."""
+        return ratio(self.right_importances, self.importances)
+
+    @property
+    def kind(self) -> float | None:
+        """Share of the facts found with a kind whose memory is of that kind."""
+        return ratio(self.right_kinds, self.kinds)
+
+    @property
+    def confidence(self) -> float | None:
+        """Share of the facts found with a confidence whose memory has that confidence."""
+        return ratio(self.right_confidences, self.confidences)
+
     def figures(self) -> dict[str, float | int | None]:
         """Return counts and figures, for a file."""
         counts = {item.name: getattr(self, item.name) for item in fields(Score)}
@@ -196,6 +240,9 @@ class Score:
             "hallucination_rate": self.hallucination_rate,
             "duplicate_rate": self.duplicate_rate,
             "state": self.state,
+            "importance": self.importance,
+            "kind": self.kind,
+            "confidence": self.confidence,
         }
 
 
@@ -208,12 +255,14 @@ class Judgment:
         memories: each new memory with right, allowed, duplicate, extra, forbidden or unsupported.
         missed: references of expected facts that nothing says.
         wrong_states: known contents that should have ended, and kept facts that are gone.
+        misrated: what is wrong with the kind, importance or confidence of facts found.
     """
 
     score: Score
     memories: tuple[tuple[str, str], ...]
     missed: tuple[str, ...]
     wrong_states: tuple[str, ...]
+    misrated: tuple[str, ...] = ()
 
 
 def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
@@ -244,6 +293,7 @@ def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
     missed = [fact.reference for fact in transcript.expected if fact not in found]
     stale = [text for text in transcript.ended if text in outcome.known]
     lost = [fact.reference for fact in transcript.kept if fact not in covered]
+    rated, misrated = judge_standings(transcript, outcome, memories)
     verdicts = [verdict for _, verdict in memories]
     states = len(transcript.ended) + len(transcript.kept)
     # The repetition of something merely allowed counts as a duplicate, not as right.
@@ -267,11 +317,51 @@ def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
             prompt_tokens=outcome.prompt_tokens,
             completion_tokens=outcome.completion_tokens,
             microcents=outcome.microcents,
-        ),
+        )
+        + rated,
         tuple(memories),
         tuple(missed),
         tuple(stale + lost),
+        misrated,
     )
+
+
+def judge_standings(
+    transcript: Transcript, outcome: Outcome, memories: Sequence[tuple[str, str]]
+) -> tuple[Score, tuple[str, ...]]:
+    """Compare how the expected facts are stored with how they should be.
+
+    Of several memories that say a fact one suffices, which need not be the same for each demand.
+    """
+    counts: dict[str, int] = {}
+    misrated = []
+    for fact in transcript.expected:
+        stored = [
+            outcome.standings[text]
+            for text, verdict in memories
+            if verdict != "forbidden" and text in outcome.standings and fact.is_said_by(text)
+        ]
+        if not stored:
+            continue
+        demands = (
+            ("importance", fact.importance > 0, [item.importance for item in stored],
+             lambda given, least=fact.importance: given >= least - 1e-6,
+             f"at least {fact.importance}"),
+            ("kind", bool(fact.kinds), [item.kind for item in stored],
+             fact.kinds.__contains__, " or ".join(fact.kinds)),
+            ("confidence", bool(fact.confidences), [item.confidence for item in stored],
+             fact.confidences.__contains__, " or ".join(fact.confidences)),
+        )  # fmt: skip
+        for name, is_asked, given, is_met, asked in demands:
+            if not is_asked:
+                continue
+            is_right = any(map(is_met, given))
+            counts[f"{name}s"] = counts.get(f"{name}s", 0) + 1
+            counts[f"right_{name}s"] = counts.get(f"right_{name}s", 0) + is_right
+            if not is_right:
+                found = ", ".join(map(str, given))
+                misrated.append(f"{fact.reference}: {name} is {found}, not {asked}")
+    return Score(**counts), tuple(misrated)
 
 
 def by_category(judged: Iterable[tuple[Transcript, Judgment]]) -> dict[str, Score]:
@@ -367,9 +457,26 @@ def read_transcript(category: str, item: Mapping[str, Any]) -> Transcript:
 def read_facts(items: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
     facts = []
     for item in items:
-        if unknown := set(item) - {"reference", "words", "not"}:
+        if unknown := set(item) - {
+            "reference", "words", "not", "importance", "kinds", "confidences"
+        }:  # fmt: skip
             raise ValueError(f"unknown keys {sorted(unknown)}")
         if isinstance(item["words"], str) or not item["words"]:
             raise ValueError(f"words is a list of at least one: {item['words']!r}")
-        facts.append(Fact(item["reference"], tuple(item["words"]), tuple(item.get("not", ()))))
+        importance = item.get("importance", 0.0)
+        if not 0 <= importance <= 1:
+            raise ValueError(f"importance is {importance!r}, not from 0 to 1")
+        for key, known in (("kinds", KINDS), ("confidences", CONFIDENCES)):
+            if strangers := set(item.get(key, ())) - known:
+                raise ValueError(f"{key}: unknown {sorted(strangers)}")
+        facts.append(
+            Fact(
+                item["reference"],
+                tuple(item["words"]),
+                tuple(item.get("not", ())),
+                importance,
+                tuple(item.get("kinds", ())),
+                tuple(item.get("confidences", ())),
+            )
+        )
     return tuple(facts)

@@ -15,6 +15,7 @@ from extraction_scoring import (
     Fact,
     Outcome,
     Score,
+    Standing,
     Transcript,
     by_category,
     is_supported,
@@ -30,7 +31,7 @@ CATEGORIES = {
     "preferences", "goals", "corrections", "contradictions", "small talk", "sarcasm",
     "assistant only", "third persons", "dates", "injected instructions", "multilingual",
     "tool outputs", "hypotheticals", "negations", "lists", "changing slots", "endings",
-    "repetition",
+    "repetition", "texts",
 }  # fmt: skip
 
 
@@ -71,8 +72,14 @@ def test_the_references_are_a_perfect_answer() -> None:
         kept = [memory["content"] for memory in transcript.known
                 if memory["content"] not in transcript.ended]  # fmt: skip
         said = [fact.reference for fact in transcript.expected]
-        judgment = judge(transcript, Outcome(tuple(kept), tuple(said)))
+        standings = {
+            fact.reference: Standing((*fact.kinds, "fact")[0], fact.importance,
+                                     (*fact.confidences, "high")[0])
+            for fact in transcript.expected
+        }  # fmt: skip
+        judgment = judge(transcript, Outcome(tuple(kept), tuple(said), standings=standings))
         assert [verdict for _, verdict in judgment.memories] == ["right"] * len(said)
+        assert judgment.misrated == ()
         assert judgment.missed == judgment.wrong_states == ()
 
 
@@ -84,6 +91,9 @@ def test_the_references_are_a_perfect_answer() -> None:
         ({"expected": [{"reference": "x", "words": []}]}, "words is a list"),
         ({"expected": [{"words": ["x"]}]}, "reference"),
         ({"expected": [{"reference": "x", "words": ["x"], "nott": []}]}, "nott"),
+        ({"expected": [{"reference": "x", "words": ["x"], "importance": 2}]}, "importance is 2"),
+        ({"expected": [{"reference": "x", "words": ["x"], "kinds": ["hobby"]}]}, "hobby"),
+        ({"expected": [{"reference": "x", "words": ["x"], "confidences": ["0.9"]}]}, "0.9"),
         ({"ended": ["User likes tea."]}, "not known"),
         ({"at": "soon"}, "soon"),
     ],
@@ -259,6 +269,72 @@ def test_scores_add_up() -> None:
     assert total + Score() == total
 
 
+# How it is stored
+
+RATED = Transcript(
+    "talk", "tea", ({"role": "user", "content": "I like tea and I am a baker."},),
+    expected=(
+        Fact("User likes tea.", ("tea",), (), 0.6, ("preference",), ("high",)),
+        Fact("User is a baker.", ("baker",), (), 0.8),
+        Fact("User has a dog.", ("dog",), (), 0.5),
+    ),
+    forbidden=(Fact("User likes black tea.", ("black",)),),
+)  # fmt: skip
+TEA, BAKER = "User likes tea.", "User is a baker."
+
+
+def rated(**standings: Standing) -> tuple[list[float | None], tuple[str, ...]]:
+    names = {"tea": TEA, "baker": BAKER, "leaves": "User likes tea leaves.",
+             "black": "User likes black tea."}  # fmt: skip
+    stored = {names[name]: standing for name, standing in standings.items()}
+    judgment = judge(RATED, Outcome((), tuple(stored), standings=stored))
+    score = judgment.score
+    return [score.importance, score.kind, score.confidence], judgment.misrated
+
+
+def test_importance_kind_and_confidence_as_asked() -> None:
+    tea = Standing("preference", 0.6, "high")
+    assert rated(tea=tea, baker=Standing("goal", 0.9, "low")) == ([1, 1, 1], ())
+    assert rated(tea=tea) == ([1, 1, 1], ()), "what was not found is missed, not misrated"
+
+
+def test_importance_below_the_minimum_is_a_miss() -> None:
+    figures, misrated = rated(
+        tea=Standing("fact", 0.59, "medium"), baker=Standing("fact", 0.8, "low")
+    )
+    assert figures == [0.5, 0, 0]
+    assert misrated == (
+        "User likes tea.: importance is 0.59, not at least 0.6",
+        "User likes tea.: kind is fact, not preference",
+        "User likes tea.: confidence is medium, not high",
+    )
+
+
+def test_one_of_several_memories_suffices_but_no_forbidden_one() -> None:
+    low, high = Standing("fact", 0.1, "high"), Standing("preference", 0.7, "low")
+    assert rated(tea=low, leaves=high) == ([1, 1, 1], ())
+    assert rated(tea=low, black=high)[0] == [0, 0, 1]
+
+
+def test_without_a_standing_nothing_is_judged() -> None:
+    judgment = judge(RATED, Outcome((), (TEA, BAKER)))
+    assert (judgment.score.found, judgment.score.importances, judgment.misrated) == (2, 0, ())
+    assert judgment.score.importance is None
+
+
+def test_the_texts_ask_for_importance_kind_and_confidence() -> None:
+    """Every expected fact of the texts' own cases says how it must be stored."""
+    texts = [item for item in SET if item.category == "texts"]
+    assert len(texts) >= 12
+    facts = [fact for item in texts for fact in item.expected]
+    assert all(fact.importance > 0 and fact.kinds and fact.confidences for fact in facts)
+    assert {kind for fact in facts for kind in fact.kinds} >= {
+        "fact", "preference", "goal", "decision", "context", "feedback", "personal", "instruction",
+    }  # fmt: skip
+    by_name = {item.name: item.expected[0].importance for item in texts if item.expected}
+    assert (by_name["authentic resume"], by_name["CTO role"]) == (0.6, 0.8)
+
+
 # The command
 
 
@@ -276,9 +352,10 @@ ANSWERS = {
     "left Siemens": [fact("User works at Voltaro.", 1, slot="employer")],
     "stopped using Notion": [fact("User stopped using Notion.", 1)],
     "That worked": [],
+    "CTO role": [fact("User wants a CTO role at an early-stage fintech startup.", 1)],
 }  # fmt: skip
 DECISIONS = {"User switched the side": ("UPDATE", 1), "User stopped using": ("DELETE", 1)}
-SAID = ("database", "sister's allergy", "new employer", "stopped using", "thanks")
+SAID = ("database", "sister's allergy", "new employer", "stopped using", "thanks", "CTO role")
 
 
 def answer(request: Request) -> Scripted:
@@ -299,7 +376,7 @@ def test_the_command(
     server: TestServer, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Five transcripts through worker and database: the table, the file, and what went wrong."""
+    """Six transcripts through worker and database: the table, the file, and what went wrong."""
     path = tmp_path / "eval.json"
     monkeypatch.setenv("EVAL_MODEL", "gpt-4o-mini")
     with scripted_openai(respond=answer) as openai:
@@ -314,22 +391,30 @@ def test_the_command(
     found = {item["name"]: item for item in document["transcripts"]}
     assert status == 0
     assert set(found) == set(SAID)
-    assert [item["error"] for item in found.values()] == [None] * 5
+    assert [item["error"] for item in found.values()] == [None] * 6
     assert [memory["verdict"] for memory in found["sister's allergy"]["memories"]] == [
         "right", "unsupported",
     ]  # fmt: skip
     assert found["database"]["memories"][0]["verdict"] == "right"
     every = document["all"]
-    assert (every["stored"], every["right"], every["expected"], every["found"]) == (4, 3, 3, 3)
-    assert (every["precision"], every["recall"]) == (0.75, 1.0)
-    assert (every["hallucination_rate"], every["duplicate_rate"]) == (0.25, 0.0)
+    assert (every["stored"], every["right"], every["expected"], every["found"]) == (5, 4, 4, 4)
+    assert (every["precision"], every["recall"]) == (0.8, 1.0)
+    assert (every["hallucination_rate"], every["duplicate_rate"]) == (0.2, 0.0)
     assert (every["states"], every["right_states"]) == (3, 3)
     assert every["prompt_tokens"] == 1000 * asked
     assert every["completion_tokens"] == 100 * asked
     assert every["microcents"] > 0
     assert "sister's allergy: unsupported: User owns a yacht in Monaco." in output
-    assert re.search(r"(?m)^third persons +1 +0 +2 +50\.0 % +100\.0 % +50\.0 % +0\.0 % +-$", output)
-    assert re.search(r"(?m)^all +5 +0 +4 +75\.0 % +100\.0 % +25\.0 % +0\.0 % +100\.0 %$", output)
+    assert re.search(
+        r"(?m)^third persons +1 +0 +2 +50\.0 % +100\.0 % +50\.0 % +0\.0 %( +-){4}$", output
+    )
+    assert re.search(r"(?m)^all +6 +0 +5 +80\.0 % +100\.0 % +20\.0 % +0\.0 % +100\.0 %"
+                     r" +0\.0 % +0\.0 % +100\.0 %$", output)  # fmt: skip
+    goal = "CTO role: misrated: User looks for a CTO role at an early-stage fintech startup (seed"
+    assert f"{goal} or Series A, under 30 people).: importance is 0.6, not at least 0.8" in output
+    assert "kind is fact, not goal" in output
+    assert found["CTO role"]["importance"] == 0
+    assert found["CTO role"]["confidence"] == 1
     assert "dollars" in output
 
 
@@ -345,7 +430,7 @@ def test_a_failed_extraction_is_said(
     output = capsys.readouterr().out
     assert status == 1
     assert re.search(r"(?m)^database: failed: .*wrong key", output)
-    assert re.search(r"(?m)^contradictions +1 +1 +0 +- +0\.0 % +- +- +0\.0 %$", output)
+    assert re.search(r"(?m)^contradictions +1 +1 +0 +- +0\.0 % +- +- +0\.0 %( +-){3}$", output)
     assert "the price is not known" in output
 
 
