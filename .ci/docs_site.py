@@ -20,6 +20,20 @@ FOLDER = "project"
 LINK = re.compile(r"(\]\()([^()#\s]+)((?:#[^()\s]*)?\))")
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages of the modules below the index of functions, in its order."""
+    index = (ROOT / "docs" / "reference" / "sql.md").read_text(encoding="utf-8")
+    pages = re.findall(r"(?m)^## \[\w+\]\((.+)\)$", index)
+    for section in config.nav or []:
+        for title, entries in section.items():
+            if title == "Reference":
+                place = entries.index("reference/sql.md")
+                entries[place] = {
+                    "SQL functions": ["reference/sql.md", *(f"reference/{page}" for page in pages)]
+                }
+    return config
+
+
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add every file that a page links to, and those that it links to in turn."""
     waiting = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
