@@ -676,6 +676,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/_take_answer.sql
 \ir ../functions/jobs/_take_error.sql
 \ir ../functions/jobs/_take_vectors.sql
+\ir ../functions/jobs/_text_vectors.sql
 \ir ../functions/jobs/_token_number.sql
 \ir ../functions/jobs/_try_lock_job.sql
 \ir ../functions/jobs/_turns_json.sql

@@ -79,6 +79,21 @@ def test_an_erasure_discards_the_state_of_jobs(
     assert spans == 1, "late answers left nothing"
 
 
+def test_an_erasure_discards_vectors(db: Connection, user: uuid.UUID) -> None:
+    """They are kept between two batches, and beside them which texts they belong to."""
+    ids = [remember(db, user, f"User owns bicycle number {n}")["memory_id"] for n in range(3)]
+    db.execute("delete from recall.jobs")
+    call(db, "enqueue_job", p_user_id=user, p_kind="embed")
+    job = claim(db, "embed")
+    request = ask(db, job, embed_batch=2)
+    ask(db, job, answered(request, scripted), embed_batch=2)
+    state = "select work is null as is_new, cardinality(vectors) from recall.jobs where job_id = %s"
+    assert rows(db, state, [job["job_id"]]) == [{"is_new": False, "cardinality": 2}]
+    call(db, "retract_memory", p_user_id=user, p_memory_id=ids[2])
+    assert rows(db, state, [job["job_id"]]) == [{"is_new": True, "cardinality": None}]
+    assert ask(db, job, embed_batch=2)["inputs"] == request["inputs"]
+
+
 @pytest.mark.parametrize("erasure", ["forget_user", "forget_session", "replay_erasures"])
 def test_an_erased_job_is_gone(db: Connection, user: uuid.UUID, erasure: str) -> None:
     world = world_of(db, user)
@@ -117,7 +132,7 @@ def test_an_import_takes_no_state(db: Connection, user: uuid.UUID, server: TestS
     (exported,) = call(db, "export_user", p_user_id=user)
     document = exported["export_user"]
     (job,) = (row for row in document["tables"]["jobs"] if row["kind"] == "extract")
-    assert {"work", "lease"}.isdisjoint(job)
+    assert {"work", "vectors", "lease"}.isdisjoint(job)
     job["work"] = {"made": {"candidates": "none of these"}}
     call(db, "forget_user", p_user_id=user)
     call(db, "import_user", p_user_id=user, p_document=document)

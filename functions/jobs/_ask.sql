@@ -51,7 +51,7 @@ begin
             'purpose', v_request -> 'purpose', 'model', v_request -> 'model',
             'keep', p_step #> '{chat,keep}', 'schema', p_step #> '{chat,schema}');
     else
-        v_request  := recall._embed_request(p_work, p_step -> 'embed', v_settings);
+        v_request  := recall._embed_request(p_work, p_step -> 'embed');
         v_question := jsonb_build_object(
             'purpose', 'embed', 'model', v_request -> 'model',
             'count', jsonb_array_length(v_request -> 'inputs'), 'keep', p_step #> '{embed,keep}');
@@ -65,6 +65,7 @@ begin
     update recall.jobs as j
        set work        = (p_work - '{span,raw,answered}'::text[])
                          || jsonb_build_object('question', v_question),
+           vectors     = p_job.vectors,
            lease_until = greatest(j.lease_until, v_now + j.lease)
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;

@@ -29,8 +29,7 @@ begin
     -- Vectors of another embedding model are of no use since settings name a new one.
     if v_work ? 'embedder' and v_work ->> 'embedder' <> (select s.embedding_model
                                                            from recall.settings as s) then
-        v_work := (v_work - 'embedder') || jsonb_build_object(
-            'made', (v_work -> 'made') - '{vectors,done}'::text[]);
+        v_work := (v_work - 'embedder') || jsonb_build_object('made', (v_work -> 'made') - 'done');
     end if;
     return v_work || jsonb_build_object(
         'is_sealed', v_is_sealed,

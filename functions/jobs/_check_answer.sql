@@ -1,7 +1,8 @@
 -- Refuse what is no answer to a request.
 -- The value null is one: the worker of an encrypted user found no JSON in what the model said.
 -- A JSON null is no answer at all. A model that was stopped before it said anything has a
--- finish_reason, and its content is null.
+-- finish_reason, and its content is null. Of vectors only the nesting is checked here, a tenth of
+-- the work: _take_vectors reads their numbers, and nothing else of them is stored.
 -- Raises  RC003.
 create or replace function recall._check_answer(
     p_answer jsonb
@@ -18,7 +19,10 @@ begin
     if coalesce(p_answer, 'null') = 'null' then
         return;
     end if;
-    perform recall._check_json(p_answer, 'p_answer');
+    perform recall._check_json(
+        case when jsonb_typeof(p_answer -> 'vectors') = 'array'
+                  and not jsonb_path_exists(p_answer -> 'vectors', 'strict $.**{3}')
+             then p_answer - 'vectors' else p_answer end, 'p_answer');
     perform recall._check_keys(
         p_answer, '{request_id,content,value,finish_reason,refusal,usage,model,latency_ms,vectors,'
                   'error}', 'p_answer');

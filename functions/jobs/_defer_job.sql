@@ -15,6 +15,7 @@ set search_path from current
 as $function$
 declare
     v_run_at constant timestamptz := coalesce(p_run_at, clock_timestamp());
+    v_work   constant jsonb := recall._kept_work(p_work);
     v_job    recall.jobs := p_job;
 begin
     if p_run_at is not null then
@@ -22,7 +23,8 @@ begin
     end if;
     update recall.jobs as j
        set attempts = v_job.attempts,
-           work     = recall._kept_work(p_work)
+           work     = v_work,
+           vectors  = case when v_work ? 'embedder' then p_job.vectors end
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     perform recall._return_job(v_job, v_run_at, p_reason);

@@ -2,9 +2,8 @@
 -- A text longer than the embedder reads is cut: a token has three characters or more in most texts,
 -- and an endpoint that finds one too long says so.
 create or replace function recall._embed_request(
-    p_work     jsonb,
-    p_embed    jsonb,
-    p_settings recall.settings
+    p_work  jsonb,
+    p_embed jsonb
 )
 returns jsonb
 language plpgsql
@@ -13,23 +12,22 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_made  constant integer := coalesce(jsonb_array_length(p_work #> '{made,vectors}'), 0);
     v_batch constant integer := coalesce((p_work #>> '{worker,embed_batch}')::integer, 64);
     v_chars constant integer := least(recall._embed_window(p_work)::bigint * 3, 1000000);
 begin
     return (
         select jsonb_build_object(
-                   'type', 'embed', 'purpose', 'embed', 'model', p_settings.embedding_model,
+                   'type', 'embed', 'purpose', 'embed',
+                   'model', p_work #> '{worker,embedding_model}',
                    'inputs', jsonb_agg(
                        case when jsonb_typeof(e.item) = 'string'
                             then to_jsonb(left(e.item #>> '{}', v_chars))
                             else e.item || jsonb_build_object('max_characters', v_chars) end
                        order by e.place))
           from jsonb_array_elements(p_embed -> 'texts') with ordinality as e (item, place)
-         where e.place > v_made
-           and e.place <= v_made + v_batch);
+         where e.place <= v_batch);
 end;
 $function$;
 
-comment on function recall._embed_request(jsonb, jsonb, recall.settings) is
+comment on function recall._embed_request(jsonb, jsonb) is
     'The next batch of a step''s texts as an embed request.';

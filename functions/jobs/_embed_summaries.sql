@@ -1,8 +1,9 @@
--- recall._embed_summaries(user, vectors, settings)
+-- Store late vectors of a user's live summaries.
 -- A summary that was replaced meanwhile, or got its vector elsewhere, is passed by.
 create or replace function recall._embed_summaries(
     p_user_id  uuid,
-    p_vectors  jsonb,
+    p_texts    jsonb,
+    p_vectors  halfvec[],
     p_settings recall.settings
 )
 returns void
@@ -16,20 +17,13 @@ begin
     update recall.session_summaries as s
        set embedding       = v.embedding,
            embedding_model = p_settings.embedding_model
-      from (
-            select (e.item ->> 'summary_id')::uuid as summary_id,
-                   recall._embedding_from_json(e.item -> 'embedding',
-                                               'summary ' || (e.item ->> 'summary_id'))
-                       as embedding
-              from jsonb_array_elements(p_vectors) as e (item)
-           ) as v
+      from recall._text_vectors(p_texts, p_vectors, 'summaries') as v
      where s.user_id    = p_user_id
-       and s.summary_id = v.summary_id
+       and s.summary_id = v.id::uuid
        and s.ended_at is null
-       and s.embedding_model is distinct from p_settings.embedding_model
-       and v.embedding is not null;
+       and s.embedding_model is distinct from p_settings.embedding_model;
 end;
 $function$;
 
-comment on function recall._embed_summaries(uuid, jsonb, recall.settings) is
+comment on function recall._embed_summaries(uuid, jsonb, halfvec[], recall.settings) is
     'Store late vectors of a user''s live summaries.';

@@ -17,10 +17,13 @@ declare
         when p_work #> '{failure,is_ours}' = 'true' and p_work -> 'is_sealed' = 'true'
             then left(p_work #>> '{failure,error}', 2000)
         else recall._error_text(p_job.user_id, p_work #>> '{failure,error}') end;
+    v_work     constant jsonb   := case
+        when not v_is_final and p_work #> '{failure,is_malformed}' is distinct from 'true'
+        then recall._kept_work(p_work) end;
 begin
     update recall.jobs as j
-       set work = case when v_is_final or p_work #> '{failure,is_malformed}' = 'true' then null
-                       else recall._kept_work(p_work) end
+       set work    = v_work,
+           vectors = case when v_work ? 'embedder' then p_job.vectors end
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     perform recall._return_job(p_job, clock_timestamp() + recall._backoff(p_job.attempts), v_error,

@@ -39,8 +39,9 @@ begin
        and h.turn_index <= v_through
        and not h.turn_index <@ v_session.retracted_turns;
 
-    perform recall._write_summary(v_session, 'compaction', 1, v_through, p_result, v_tokens,
-                                  p_job.work #> '{made,made_by}');
+    perform recall._write_summary(v_session, 'compaction', 1, v_through,
+                                  p_result ->> 'content', p_job.vectors[1],
+                                  v_tokens, p_job.work #> '{made,made_by}');
     update recall.sessions as s
        set compacted_through_turn = v_through,
            active_tokens          = s.active_tokens - v_tokens,

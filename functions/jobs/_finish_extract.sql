@@ -37,7 +37,7 @@ begin
         p_result -> 'decisions');
     perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);
     v_embeddings := recall._candidate_embeddings(
-        v_decisions, recall._embeddings_from_json(p_result -> 'embeddings'));
+        v_decisions, case when p_result ? 'embedding_model' then p_job.vectors end);
 
     if v_decisions <> '[]' then
         perform recall._apply_decisions(p_job.user_id, v_session, v_decisions, v_embeddings,

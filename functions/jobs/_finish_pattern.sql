@@ -17,16 +17,15 @@ as $function$
 declare
     v_settings  recall.settings := recall._settings(p_job.user_id);
     v_content   jsonb           := nullif(p_result -> 'content', 'null');
-    v_embedding halfvec;
+    v_embedding halfvec         := p_job.vectors[1];
     v_episodes  recall.memory_store[];
     v_known     recall.memory_store;
 begin
     if v_content is not null then
         perform recall._check_candidates(
-            jsonb_build_array(p_result - '{solutions,pattern_id,embedding}'::text[]), 'pattern',
+            jsonb_build_array(p_result - '{solutions,pattern_id}'::text[]), 'pattern',
             '{}', v_settings);
     end if;
-    v_embedding := recall._embedding_from_json(p_result -> 'embedding', 'the pattern''s embedding');
     perform recall._lock_user_and_bump_revision(p_job.user_id);
     v_episodes := recall._active_episodes(
         p_job.user_id, recall._payload_memories(p_job.payload), v_settings);

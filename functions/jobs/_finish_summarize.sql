@@ -15,8 +15,8 @@ begin
     if p_result ? 'content' then
         perform recall._write_summary(
             recall._lock_session(p_job.user_id, p_job.session_id), 'rolling', 1,
-            (p_result ->> 'through_turn')::integer, p_result,
-            p_made_by => p_job.work #> '{made,made_by}');
+            (p_result ->> 'through_turn')::integer, p_result ->> 'content',
+            p_job.vectors[1], p_made_by => p_job.work #> '{made,made_by}');
     end if;
     return true;
 end;

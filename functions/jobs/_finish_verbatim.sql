@@ -33,7 +33,7 @@ begin
         v_candidates := recall._verbatim_candidates(
             v_session, v_through, v_settings, p_result -> 'message_ids');
     end if;
-    v_embeddings := recall._embeddings_from_json(p_result -> 'embeddings');
+    v_embeddings := case when p_result ? 'embedding_model' then p_job.vectors end;
     if v_embeddings is not null
        and cardinality(v_embeddings) <> jsonb_array_length(v_candidates) then
         return false;

@@ -1,10 +1,11 @@
--- recall._index_messages(session, through_turn, vectors, settings) -> do more turns wait?
+-- Make messages of a session searchable up to a turn; tell whether more turns wait.
 -- NULL when the session moved on since the input was read. A message without a vector is still
 -- found by its words. Planned for one partition: a cached plan locks all of them.
 create or replace function recall._index_messages(
     p_session  recall.sessions,
     p_through  integer,
-    p_vectors  jsonb,
+    p_texts    jsonb,
+    p_vectors  halfvec[],
     p_settings recall.settings
 )
 returns boolean
@@ -33,13 +34,8 @@ begin
            e.embedding,
            case when e.embedding is not null then p_settings.embedding_model end
       from recall._searchable_messages(p_session, p_through) as m
-      left join (
-            select (v.item ->> 'turn_index')::integer as turn_index,
-                   recall._embedding_from_json(
-                       v.item -> 'embedding',
-                       format('messages, turn %s', v.item -> 'turn_index')) as embedding
-              from jsonb_array_elements(p_vectors) as v (item)
-           ) as e on e.turn_index = m.turn_index
+      left join recall._text_vectors(p_texts, p_vectors, 'messages') as e
+        on e.id::integer = m.turn_index
     on conflict (user_id, session_id, turn_index) do update
        set search_vector   = excluded.search_vector,
            embedding       = excluded.embedding,
@@ -53,5 +49,6 @@ begin
 end;
 $function$;
 
-comment on function recall._index_messages(recall.sessions, integer, jsonb, recall.settings) is
+comment on function recall._index_messages(recall.sessions, integer, jsonb, halfvec[],
+    recall.settings) is
     'Make a session''s messages searchable up to a turn, with the vectors that were made.';

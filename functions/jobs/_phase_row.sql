@@ -13,11 +13,24 @@ as $function$
 declare
     v_prompt     constant integer := coalesce((p_span ->> 'prompt_tokens')::integer, 0);
     v_completion constant integer := coalesce((p_span ->> 'completion_tokens')::integer, 0);
-    v_span jsonb := p_span;
+    v_model      constant text    := p_span ->> 'model_id';
+    v_span  jsonb := p_span;
+    v_words text;
 begin
-    -- Most spans have nothing to look at, and need no settings.
-    if recall._may_hold_secret(concat_ws(E'\n', v_span ->> 'phase', v_span ->> 'model_id',
-                                         v_span ->> 'error')) then
+    -- Most spans have nothing to look at: they name a step and a model of the price list. The
+    -- pattern takes 3 ms to compile where a merge's words have pushed it out of the 32 that a
+    -- session keeps.
+    v_words := concat_ws(
+        E'\n',
+        case when v_span ->> 'phase' <> all ('{extract,consolidate,summary,merge,verify,pattern,'
+                                             'embed,persist}'::text[]) then v_span ->> 'phase' end,
+        case when v_model is not null and not exists (
+            select from recall.models as m
+             where m.model_id in (v_model, case when starts_with(v_model, 'openai:')
+                                                then substr(v_model, 8) end))
+             then v_model end,
+        v_span ->> 'error');
+    if v_words <> '' and recall._may_hold_secret(v_words) then
         v_span := recall._masked_json(v_span, recall._settings(p_job.user_id));
     end if;
     return row(

@@ -9,16 +9,15 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_lists text[] := array['candidates', 'episodes', 'messages', 'memories', 'merges'];
+    v_lists text[] := array['candidates', 'episodes', 'merges', 'texts'];
 begin
     if not p_result ?| v_lists then
-        v_lists := array['embeddings'];
+        v_lists := array['message_ids'];
     end if;
     return (
-        select coalesce(sum(case when jsonb_typeof(e.value) = 'array'
-                                 then jsonb_array_length(e.value) end), 0)
-               + (p_result ->> 'content' <> '' is true)::integer
+        select count(*)::integer + (p_result ->> 'content' <> '' is true)::integer
           from jsonb_each(p_result) as e
+         cross join lateral jsonb_path_query(e.value, '$[*] ? (@ != null)')
          where e.key = any (v_lists));
 end;
 $function$;

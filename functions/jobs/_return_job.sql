@@ -22,13 +22,14 @@ begin
         update recall.jobs as t
            set attempts   = greatest(t.attempts, p_job.attempts),
                run_at     = greatest(t.run_at, p_run_at),
-               work       = coalesce((
-                   select recall._kept_work(j.work)
-                     from recall.jobs as j
-                    where j.user_id = p_job.user_id
-                      and j.job_id  = p_job.job_id), t.work),
+               work       = coalesce(recall._kept_work(j.work), t.work),
+               vectors    = case when recall._kept_work(j.work) is null then t.vectors
+                                 else j.vectors end,
                last_error = p_error
-         where t.user_id    = p_job.user_id
+          from recall.jobs as j
+         where j.user_id    = p_job.user_id
+           and j.job_id     = p_job.job_id
+           and t.user_id    = p_job.user_id
            and t.kind       = p_job.kind
            and t.dedupe_key = p_job.dedupe_key
            and t.state      = 'ready';

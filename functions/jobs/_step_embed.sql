@@ -1,7 +1,8 @@
 -- Vectors of messages, memories and summaries that have none: a question for each batch that the
 -- worker takes at once.
--- `made` maps what has a vector by now to it; the effect passes by what was embedded or has ended
--- meanwhile. The texts are read again only while there are more of them than one batch.
+-- `made.done` names what the embedder has seen, in the order of the job's vectors; the effect
+-- passes by what was embedded or has ended meanwhile. The texts are read again only while there are
+-- more of them than one batch.
 create or replace function recall._step_embed(
     p_job  recall.jobs,
     p_work jsonb
@@ -17,7 +18,7 @@ declare
     v_keys  constant jsonb   := jsonb '{"messages": "turn_index", "memories": "memory_id",
                                         "summaries": "summary_id"}';
     v_keep  constant jsonb   := p_work #> '{answered,keep}';
-    v_vectors jsonb := coalesce(p_work #> '{made,done}', '{}');
+    v_done    jsonb := coalesce(p_work #> '{made,done}', '[]');
     v_through jsonb := v_keep -> 'through_turn';
     v_input   jsonb;
     v_wanted  jsonb;
@@ -26,11 +27,8 @@ declare
     v_result  jsonb;
 begin
     -- What the embedder made
-    if p_work #> '{made,vectors}' is not null then
-        v_vectors := v_vectors || (
-            select jsonb_object_agg(m.id, m.vector)
-              from rows from (jsonb_array_elements_text(v_keep -> 'ids'),
-                              jsonb_array_elements(p_work #> '{made,vectors}')) as m (id, vector));
+    if cardinality(p_job.vectors) > jsonb_array_length(v_done) then
+        v_done    := v_done || (v_keep -> 'ids');
         v_is_last := v_keep -> 'is_last' = 'true';
     end if;
 
@@ -52,29 +50,25 @@ begin
                   from jsonb_each_text(v_keys) as k
                  cross join lateral jsonb_array_elements(v_input -> k.key)
                                     with ordinality as e (item, place)
-                 where not v_vectors ? (k.key || ' ' || (e.item ->> k.value))
+                 where not v_done ? (k.key || ' ' || (e.item ->> k.value))
                ) as t;
     end if;
     if v_wanted is not null then
         return jsonb_build_object(
-            'made', jsonb_build_object('done', v_vectors),
+            'made', jsonb_build_object('done', v_done),
             'embed', jsonb_build_object('texts', v_texts, 'keep', jsonb_build_object(
                 'ids', v_wanted, 'is_last', v_is_last, 'through_turn', v_through)));
     end if;
 
     -- All of them; what the embedder had no vector for stays without one.
-    select jsonb_object_agg(k.key, (
-               select coalesce(jsonb_agg(jsonb_build_object(
-                          k.value, split_part(v.key, ' ', 2), 'embedding', v.value)), '[]')
-                 from jsonb_each(v_vectors) as v
-                where split_part(v.key, ' ', 1) = k.key
-                  and v.value <> 'null'))
+    select coalesce(jsonb_agg(case when v.vector is not null then v.id end), '[]')
       into v_result
-      from jsonb_each_text(v_keys) as k;
+      from rows from (jsonb_array_elements(v_done), unnest(p_job.vectors)) as v (id, vector);
     return jsonb_build_object(
-        'made', jsonb_build_object('done', v_vectors),
-        'result', v_result || jsonb_strip_nulls(jsonb_build_object(
-            'embedding_model', p_work #> '{embedder}', 'through_turn', v_through)));
+        'made', jsonb_build_object('done', v_done),
+        'result', jsonb_strip_nulls(jsonb_build_object(
+            'texts', v_result, 'embedding_model', p_work -> 'embedder',
+            'through_turn', v_through)));
 end;
 $function$;
 

@@ -50,7 +50,7 @@ begin
     end if;
 
     -- Vectors
-    v_wanted := recall._vectors_wanted(p_work, v_made, (
+    v_wanted := recall._vectors_wanted(p_work, p_job.vectors, (
         select coalesce(jsonb_agg(recall._embed_piece(e.item ->> 'content', v_sealed)
                                   order by e.place), '[]')
           from jsonb_array_elements((v_made -> 'candidates') || (v_made -> 'episodes'))
@@ -61,17 +61,18 @@ begin
 
     -- The second question: what becomes of the candidates that are not settled
     if v_made -> 'is_decided' is distinct from 'true' then
-        v_open := recall._undecided_candidates(v_session, v_made, v_settings);
+        v_open := recall._undecided_candidates(v_session, v_made, p_job.vectors, v_settings);
     end if;
     if v_open <> '[]' then
         return jsonb_build_object('made', v_made, 'items', v_items)
                || recall._consolidation_question(p_work, v_open, v_settings);
     end if;
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
-        v_made - '{made_by,vectors,is_decided}'::text[]
+        v_made - '{made_by,is_decided}'::text[]
         || recall._vectors_result(
-               v_made, jsonb_array_length((v_made -> 'candidates') || (v_made -> 'episodes')),
-               v_settings));
+               p_job.vectors,
+               jsonb_array_length(v_made -> 'candidates')
+               + jsonb_array_length(v_made -> 'episodes'), v_settings));
 end;
 $function$;
 

@@ -88,7 +88,7 @@ begin
     end if;
 
     -- Vectors
-    v_wanted := recall._vectors_wanted(p_work, v_made, (
+    v_wanted := recall._vectors_wanted(p_work, p_job.vectors, (
         select coalesce(jsonb_agg(recall._embed_piece(m.merge ->> 'content', v_sealed)
                                   order by m.place), '[]')
           from jsonb_array_elements(v_made -> 'merges') with ordinality as m (merge, place)));
@@ -96,7 +96,7 @@ begin
            || coalesce(v_wanted, jsonb_build_object('result', jsonb_build_object(
                'merges', v_made -> 'merges', 'refused', v_made -> 'refused')
                || recall._vectors_result(
-                   v_made, jsonb_array_length(v_made -> 'merges'), v_settings)));
+                   p_job.vectors, jsonb_array_length(v_made -> 'merges'), v_settings)));
 end;
 $function$;
 

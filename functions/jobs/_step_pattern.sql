@@ -85,17 +85,12 @@ begin
 
     -- Its vector
     if v_made ->> 'content' is not null then
-        v_wanted := recall._vectors_wanted(p_work, v_made, jsonb_build_array(
+        v_wanted := recall._vectors_wanted(p_work, p_job.vectors, jsonb_build_array(
             recall._embed_piece(v_made ->> 'content', v_sealed)));
     end if;
     return jsonb_build_object('made', v_made,
                               'items', (v_made ->> 'content' is not null)::integer)
-           || coalesce(v_wanted, jsonb_build_object('result',
-               (v_made - '{made_by,vectors}'::text[]) || case
-                   when v_made #>> '{vectors,0}' is not null
-                   then jsonb_build_object('embedding', v_made #> '{vectors,0}',
-                                           'embedding_model', v_settings.embedding_model)
-                   else jsonb '{}' end));
+           || coalesce(v_wanted, jsonb_build_object('result', v_made - 'made_by'));
 end;
 $function$;
 

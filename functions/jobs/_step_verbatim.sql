@@ -54,7 +54,7 @@ begin
     end if;
 
     -- Vectors
-    v_wanted := recall._vectors_wanted(p_work, v_made, (
+    v_wanted := recall._vectors_wanted(p_work, p_job.vectors, (
         select coalesce(jsonb_agg(recall._embed_piece(c.candidate ->> 'content', v_sealed)
                                   order by c.place), '[]')
           from jsonb_array_elements(v_candidates) with ordinality as c (candidate, place)));
@@ -65,7 +65,7 @@ begin
     return jsonb_build_object('made', v_made, 'items', v_items, 'result',
         v_window || case when v_sealed then jsonb_build_object('candidates', v_candidates)
                          else jsonb '{}' end
-        || recall._vectors_result(v_made, jsonb_array_length(v_candidates), v_settings));
+        || recall._vectors_result(p_job.vectors, jsonb_array_length(v_candidates), v_settings));
 end;
 $function$;
 

@@ -47,15 +47,12 @@ begin
 
     -- Its vector
     if v_made ? 'content' then
-        v_wanted := recall._vectors_wanted(p_work, v_made, jsonb_build_array(recall._embed_piece(
-            v_made ->> 'content', (p_work -> 'is_sealed')::boolean)));
+        v_wanted := recall._vectors_wanted(p_work, p_job.vectors, jsonb_build_array(
+            recall._embed_piece(v_made ->> 'content', (p_work -> 'is_sealed')::boolean)));
     end if;
     return jsonb_build_object('made', v_made, 'items', v_keep -> 'taken')
-           || coalesce(v_wanted, jsonb_build_object('result', jsonb_strip_nulls(jsonb_build_object(
-               'content', v_made -> 'content',
-               'embedding', v_made #> '{vectors,0}',
-               'embedding_model', case when v_made #>> '{vectors,0}' is not null
-                                       then v_settings.embedding_model end))));
+           || coalesce(v_wanted, jsonb_build_object('result', jsonb_strip_nulls(
+               jsonb_build_object('content', v_made -> 'content'))));
 end;
 $function$;
 

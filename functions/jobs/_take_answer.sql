@@ -1,11 +1,12 @@
 -- Take an answer into the state of a job: what was said, a complaint about it, or a failure.
--- The state says which: made.vectors grows, said is the value of a chat, complaint goes into the
+-- The state says which: said is the value of a chat, complaint goes into the
 -- next request, failure ends the attempt. The span says what it cost.
 create or replace function recall._take_answer(
     p_work   jsonb,
-    p_answer jsonb
+    p_answer jsonb,
+    out o_work    jsonb,
+    out o_vectors halfvec[]
 )
-returns jsonb
 language plpgsql
 stable
 parallel safe
@@ -14,16 +15,18 @@ as $function$
 declare
     v_question constant jsonb := p_work -> 'question';
     v_purpose  constant text  := v_question ->> 'purpose';
-    v_work     jsonb := p_work - 'question';
     v_said     record;
     v_problem  text;
 begin
+    o_work := p_work - 'question';
     if jsonb_typeof(p_answer -> 'error') = 'object' then
-        v_work := recall._take_error(p_work, p_answer -> 'error');
+        o_work := recall._take_error(p_work, p_answer -> 'error');
         v_problem := concat_ws(': ', p_answer #>> '{error,code}', p_answer #>> '{error,message}');
     elsif v_purpose = 'embed' then
-        v_work := recall._take_vectors(p_work, p_answer);
-        v_problem := v_work #>> '{failure,error}';
+        select v.o_work, v.o_vectors
+          into o_work, o_vectors
+          from recall._take_vectors(p_work, p_answer) as v;
+        v_problem := o_work #>> '{failure,error}';
     elsif coalesce(p_answer ->> 'refusal', '') <> ''
           or p_answer ->> 'finish_reason' = 'content_filter' then
         v_problem := case when coalesce(p_answer ->> 'refusal', '') <> ''
@@ -31,7 +34,7 @@ begin
                                     else 'the model refused: ' end
                                || left(p_answer ->> 'refusal', 4000)
                           else 'a content filter stopped the answer' end;
-        v_work := v_work || jsonb_build_object(
+        o_work := o_work || jsonb_build_object(
             'failure', jsonb_build_object('error', v_problem, 'is_final', false));
     else
         v_said := recall._said_value(p_answer, v_question -> 'schema');
@@ -39,17 +42,17 @@ begin
                                and p_answer ->> 'finish_reason' = 'length'
                           then 'the answer was cut off' else v_said.o_problem end;
         if p_work -> 'is_sealed' is distinct from 'true' then
-            v_work := v_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
+            o_work := o_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
         end if;
         if v_problem is null then
-            v_work := v_work || jsonb_build_object('said', v_said.o_value,
+            o_work := o_work || jsonb_build_object('said', v_said.o_value,
                                                    'answered', v_question);
         else
-            v_work := recall._complain(v_work, v_problem,
+            o_work := recall._complain(o_work, v_problem,
                                        p_answer ->> 'finish_reason' = 'length');
         end if;
     end if;
-    return v_work || jsonb_build_object('span', recall._answer_span(v_question, p_answer,
+    o_work := o_work || jsonb_build_object('span', recall._answer_span(v_question, p_answer,
                                                                     v_problem));
 end;
 $function$;

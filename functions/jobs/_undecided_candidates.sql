@@ -2,6 +2,7 @@
 create or replace function recall._undecided_candidates(
     p_session  recall.sessions,
     p_made     jsonb,
+    p_vectors  halfvec[],
     p_settings recall.settings
 )
 returns jsonb
@@ -23,10 +24,7 @@ begin
         p_made -> 'candidates');
     perform recall._check_candidates(v_candidates, 'candidates', '{}', p_settings);
     v_embeddings := recall._candidate_embeddings(
-        v_candidates, recall._embeddings_from_json(
-            case when jsonb_array_length(p_made -> 'vectors') >= v_count
-                 then jsonb_path_query_array(
-                     p_made -> 'vectors', format('$[0 to %s]', v_count - 1)::jsonpath) end));
+        v_candidates, case when cardinality(p_vectors) >= v_count then p_vectors[1:v_count] end);
     return (
         select coalesce(jsonb_agg(o.item order by o.place), '[]')
           from jsonb_array_elements(recall._open_candidates(
@@ -37,5 +35,6 @@ begin
 end;
 $function$;
 
-comment on function recall._undecided_candidates(recall.sessions, jsonb, recall.settings) is
+comment on function recall._undecided_candidates(recall.sessions, jsonb, halfvec[],
+    recall.settings) is
     'Candidates of an extraction that still need a model''s decision, with their neighbors.';

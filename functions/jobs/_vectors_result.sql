@@ -1,7 +1,7 @@
 -- Return vectors as a result has them: embeddings and embedding_model; nothing unless there is one
 -- for each text.
 create or replace function recall._vectors_result(
-    p_made     jsonb,
+    p_vectors  halfvec[],
     p_count    integer,
     p_settings recall.settings
 )
@@ -9,10 +9,9 @@ returns jsonb
 language sql
 immutable
 parallel safe
-return case when jsonb_array_length(p_made -> 'vectors') = p_count
-            then jsonb_build_object('embeddings', p_made -> 'vectors',
-                                    'embedding_model', (p_settings).embedding_model)
+return case when cardinality(p_vectors) = p_count
+            then jsonb_build_object('embedding_model', (p_settings).embedding_model)
             else jsonb '{}' end;
 
-comment on function recall._vectors_result(jsonb, integer, recall.settings) is
+comment on function recall._vectors_result(halfvec[], integer, recall.settings) is
     'Vectors of a step as its result has them; nothing when some are missing.';

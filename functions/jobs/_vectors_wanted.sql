@@ -1,21 +1,23 @@
 -- Return the question for vectors of texts that have none yet; NULL when all are there, or none can
 -- be had: the worker offers no embedder of this database, or the user's vectors are not stored.
 create or replace function recall._vectors_wanted(
-    p_work  jsonb,
-    p_made  jsonb,
-    p_texts jsonb
+    p_work    jsonb,
+    p_vectors halfvec[],
+    p_texts   jsonb
 )
 returns jsonb
 language sql
 stable
 parallel safe
 return case
-    when jsonb_array_length(p_texts) > coalesce(jsonb_array_length(p_made -> 'vectors'), 0)
+    when jsonb_array_length(p_texts) > coalesce(cardinality(p_vectors), 0)
          and p_work -> 'has_vectors' = 'true'
          and p_work #>> '{worker,embedding_model}' = (select s.embedding_model
                                                         from recall.settings as s)
-    then jsonb_build_object('embed', jsonb_build_object('texts', p_texts))
+    then jsonb_build_object('embed', jsonb_build_object('texts', jsonb_path_query_array(
+             p_texts, '$[$from to last]',
+             jsonb_build_object('from', coalesce(cardinality(p_vectors), 0)))))
 end;
 
-comment on function recall._vectors_wanted(jsonb, jsonb, jsonb) is
+comment on function recall._vectors_wanted(jsonb, halfvec[], jsonb) is
     'The question for vectors of texts; NULL when they are there, or cannot be had.';

@@ -1,11 +1,12 @@
--- recall._write_summary(session, kind, from_turn, to_turn, result, source_tokens)
--- The new summary takes the place of the live one of its kind. One without a vector asks for it.
+-- Store a session's new summary of a kind, and end the one before.
+-- It takes the place of the live one of its kind. One without a vector asks for it.
 create or replace function recall._write_summary(
     p_session       recall.sessions,
     p_kind          text,
     p_from_turn     integer,
     p_to_turn       integer,
-    p_result        jsonb,
+    p_content       text,
+    p_embedding     halfvec,
     p_source_tokens bigint default null,
     p_made_by       jsonb  default null
 )
@@ -19,8 +20,7 @@ declare
     v_id        uuid        := recall.uuidv7();
     v_now       timestamptz := clock_timestamp();
     v_settings  recall.settings := recall._settings(p_session.user_id);
-    v_content   text        := btrim(recall._masked(p_result ->> 'content', v_settings));
-    v_embedding halfvec     := recall._embedding_from_json(p_result -> 'embedding');
+    v_content   text        := btrim(recall._masked(p_content, v_settings));
 begin
     update recall.session_summaries as s
        set ended_at = greatest(v_now, s.created_at)  -- the clock may have been set back
@@ -37,15 +37,15 @@ begin
         case when recall._is_sealed(v_content)
                   then greatest(1, recall._text_length(v_content) / 3)
              else recall._estimate_tokens(v_content) end,
-        v_embedding, case when v_embedding is not null then v_settings.embedding_model end, v_now,
+        p_embedding, case when p_embedding is not null then v_settings.embedding_model end, v_now,
         p_source_tokens, p_made_by);
-    if v_embedding is null then
+    if p_embedding is null then
         perform recall._enqueue_job(p_session.user_id, 'embed', p_session.session_id,
                                     p_session.session_id::text);
     end if;
 end;
 $function$;
 
-comment on function recall._write_summary(recall.sessions, text, integer, integer, jsonb, bigint,
-    jsonb) is
+comment on function recall._write_summary(recall.sessions, text, integer, integer, text, halfvec,
+    bigint, jsonb) is
     'Store a session''s new summary of a kind and end the one before.';

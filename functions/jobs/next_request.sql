@@ -38,11 +38,19 @@ begin
     end if;
 
     v_work := recall._begin_work(v_job, p_worker);
+    -- Functions get the state beside the job, so the row need not carry a second one. Vectors hold
+    -- only beside the name of their embedder.
+    v_job.work := null;
+    if not v_work ? 'embedder' then
+        v_job.vectors := null;
+    end if;
     if p_answer -> 'request_id' = v_work #> '{question,request_id}' then
         if v_work -> 'is_sealed' = 'true' then
             perform recall._refuse_plain_answer(p_user_id, p_answer, v_work -> 'question');
         end if;
-        v_work  := recall._take_answer(v_work, p_answer);
+        select a.o_work, v_job.vectors || a.o_vectors
+          into v_work, v_job.vectors
+          from recall._take_answer(v_work, p_answer) as a;
         v_spans := array[recall._phase_row(v_job, v_work -> 'span')];
         perform recall._add_usage(v_spans);
     end if;
@@ -64,7 +72,7 @@ begin
             exit;
         end loop;
         if v_step ? 'result' then
-            v_job.work := v_work;
+            v_job.work := jsonb_build_object('made', v_work -> 'made');
             v_done := recall._complete_job(v_job, v_step -> 'result');
         end if;
     exception when sqlstate 'RC001' or sqlstate 'RC003' or sqlstate 'RC004' or sqlstate 'RC006'

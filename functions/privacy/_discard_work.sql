@@ -15,7 +15,8 @@ set search_path from current
 as $function$
 begin
     update recall.jobs as j
-       set work = null
+       set work    = null,
+           vectors = null
      where j.user_id = p_user_id
        and (p_session_id is null or j.session_id = p_session_id)
        and j.work is not null;

@@ -17,7 +17,7 @@ return case p_table
         then array['promotion_due', 'check_at', 'embedding_due']
     when 'recall.jobs'::regclass
         then array['state', 'attempts', 'lease_until', 'lease_token', 'worker', 'lease',
-                   'work']
+                   'work', 'vectors']
     else '{}'::text[]
 end;
 

@@ -18,6 +18,7 @@ create table if not exists recall.jobs (
     work         jsonb,
     last_error   text,
     created_at   timestamptz      not null,
+    vectors      halfvec[],
     constraint jobs_pkey primary key (user_id, job_id),
     constraint jobs_kind_check
         check (kind in ('extract', 'embed', 'summarize', 'compact', 'merge', 'pattern')),
@@ -49,9 +50,11 @@ comment on column recall.jobs.worker is 'Who holds the lease.';
 comment on column recall.jobs.lease is 'Length of the lease, by which each request renews it.';
 comment on column recall.jobs.work is
     'What the worker offers, the request in flight, and what models have answered so far: ids, '
-    'their own words, vectors; never the text of what they were shown. See recall.next_request.';
+    'their own words; never the text of what they were shown. See recall.next_request.';
 comment on column recall.jobs.last_error is 'What went wrong last time.';
 comment on column recall.jobs.created_at is 'When it was enqueued.';
+comment on column recall.jobs.vectors is
+    'Vectors of the texts that the step has made, in their order, by the embedder in work.';
 
 -- next_request took their place: workers no longer read inputs and hand in results themselves.
 drop function if exists recall.job_input(uuid, uuid, uuid);
@@ -62,6 +65,18 @@ drop function if exists recall._vector_list(jsonb, text, text);
 drop function if exists recall._check_exchange_end(recall.sessions, recall.settings, integer);
 drop function if exists recall._check_pattern(recall.jobs, jsonb, recall.settings);
 drop function if exists recall._merge_list(recall.jobs, jsonb, recall.settings);
+-- Vectors moved out of the state, into a column that a schema of an older state lacks.
+alter table recall.jobs add column if not exists vectors halfvec[];
+drop function if exists recall._take_answer(jsonb, jsonb);
+drop function if exists recall._take_vectors(jsonb, jsonb);
+drop function if exists recall._vectors_wanted(jsonb, jsonb, jsonb);
+drop function if exists recall._vectors_result(jsonb, integer, recall.settings);
+drop function if exists recall._embed_request(jsonb, jsonb, recall.settings);
+drop function if exists recall._index_messages(recall.sessions, integer, jsonb, recall.settings);
+drop function if exists recall._embed_summaries(uuid, jsonb, recall.settings);
+drop function if exists recall._undecided_candidates(recall.sessions, jsonb, recall.settings);
+drop function if exists recall._write_summary(recall.sessions, text, integer, integer, jsonb,
+    bigint, jsonb);
 
 create table if not exists recall.job_phases (
     user_id           uuid             not null,
