@@ -204,7 +204,6 @@ begin isolation level read committed;
 \ir ../functions/history/_has_annotations.sql
 \ir ../functions/history/_history_budget.sql
 \ir ../functions/history/_insert_messages.sql
-\ir ../functions/history/_is_plain_list.sql
 \ir ../functions/history/_is_repeated.sql
 \ir ../functions/history/_judge_parts.sql
 \ir ../functions/history/_judge_tool_calls.sql
@@ -217,7 +216,6 @@ begin isolation level read committed;
 \ir ../functions/history/_needs_compaction.sql
 \ir ../functions/history/_parse_messages.sql
 \ir ../functions/history/_payload_hash.sql
-\ir ../functions/history/_plain_messages.sql
 \ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
 \ir ../functions/history/_read_usage.sql
@@ -278,7 +276,6 @@ begin isolation level read committed;
 \ir ../functions/memory/_is_inflected.sql
 \ir ../functions/memory/_is_inflection.sql
 \ir ../functions/memory/_is_mergeable.sql
-\ir ../functions/memory/_is_plain_memory.sql
 \ir ../functions/memory/_is_protected.sql
 \ir ../functions/memory/_is_same_form.sql
 \ir ../functions/memory/_is_same_statement.sql

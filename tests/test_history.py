@@ -803,67 +803,30 @@ def test_message_hash(db: Connection, user: uuid.UUID, session: uuid.UUID) -> No
     ]  # fmt: skip
 
 
-# --- the quick way of lists that are but text
+# --- messages whose fields only look right
 
 
-PLAIN = [
-    {"role": "user", "content": "x", "token_count": 3},
-    {"role": "user", "content": "", "name": 'a "name" \\ of {some} kind'},
-    {"role": "system", "content": "ünï\n\"code\" \\ {}"},
-    {"role": "developer", "content": "y", "metadata": {"content": {"role": 5}}},
-    {"role": "assistant", "content": "z", "model_id": MODEL, "finish_reason": "stop",
-     "latency_ms": 12, "token_count": 999999999, "metadata": {}},
-]  # fmt: skip
-
-
-def test_plain_messages_are_read_like_all_others(db: Connection) -> None:
-    first = uuid.uuid4()
-    (quick,) = rows(
-        db,
-        "select recall._is_plain_list(%s) as is_plain, array_agg(to_jsonb(p.message)"
-        " - '{user_id,session_id,turn_index,message_id}'::text[] order by p.ordinal) as read,"
-        " count(distinct (p.message).message_id) as ids"
-        "  from recall._plain_messages(%s, %s, %s, %s, null) as p",
-        [json.dumps(PLAIN), first, first, json.dumps(PLAIN), first],
-    )
-    slow = rows(
-        db,
-        "select to_jsonb(m) - '{ordinal,problem}'::text[] as read, m.problem"
-        "  from recall._parse_messages(%s, 0) as m order by m.ordinal",
-        [json.dumps(PLAIN)],
-    )
-    assert (quick["is_plain"], quick["ids"]) == (True, len(PLAIN))
-    assert [row["problem"] for row in slow] == [None] * len(PLAIN)
-    usage = {"prompt_tokens", "completion_tokens", "cost_microcents"}
-    assert [{k: v for k, v in row.items() if k not in usage} for row in quick["read"]] == [
-        row["read"] for row in slow
-    ]
+PLAIN = {"role": "user", "content": "x", "token_count": 3}
 
 
 @pytest.mark.parametrize(
-    "more",
+    ("field", "wrong"),
     [
-        {"role": "tool"}, {"role": ["user"]}, {"role": None}, {"content": None}, {"content": []},
-        {"content": ["x"]}, {"name": []}, {"name": 5}, {"metadata": []}, {"metadata": None},
-        {"model_id": {}}, {"finish_reason": 1}, {"latency_ms": -1}, {"latency_ms": "5"},
-        {"token_count": 1.5}, {"token_count": 10**9}, {"token_count": [5]}, {"token_count": None},
-        {"tool_calls": []}, {"tool_call_id": None}, {"created_at": "2024-01-01"},
+        ("token_count", 5.0), ("token_count", "5"), ("name", 5), ("metadata", []),
+        ("latency_ms", -1), ("refusal", {}), ("model_call_id", "c"), ("role", ["user"]),
     ],
-    ids=str,
 )  # fmt: skip
-def test_what_is_not_plain_goes_the_other_way(db: Connection, more: dict[str, Any]) -> None:
-    lists = [PLAIN, [*PLAIN, PLAIN[0] | more], [PLAIN[0] | more], ["x"], [5]]
-    assert [
-        value(db, "select recall._is_plain_list(%s)", [json.dumps(given)]) for given in lists
-    ] == [True, False, False, False, False]
+def test_append_refuses_malformed_field(
+    db: Connection, user: uuid.UUID, session: uuid.UUID, field: str, wrong: Any
+) -> None:
+    with refused("RC003", f"messages[1].{field} is "):
+        append(db, user, session, [PLAIN, PLAIN | {field: wrong}])
 
 
-def test_the_quick_way_takes_nothing_that_is_wrong(
+def test_append_refuses_list_within_list(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
-    given = '[{"role": "user", "content": "x", "token_count": 5.0}]'
-    assert value(db, "select recall._is_plain_list(%s)", [given]) is False
-    for wrong in ([[PLAIN[0]]], [[]], [*PLAIN, [PLAIN[0]]]):
+    for wrong in ([[PLAIN]], [[]], [PLAIN, [PLAIN]]):
         with refused("RC003", "is not an object"):
             append(db, user, session, wrong)
 

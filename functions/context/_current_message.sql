@@ -30,7 +30,8 @@ begin
            jsonb_strip_nulls(jsonb_build_object(
                'role', 'user', 'content', v_message -> 'content', 'name', m.name))
       into o_tokens, o_message
-      from recall._parse_messages(jsonb_build_array(v_message), p_tokens_per_image) as m;
+      from recall._parse_messages(null, null, jsonb_build_array(v_message), null, null,
+                                  p_tokens_per_image) as m;
 end;
 $function$;
 

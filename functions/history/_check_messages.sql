@@ -1,4 +1,4 @@
--- recall._check_messages(messages)
+-- Refuse a malformed list of messages.
 -- Raises  RC003, naming element and field.
 create or replace function recall._check_messages(
     p_messages jsonb
@@ -18,10 +18,14 @@ begin
         v_problem := 'messages is empty';
     else
         select concat(format('messages[%s]%s', m.ordinal - 1, m.problem),
-                      ' is ' || left((p_messages -> (m.ordinal - 1)
+                      ' is ' || left((p_messages -> (m.ordinal - 1)::integer
                                                  -> ltrim(m.problem, '.'))::text, 80))
           into v_problem
-          from recall._parse_messages(p_messages, 0) as m
+          from (
+                select e.ordinal, recall._judge_message(e.message) as problem
+                  from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
+                offset 0  -- so that each message is judged once
+               ) as m
          where m.problem is not null
          order by m.ordinal
          limit 1;

@@ -1,6 +1,6 @@
--- recall._estimate_message_tokens(content, parts, name, calls, tokens_per_image)
--- Text parts by their text; any other part (image, audio, file) by a constant, whatever the length
--- of its data.
+-- Estimate the tokens of a message, on the safe side.
+-- Text parts count by their text, any other part (image, audio, file) by a constant, whatever the
+-- length of its data.
 create or replace function recall._estimate_message_tokens(
     p_content          text,
     p_parts            jsonb,
@@ -9,22 +9,29 @@ create or replace function recall._estimate_message_tokens(
     p_tokens_per_image integer
 )
 returns integer
-language sql
+language plpgsql
 immutable
 parallel safe
-return case
-           when p_parts is null then coalesce(recall._estimate_tokens(p_content), 0)
-           else (select coalesce(sum(case
-                            when e.part ->> 'type' = 'text'
-                                then recall._estimate_tokens(e.part ->> 'text')
-                            when e.part ->> 'type' = 'refusal'
-                                then recall._estimate_tokens(e.part ->> 'refusal')
-                            else p_tokens_per_image
-                        end), 0)::integer
-                   from jsonb_array_elements(p_parts) as e (part))
-       end
-       + coalesce(recall._estimate_tokens(p_name), 0)
-       + coalesce(recall._estimate_tokens(p_calls::text), 0);
+set search_path from current
+as $function$
+declare
+    v_tokens integer := coalesce(recall._estimate_tokens(p_content), 0);
+begin
+    if p_parts is not null then
+        v_tokens := (
+            select coalesce(sum(case
+                       when e.part ->> 'type' = 'text'
+                           then recall._estimate_tokens(e.part ->> 'text')
+                       when e.part ->> 'type' = 'refusal'
+                           then recall._estimate_tokens(e.part ->> 'refusal')
+                       else p_tokens_per_image
+                   end), 0)::integer
+              from jsonb_array_elements(p_parts) as e (part));
+    end if;
+    return v_tokens + coalesce(recall._estimate_tokens(p_name), 0)
+           + coalesce(recall._estimate_tokens(p_calls::text), 0);
+end;
+$function$;
 
 comment on function recall._estimate_message_tokens(text, jsonb, text, jsonb, integer) is
     'Tokens of a message on the safe side: content or parts, name, tool calls as JSON.';

@@ -1,79 +1,73 @@
--- recall._parse_messages(messages, tokens_per_image) -> rows to be
--- Messages as columns. One that has a problem (recall._judge_message) must not be asked for any
--- other column. What the chat format does not know (annotations, reasoning, …) is kept in metadata
--- under "extra"; a refusal without content becomes a refusal part.
+-- Return messages as rows of conversation_history, turn_index counting from 1.
+-- For messages that recall._check_messages accepts. created_at and model_id are NULL unless given.
+-- Fields without a column (annotations, reasoning, …) go into metadata under "extra"; a refusal
+-- without content becomes a refusal part.
 create or replace function recall._parse_messages(
+    p_user_id          uuid,
+    p_session_id       uuid,
     p_messages         jsonb,
+    p_first_id         uuid,
+    p_ids              uuid[],
     p_tokens_per_image integer
 )
-returns table (
-    ordinal          integer,
-    role             recall.message_role,
-    content          text,
-    content_parts    jsonb,
-    name             text,
-    tool_calls       jsonb,
-    tool_call_id     text,
-    content_hash     bytea,
-    token_count      integer,
-    tokens_estimated boolean,
-    created_at       timestamptz,
-    model_id         text,
-    finish_reason    text,
-    latency_ms       integer,
-    model_call_id    uuid,
-    metadata         jsonb,
-    problem          text
-)
+returns setof recall.conversation_history
 language sql
 stable
 parallel safe
+-- sqlfluff does not know ROWS FROM
+-- noqa: disable=RF01
 begin atomic
-    select e.ordinal::integer,
-           (e.message ->> 'role')::recall.message_role,
-           c.body,
-           c.parts,
-           e.message ->> 'name',
-           c.calls,
-           case when e.message ->> 'role' = 'tool' then e.message ->> 'tool_call_id' end,
+    select p_user_id,
+           p_session_id,
+           e.ordinal::integer,
+           e.created_at,
+           coalesce(p_ids[e.ordinal], recall._following_uuid(p_first_id, e.ordinal - 1)),
+           e.role,
+           case when jsonb_typeof(e.content) = 'string' then e.content #>> '{}'
+                when e.content = '[]' then '' end,
+           p.parts,
+           e.name,
+           nullif(e.tool_calls, '[]'),
+           case when e.role = 'tool' then e.tool_call_id end,
            recall._message_hash(e.message),
-           coalesce((e.message ->> 'token_count')::integer,
+           coalesce(e.token_count,
                     recall._estimate_message_tokens(
-                        c.body, c.parts, e.message ->> 'name', c.calls,
-                        p_tokens_per_image)),
-           e.message ->> 'token_count' is null,
-           (e.message ->> 'created_at')::timestamptz,
-           e.message ->> 'model_id',
-           e.message ->> 'finish_reason',
-           (e.message ->> 'latency_ms')::integer,
-           (e.message ->> 'model_call_id')::uuid,
-           coalesce(nullif(e.message -> 'metadata', 'null'), '{}') || c.extra,
-           recall._judge_message(e.message)
-      from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
+                        case when jsonb_typeof(e.content) = 'string' then e.content #>> '{}' end,
+                        p.parts, e.name, nullif(e.tool_calls, '[]'), p_tokens_per_image)),
+           e.token_count is null,
+           e.model_id,
+           e.finish_reason,
+           null::integer,
+           null::integer,
+           null::bigint,
+           e.latency_ms,
+           e.model_call_id,
+           case
+               when e.message
+                    - '{role,content,name,tool_calls,tool_call_id,token_count,created_at,model_id,'
+                      'finish_reason,latency_ms,model_call_id,metadata}'::text[] = '{}'
+                   then coalesce(e.metadata, '{}')
+               else coalesce(e.metadata, '{}') || recall._message_extra(e.message)
+           end
+      from rows from (
+               jsonb_array_elements(p_messages),
+               jsonb_to_recordset(p_messages) as (
+                   role recall.message_role, content jsonb, name text, tool_calls jsonb,
+                   tool_call_id text, token_count integer, created_at timestamptz, model_id text,
+                   finish_reason text, latency_ms integer, model_call_id uuid, metadata jsonb,
+                   refusal text)
+           ) with ordinality as e (
+               message, role, content, name, tool_calls, tool_call_id, token_count, created_at,
+               model_id, finish_reason, latency_ms, model_call_id, metadata, refusal, ordinal)
      cross join lateral (
             select case
-                       when e.message -> 'content' = '[]' then ''
-                       when jsonb_typeof(e.message -> 'content') = 'string'
-                           then e.message ->> 'content'
-                   end,
-                   case
-                       when jsonb_typeof(e.message -> 'content') = 'array'
-                           then nullif(e.message -> 'content', '[]')
-                       when e.message ->> 'content' is null and e.message ->> 'refusal' is not null
+                       when jsonb_typeof(e.content) = 'array' then nullif(e.content, '[]')
+                       when e.content is null and e.refusal is not null
                            then jsonb_build_array(jsonb_build_object(
-                                    'type', 'refusal', 'refusal', e.message ->> 'refusal'))
-                   end,
-                   nullif(nullif(e.message -> 'tool_calls', 'null'), '[]'),
-                   case
-                       when e.message
-                            - '{role,content,name,tool_calls,tool_call_id,token_count}'::text[]
-                            - '{created_at,model_id,finish_reason,latency_ms}'::text[]
-                            - '{model_call_id,metadata}'::text[] = '{}'
-                           then '{}'
-                       else recall._message_extra(e.message)
+                                    'type', 'refusal', 'refusal', e.refusal))
                    end
-           ) as c (body, parts, calls, extra);
+           ) as p (parts);
 end;
 
-comment on function recall._parse_messages(jsonb, integer) is
-    'Messages as columns of conversation_history, in order, and what is wrong with them.';
+comment on function recall._parse_messages(uuid, uuid, jsonb, uuid, uuid[], integer) is
+    'Messages as rows of conversation_history, not yet numbered and dated.';

@@ -1,9 +1,6 @@
--- recall._read_messages(user, session, messages, settings, now) -> rows, and what is in them
--- The messages of an append, judged and parsed before the session is locked: turn_index counts
--- from 1 here, a time that was not given is missing, as is the session's model. Of usage_place is
--- the last assistant message, else the last message.
--- What is not but text is left to a statement that knows everything: most of what a statement over
--- two messages costs is getting its expressions ready, used or not (0.1 ms there).
+-- Check the messages of an append, and return them as rows with their sums.
+-- It runs before the session is locked: turn_index counts from 1, created_at and model_id are NULL
+-- unless given. usage_place is the index of the last assistant message, else of the last message.
 -- Raises  RC003.
 create or replace function recall._read_messages(
     p_user_id       uuid,
@@ -30,57 +27,28 @@ declare
     v_first_id uuid := recall.uuidv7();
     v_ids      uuid[];
 begin
-    if jsonb_typeof(p_messages) is distinct from 'array' or p_messages = '[]' then
-        perform recall._check_messages(p_messages);
-    end if;
-    turns := jsonb_array_length(p_messages);
+    perform recall._check_messages(p_messages);
     if p_settings.has_sealed_users then
         v_ids := recall._sealed_message_ids(p_user_id, p_messages);
     end if;
 
-    -- The fences (offset) let a row be made once, not once a sum.
-    if recall._is_plain_list(p_messages) then
-        select array_agg(m.message), p_now, p_now, false, sum((m.message).token_count),
-               count(*) filter (where (m.message).role = 'user'),
-               coalesce(max(m.ordinal) filter (where (m.message).role = 'assistant'), turns)
-          into messages, first_at, last_at, has_tools, token_count, user_turns, usage_place
-          from (
-                select p.ordinal, p.message
-                  from recall._plain_messages(p_user_id, p_session_id, p_messages,
-                                               v_first_id, v_ids) as p
-                offset 0
-               ) as m;
-        if array_position(messages, null) is null then
-            return;
-        end if;
-    end if;
-
-    select array_agg(r.message order by r.ordinal),
-           least(min((r.message).created_at), p_now),
-           least(case when bool_and((r.message).created_at is not null)
-                      then max((r.message).created_at) end, p_now),
-           max((r.message).created_at),
-           bool_or((r.message).role = 'tool'),
-           sum((r.message).token_count),
-           count(*) filter (where (r.message).role = 'user'),
-           coalesce(max(r.ordinal) filter (where (r.message).role = 'assistant'), turns)
-      into messages, first_at, last_at, v_until, has_tools, token_count, user_turns, usage_place
+    select array_agg(m::recall.conversation_history),
+           count(*),
+           least(min(m.created_at), p_now),
+           least(case when bool_and(m.created_at is not null) then max(m.created_at) end, p_now),
+           max(m.created_at),
+           bool_or(m.role = 'tool'),
+           sum(m.token_count),
+           count(*) filter (where m.role = 'user'),
+           coalesce(max(m.turn_index) filter (where m.role = 'assistant'), count(*))
+      into messages, turns, first_at, last_at, v_until, has_tools, token_count, user_turns,
+           usage_place
       from (
-            select m.ordinal,
-                   case when m.problem is null then row(
-                       p_user_id, p_session_id, m.ordinal, m.created_at,
-                       coalesce(v_ids[m.ordinal],
-                                recall._following_uuid(v_first_id, m.ordinal - 1)),
-                       m.role, m.content, m.content_parts, m.name, m.tool_calls,
-                       m.tool_call_id, m.content_hash, m.token_count, m.tokens_estimated,
-                       m.model_id, m.finish_reason, null, null, null, m.latency_ms,
-                       m.model_call_id, m.metadata)::recall.conversation_history end as message
-              from recall._parse_messages(p_messages, p_settings.tokens_per_image) as m
-            offset 0
-           ) as r;
-    if array_position(messages, null) is not null then
-        perform recall._check_messages(p_messages);
-    end if;
+            select p.*
+              from recall._parse_messages(p_user_id, p_session_id, p_messages, v_first_id, v_ids,
+                                          p_settings.tokens_per_image) as p
+            offset 0  -- so that no aggregate computes a column again
+           ) as m;
     if v_until > p_now + p_settings.future_skew then
         raise exception using
             errcode = 'RC003',

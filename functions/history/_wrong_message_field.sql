@@ -1,27 +1,33 @@
--- recall._wrong_message_field(message) -> the first wrong one of the fields that we add, or NULL
--- One expression, which is planned into the statement that asks.
+-- Return the first malformed field of a message; NULL for none.
+-- For the fields that hold one value: role, content and tool calls belong to _judge_message.
 create or replace function recall._wrong_message_field(
     p_message jsonb
 )
 returns text
-language sql
+language plpgsql
 stable
 parallel safe
-return case
-    when jsonb_typeof(p_message -> 'created_at') <> 'null'
-        and not recall._is_calendar_time(p_message -> 'created_at') then 'created_at'
-    when jsonb_typeof(p_message -> 'finish_reason') not in ('string', 'null') then 'finish_reason'
-    when p_message -> 'latency_ms' <> 'null'
-        and (p_message -> 'latency_ms')::text !~ '^[0-9]{1,9}$' then 'latency_ms'
-    when jsonb_typeof(p_message -> 'metadata') not in ('object', 'null') then 'metadata'
-    when p_message -> 'model_call_id' <> 'null'
-        and not pg_input_is_valid(p_message ->> 'model_call_id', 'uuid') then 'model_call_id'
-    when jsonb_typeof(p_message -> 'model_id') not in ('string', 'null') then 'model_id'
-    when jsonb_typeof(p_message -> 'name') not in ('string', 'null') then 'name'
-    when jsonb_typeof(p_message -> 'refusal') not in ('string', 'null') then 'refusal'
-    when p_message -> 'token_count' <> 'null'
-        and (p_message -> 'token_count')::text !~ '^[0-9]{1,9}$' then 'token_count'
+set search_path from current
+as $function$
+begin
+    return case
+        when jsonb_typeof(p_message -> 'created_at') <> 'null'
+            and not recall._is_calendar_time(p_message -> 'created_at') then 'created_at'
+        when jsonb_typeof(p_message -> 'finish_reason') not in ('string', 'null')
+            then 'finish_reason'
+        when p_message -> 'latency_ms' <> 'null'
+            and (p_message -> 'latency_ms')::text !~ '^[0-9]{1,9}$' then 'latency_ms'
+        when jsonb_typeof(p_message -> 'metadata') not in ('object', 'null') then 'metadata'
+        when p_message -> 'model_call_id' <> 'null'
+            and not pg_input_is_valid(p_message ->> 'model_call_id', 'uuid') then 'model_call_id'
+        when jsonb_typeof(p_message -> 'model_id') not in ('string', 'null') then 'model_id'
+        when jsonb_typeof(p_message -> 'name') not in ('string', 'null') then 'name'
+        when jsonb_typeof(p_message -> 'refusal') not in ('string', 'null') then 'refusal'
+        when p_message -> 'token_count' <> 'null'
+            and (p_message -> 'token_count')::text !~ '^[0-9]{1,9}$' then 'token_count'
+    end;
 end;
+$function$;
 
 comment on function recall._wrong_message_field(jsonb) is
-    'The first field of those that we add to a message which is wrong; NULL when all are well.';
+    'The first malformed field of a message, but for role, content and tool calls; NULL for none.';

@@ -68,13 +68,7 @@ begin
         'source_turn_ids', v_turn_ids,
         'agent_id', p_agent_id, 'observed_at', p_observed_at, 'expires_at', p_expires_at,
         'token_count', p_token_count)) || jsonb_build_object('metadata', p_metadata));
-    -- Mostly nothing is wrong: the calls for the words of an error are left out.
-    if p_observed_at is not null or p_expires_at is not null
-       or not recall._is_plain_memory(p_content, p_kind, p_slot, p_tags, p_importance, p_agent_id,
-                                      p_token_count, p_metadata,
-                                      v_settings.memory_max_characters) then
-        perform recall._check_candidates(v_candidate, null, '{expires_at}', v_settings);
-    end if;
+    perform recall._check_candidates(v_candidate, null, '{expires_at}', v_settings);
     if v_settings.secrets = 'refuse' then
         perform recall._refuse_secrets(v_candidate, v_settings);
     end if;
