@@ -1,9 +1,10 @@
-"""Write the generated pages of docs/ from the catalog: `reference.py [--check] DSN`.
+"""Write the generated pages of docs/: `reference.py [--check] DSN`.
 
 One page for each module of functions, their index, the table of roles, and the settings.
 Signatures, comments and rights come from the catalog, errors from the headers of the function
 files. Other descriptions come from .ci/glossary.toml and .ci/settings.toml, examples from
-.ci/examples.sql. A name without a description is an error.
+.ci/examples.sql. A name without a description is an error. .ci/driver_pages.py has the pages of
+the driver.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+
+import driver_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -391,14 +394,18 @@ def settings(catalog: Catalog) -> str:
 def pages(dsn: str) -> dict[Path, str]:
     """Return every page that is generated, or has a generated part, from the database at `dsn`."""
     catalog = Catalog(dsn)
-    return {
-        path: replaced(path.read_text(encoding="utf-8"), mark, text)
-        for path, mark, text in (
-            (DOCS / "security" / "roles.md", "rights", rights(catalog)),
-            (DOCS / "reference" / "sql.md", "reference", index(catalog)),
-            (DOCS / "reference" / "settings.md", "settings", settings(catalog)),
-        )
-    } | function_pages(catalog)
+    return (
+        {
+            path: replaced(path.read_text(encoding="utf-8"), mark, text)
+            for path, mark, text in (
+                (DOCS / "security" / "roles.md", "rights", rights(catalog)),
+                (DOCS / "reference" / "sql.md", "reference", index(catalog)),
+                (DOCS / "reference" / "settings.md", "settings", settings(catalog)),
+            )
+        }
+        | function_pages(catalog)
+        | driver_pages.pages()
+    )
 
 
 def replaced(page: str, mark: str, text: str) -> str:
