@@ -192,14 +192,17 @@ begin
             created_at         timestamptz,
             session_created_at timestamptz,
             token_count        integer,
-            score              double precision
+            score              double precision,
+            heading            text,
+            heading_tokens     integer
         );
     end if;
 end;
 $types$;
 
 comment on type recall.recalled_turn is
-    'An older turn as a line of a context, with the tokens it takes.';
+    'An older turn as a line of a context under the heading of its session and day, with the '
+    'tokens of both.';
 
 -- What the retrieval room passes from finding to ranking, and the row that a search gives.
 do $types$

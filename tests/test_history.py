@@ -7,6 +7,7 @@ import json
 import time
 import uuid
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgrecall.models import count_text_tokens
 from support import (
     MODEL,
     append,
@@ -284,7 +286,7 @@ def test_malformed_messages(
 ESTIMATES: list[tuple[str, int]] = [
     ("", 0),
     ("a plain word", 6),
-    ("tea  and   a", 6),
+    ("tea  and   a", 5),
     ("no" + " " * 20 + "more", 6),
     ("strengths", 9),  # four consonants in a row
     ("Strengths", 4),
@@ -292,6 +294,9 @@ ESTIMATES: list[tuple[str, int]] = [
     ("abcdefghijklmn", 14),
     ("ababababababab", 6),
     ("abababababababa", 15),  # more than fourteen letters
+    ("attended", 4),
+    ("attended a support group with her", 8),  # small words of English
+    ("assistant aux heures de la semaine", 14),
     ("don't", 4),
     ("a1 b", 3),
     ("naïve 日本", 13),
@@ -304,6 +309,26 @@ def test_tokens_that_nobody_counted(db: Connection, user: uuid.UUID, session: uu
     found = messages(db, user, session)
     assert [(row["content"], row["token_count"]) for row in reversed(found)] == ESTIMATES
     assert all(row["tokens_estimated"] for row in found)
+
+
+def test_estimates_are_not_below_the_real_count_in_eight_languages(db: Connection) -> None:
+    """Nor are they twice as much for English."""
+    texts: dict[str, set[str]] = {}
+    for path in (Path(__file__).parents[1] / "benchmarks" / "merge_sets").glob("*.tsv"):
+        for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+            _, language, _, _, merged, statements = line.split("\t")
+            texts.setdefault(language, set()).update([merged, *statements.split(" | ")])
+    for language, some in texts.items():
+        found = db.execute(
+            "select text, recall._estimate_tokens(text) from unnest(%s::text[]) as text",
+            [sorted(some)],
+        ).fetchall()
+        for model in ("gpt-4o", "gpt-4"):
+            exactly = [count_text_tokens(text, model) for text, _ in found]
+            below = [row for row, tokens in zip(found, exactly, strict=True) if row[1] < tokens]
+            assert below == []
+            if language == "en":
+                assert sum(row[1] for row in found) < 1.75 * sum(exactly)
 
 
 def test_a_null_character_is_refused(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:

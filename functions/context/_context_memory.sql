@@ -12,7 +12,7 @@ immutable
 parallel safe
 return row(
     p_found.memory_id, p_text, p_found.kind, p_found.tier, p_found.observed_at,
-    case when p_is_plain then 5 else 12 + (7 * length(p_found.kind) + 9) / 10 end
+    case when p_is_plain then 5 else 11 + (length(p_found.kind) + 1) / 2 end
         + case when p_text = p_found.content then p_found.token_count
                else recall._estimate_tokens(p_text) end,
     p_found.score, p_found.relevance, p_found.match, p_found.similarity, p_found.lexical,

@@ -14,7 +14,7 @@ begin
     if p_options ? 'heading' then
         return 16 + recall._estimate_tokens(recall._memory_heading(p_options));
     end if;
-    return 46;
+    return 32;
 end;
 $function$;
 

@@ -1,6 +1,7 @@
--- recall._pack_turns(turns, session, before_turn, budget, settings) -> those that fit, and tokens
+-- Take the recalled turns that fit a budget, and count their tokens.
 -- Greedy by score. Turns of the session from before_turn on stand in its history and are left out.
--- The tokens are those of the block with heading, delimiters and message; 0 for none.
+-- The first turn of a session and day also costs the heading of both. The tokens are those of the
+-- block with introduction (20), delimiters and message; 0 for none.
 create or replace function recall._pack_turns(
     p_turns       recall.recalled_turn[],
     p_session_id  uuid,
@@ -16,16 +17,23 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_frame bigint := 48 + p_settings.tokens_per_message;
+    v_frame bigint := 32 + p_settings.tokens_per_message;
     v_turn  recall.recalled_turn;
+    v_cost  bigint;
+    v_key   text;
+    v_said  text[] := '{}'::text[];
 begin
     o_turns  := '{}'::recall.recalled_turn[];
     o_tokens := v_frame;
     foreach v_turn in array p_turns loop
-        continue when v_turn.session_id = p_session_id and v_turn.turn_index >= p_before_turn
-                      or o_tokens + v_turn.token_count > p_budget;
+        continue when v_turn.session_id = p_session_id and v_turn.turn_index >= p_before_turn;
+        v_key  := v_turn.session_id || v_turn.heading;
+        v_cost := v_turn.token_count
+                  + case when v_key = any (v_said) then 0 else v_turn.heading_tokens end;
+        continue when o_tokens + v_cost > p_budget;
         o_turns  := o_turns || v_turn;
-        o_tokens := o_tokens + v_turn.token_count;
+        o_tokens := o_tokens + v_cost;
+        v_said   := v_said || v_key;
     end loop;
     if o_turns = '{}' then
         o_tokens := 0;

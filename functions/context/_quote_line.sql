@@ -1,23 +1,25 @@
--- recall._quote_line(…) -> (line, quoted): "- 2026-03-01, Ada, in "Trip": "text""
--- Who said it (name or role), the day (UTC), the session's title if it has one. NULL when nothing
--- was said.
+-- Return a turn as a line of the recalled block, its text as it stands there, and its heading.
+-- The heading, "2026-03-01, in "Trip":", is the day (UTC) and the title of the session, if it has
+-- one: said once above all lines of both. NULL when nothing was said.
 create or replace function recall._quote_line(
-    p_created_at timestamptz,
-    p_role       text,
-    p_name       text,
-    p_title      text,
-    p_content    text,
-    p_settings   recall.settings,
-    out o_line   text,
-    out o_quoted text
+    p_created_at  timestamptz,
+    p_role        text,
+    p_name        text,
+    p_title       text,
+    p_content     text,
+    p_settings    recall.settings,
+    out o_heading text,
+    out o_line    text,
+    out o_quoted  text
 )
 language sql
 stable
 parallel safe
 begin atomic
-    select to_char(p_created_at at time zone 'UTC', '"- "YYYY-MM-DD", "')
-           || recall._plain_text(coalesce(nullif(btrim(p_name), ''), p_role))
+    select to_char(p_created_at at time zone 'UTC', 'YYYY-MM-DD')
            || coalesce(', in "' || recall._plain_text(nullif(btrim(p_title), '')) || '"', '')
+           || ':',
+           '- ' || recall._plain_text(coalesce(nullif(btrim(p_name), ''), p_role))
            || ': "' || q.quoted || '"',
            q.quoted
       from (
@@ -31,4 +33,4 @@ begin atomic
 end;
 
 comment on function recall._quote_line(timestamptz, text, text, text, text, recall.settings) is
-    'A turn as a line of the recalled block, and its text as it stands there.';
+    'A turn as a line of the recalled block, its text as it stands there, and its heading.';

@@ -10,7 +10,7 @@ returns integer
 language sql
 immutable
 parallel safe
-return 4 + case when p_quoted = p_content
+return 2 + case when p_quoted = p_content
                 then least(p_token_count, recall._estimate_tokens(p_quoted))
                      + recall._estimate_tokens(left(p_line, -length(p_quoted)))
                 else recall._estimate_tokens(p_line) end;

@@ -70,14 +70,17 @@ begin
     select array_agg(row(
                r.message_id, r.session_id, r.turn_index, l.line, r.created_at, s.created_at,
                recall._quote_tokens(l.line, l.quoted, r.content, r.token_count),
-               r.score)::recall.recalled_turn order by r.ordinality)
+               -- The estimate takes a date for ten tokens; it has six.
+               r.score, l.heading,
+               recall._estimate_tokens(l.heading) - 3)::recall.recalled_turn
+               order by r.ordinality)
       into v_turns
       from recall._read_turns(p_session.user_id, v_found) with ordinality as r
       join recall._session_titles(
                p_session.user_id, array(select f.session_id from unnest(v_found) as f)) as s
         on s.session_id = r.session_id
      cross join lateral recall._quote_line(r.created_at, r.role, r.name, s.title, r.content,
-                                           p_settings) as l (line, quoted)
+                                           p_settings) as l (heading, line, quoted)
      where l.line is not null;
     return coalesce(v_turns, '{}');
 end;
