@@ -51,6 +51,8 @@ generate: $(STAMP)  ## make the blocking client, and from the catalog signatures
 
 docs: $(VENV)/.docs  ## build the site of docs/ into .cache/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@# pages load nothing from elsewhere
+	@! grep -rEl --include='*.html' '<(script|link|img|iframe)[^>]+(src|href)="?https?:' .cache/site
 
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
 LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md"]
+MADE_UP = {"count_sessions", "user_id"}  # by the walk of CONTRIBUTING.md, and a variable
 OWN_TEST = {"README.md", "docs/quickstart.md", "docs/reference/job-protocol.md"}
 
 PRELUDE = r"""
@@ -185,6 +186,21 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.is_relative_to(ROOT), link
         if anchor:
             assert anchor in anchors(target), link
+
+
+def test_functions_that_pages_name_exist(db: psycopg.Connection) -> None:
+    known = {
+        name
+        for (name,) in db.execute(
+            "select proname from pg_proc where pronamespace = 'recall'::regnamespace"
+            " union select relname from pg_class where relnamespace = 'recall'::regnamespace"
+            " union select attname from pg_attribute where attrelid = 'recall.settings'::regclass"
+        )
+    }
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        named = {*re.findall(r"`recall\.([a-z]\w+)[`(]", text)}
+        assert named <= known | MADE_UP, name(page)
 
 
 def test_every_page_is_reachable_from_the_index() -> None:
