@@ -143,7 +143,6 @@ begin isolation level read committed;
 
 -- functions/audit
 \ir ../functions/audit/_append_events.sql
-\ir ../functions/audit/_chain_events.sql
 \ir ../functions/audit/_check_events.sql
 \ir ../functions/audit/_check_head.sql
 \ir ../functions/audit/_check_memories.sql
@@ -153,8 +152,6 @@ begin isolation level read committed;
 \ir ../functions/audit/_log_event.sql
 \ir ../functions/audit/_log_events.sql
 \ir ../functions/audit/_memory_hash.sql
-\ir ../functions/audit/_memory_hashes.sql
-\ir ../functions/audit/_move_head.sql
 \ir ../functions/audit/_refuse_update.sql
 \ir ../functions/audit/export_head.sql
 \ir ../functions/audit/verify_integrity.sql
@@ -285,14 +282,11 @@ begin isolation level read committed;
 \ir ../functions/memory/_judge_merge.sql
 \ir ../functions/memory/_judge_statement.sql
 \ir ../functions/memory/_known_pattern.sql
-\ir ../functions/memory/_meaning_words.sql
-\ir ../functions/memory/_number_words.sql
-\ir ../functions/memory/_synonyms.sql
-\ir ../functions/memory/_word_lists.sql
 \ir ../functions/memory/_language_words.sql
 \ir ../functions/memory/_link_memory.sql
 \ir ../functions/memory/_masked_candidates.sql
 \ir ../functions/memory/_may_stand_for.sql
+\ir ../functions/memory/_meaning_words.sql
 \ir ../functions/memory/_memory_columns.sql
 \ir ../functions/memory/_memory_matches.sql
 \ir ../functions/memory/_memory_visible.sql
@@ -306,6 +300,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_near_places.sql
 \ir ../functions/memory/_next_check.sql
 \ir ../functions/memory/_next_review.sql
+\ir ../functions/memory/_number_words.sql
 \ir ../functions/memory/_open_goals.sql
 \ir ../functions/memory/_order_doubts.sql
 \ir ../functions/memory/_place_memories.sql
@@ -336,6 +331,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_statement_polarity.sql
 \ir ../functions/memory/_statement_words.sql
 \ir ../functions/memory/_store_dispute.sql
+\ir ../functions/memory/_synonyms.sql
 \ir ../functions/memory/_text_language.sql
 \ir ../functions/memory/_unknown_memory.sql
 \ir ../functions/memory/_unquoted_text.sql
@@ -343,6 +339,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
 \ir ../functions/memory/_without_nulls.sql
+\ir ../functions/memory/_word_lists.sql
 \ir ../functions/memory/achieve_goal.sql
 \ir ../functions/memory/add_embedding.sql
 \ir ../functions/memory/apply_decisions.sql

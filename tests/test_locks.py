@@ -40,7 +40,7 @@ OVER = {
     "next_request embed": 6,
     "next_request llm": 2,
     "next_request embed end": 30,
-    "next_request extract end": 10,
+    "next_request extract end": 12,
     "next_request llm end": 22,
     "next_request compact end": 2,
     "close_session": 2,

@@ -1,8 +1,8 @@
--- recall._append_events(user, events, change, …) -> was embedding_due set before?
--- The one place that writes the audit: events get their numbers and hashes, and the user's row the
--- head of the chain with its other news (recall._move_head). The caller holds that row, and that is
--- what keeps the chain one line.
--- Raises  RC007.
+-- Append events of one user to the audit, each chained to the one before.
+-- Return whether embedding_due was set before. It is the only writer of the audit: one update moves
+-- the head of the chain in the user's row and changes the row's other columns for the sweeps. The
+-- caller has locked that row, so the chain never forks.
+-- Raises  RC007 the head has moved: the caller had not locked the row.
 create or replace function recall._append_events(
     p_user_id       uuid,
     p_events        recall.memory_events[],
@@ -16,27 +16,48 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
-set plan_cache_mode = force_generic_plan
+set plan_cache_mode = force_custom_plan  -- as in _lock_user_and_bump_revision
+set constraint_exclusion = off
 as $function$
 declare
-    v_head record;
+    v_before        bigint;
+    v_hash          bytea;
+    v_embedding_due boolean;
 begin
     if p_events = '{}' then
         return null;
     end if;
-    v_head := recall._move_head(p_user_id, p_events, p_change, p_merge_due, p_pattern_due,
-                                p_embedding_due);
+    select u.event_count, u.event_hash, u.embedding_due
+      into v_before, v_hash, v_embedding_due
+      from recall.users as u
+     where u.user_id = p_user_id;
 
-    insert into recall.memory_events (user_id, memory_id, event_no, at, event, job_id, caller,
-                                      detail, memory_hash, event_hash)
-    select p_user_id, e.memory_id, v_head.o_before + e.place, e.at, e.event, e.job_id, e.caller,
-           e.detail, e.memory_hash, v_head.o_hashes[e.place]
-      from unnest(p_events) with ordinality as e (
-               user_id, memory_id, event_no, at, event, job_id, caller, detail, memory_hash,
-               event_hash, place);
-    return v_head.o_was_due;
+    for v_index in 1 .. cardinality(p_events) loop
+        v_hash := recall._event_hash(v_hash, p_events[v_index]);
+        p_events[v_index].event_hash := v_hash;
+        p_events[v_index].event_no   := v_before + v_index;
+    end loop;
+
+    update recall.users as u
+       set active_memory_count = u.active_memory_count + p_change,
+           merge_due           = u.merge_due or p_merge_due,
+           pattern_due         = u.pattern_due or p_pattern_due and u.has_vectors,
+           embedding_due       = u.embedding_due or p_embedding_due,
+           event_count         = u.event_count + cardinality(p_events),
+           event_hash          = v_hash
+     where u.user_id     = p_user_id
+       and u.event_count = v_before;
+    if not found then
+        raise exception using
+            errcode = 'RC007',
+            message = format('the events of user %s have moved on', p_user_id),
+            hint    = 'A writer must lock the user''s row; please report this.';
+    end if;
+
+    insert into recall.memory_events select e.* from unnest(p_events) as e;
+    return v_embedding_due;
 end;
 $function$;
 
 comment on function recall._append_events(uuid, recall.memory_events[], integer, boolean, boolean,
-    boolean) is 'Write events of one user, each chained to the one before.';
+    boolean) is 'Append events of one user to the audit, each chained to the one before.';

@@ -1,5 +1,4 @@
--- recall._log_event(user, memory, event, detail, job)
--- One line of a memory's audit: recall._log_events.
+-- Log one event of a memory: recall._log_events for one.
 create or replace function recall._log_event(
     p_user_id   uuid,
     p_memory_id uuid,
@@ -19,4 +18,4 @@ end;
 $function$;
 
 comment on function recall._log_event(uuid, uuid, text, jsonb, uuid) is
-    'Write one line of a memory''s audit.';
+    'Log one event of a memory.';

@@ -1,8 +1,7 @@
--- recall._log_events(user, memories, event, details, …) -> was embedding_due set before?
--- A line of audit for each memory: after the change, since it keeps the hash of the memory as the
--- event leaves it, unless the caller has the hashes. Details are one for all or one each. What else
--- there is to write to the user's row comes along (see recall._append_events). The caller holds
--- that row.
+-- Log an event of each of some memories of one user; return whether embedding_due was set before.
+-- Call it after the change: an event keeps the hash of the memory as the change leaves it, unless
+-- the caller passes hashes. Details are one for all or one each. The other parameters go to the
+-- user's row (recall._append_events), which the caller has locked.
 create or replace function recall._log_events(
     p_user_id       uuid,
     p_memory_ids    uuid[],
@@ -20,6 +19,7 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path from current
+set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_now    timestamptz            := clock_timestamp();
@@ -28,7 +28,16 @@ declare
     v_event  recall.memory_events;
 begin
     if v_hashes is null then
-        v_hashes := recall._memory_hashes(p_user_id, p_memory_ids);
+        v_hashes := array(
+            select (select recall._memory_hash(m::recall.memory_store)
+                      from (
+                            select t.*
+                              from recall.memory_store as t
+                             where t.user_id   = p_user_id
+                               and t.memory_id = i.memory_id
+                           ) as m)
+              from unnest(p_memory_ids) with ordinality as i (memory_id, place)
+             order by i.place);
     end if;
 
     v_event.user_id := p_user_id;
@@ -36,11 +45,11 @@ begin
     v_event.event   := p_event;
     v_event.job_id  := p_job_id;
     v_event.caller  := session_user;
-    for v_place in 1 .. cardinality(p_memory_ids) loop
-        v_event.memory_id   := p_memory_ids[v_place];
-        v_event.memory_hash := v_hashes[v_place];
+    for v_index in 1 .. cardinality(p_memory_ids) loop
+        v_event.memory_id   := p_memory_ids[v_index];
+        v_event.memory_hash := v_hashes[v_index];
         v_event.detail      := jsonb_strip_nulls(coalesce(
-            p_details[least(v_place, cardinality(p_details))], '{}'));
+            p_details[least(v_index, cardinality(p_details))], '{}'));
         v_events := v_events || v_event;
     end loop;
     return recall._append_events(p_user_id, v_events, p_change, p_merge_due, p_pattern_due,
@@ -49,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._log_events(uuid, uuid[], text, jsonb[], uuid, bytea[], integer, boolean,
-    boolean, boolean) is 'Write a line of audit for each of some memories of one user.';
+    boolean, boolean) is 'Log an event of each of some memories of one user.';
