@@ -8,6 +8,7 @@ functions is rolled back. A block after a comment `<!-- not run: reason -->` is 
 from __future__ import annotations
 
 import base64
+import copy
 import re
 import shlex
 import unicodedata
@@ -151,6 +152,8 @@ def parses(words: list[str]) -> None:
         assert found is not None
         command, context = found, click.Context(found, parent=context, info_name=found.name)
     # files that the page speaks of are not there
+    command = copy.copy(command)
+    command.params = [copy.copy(parameter) for parameter in command.params]
     for parameter in command.params:
         if isinstance(parameter.type, click.File | click.Path):
             parameter.type = click.STRING
