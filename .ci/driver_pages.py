@@ -9,6 +9,7 @@ import pkgutil
 import re
 import textwrap
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -108,12 +109,22 @@ def described(name: str, item: Any) -> list[str]:
     lines += docstring(item)
     lines += methods(name, item)
     if item is pgrecall.AgentMemory:
-        memory = item.connect("postgresql://", embedder=False)  # connects to nothing
-        for attribute, part in vars(memory).items():
-            if not attribute.startswith("_") and "._sync." in type(part).__module__:
-                lines += [f"### memory.{attribute}", "", *docstring(type(part))]
-                lines += methods(f"memory.{attribute}", type(part))
+        for attribute, part in parts(item).items():
+            lines += [f"### memory.{attribute}", "", *docstring(part)]
+            lines += methods(f"memory.{attribute}", part)
     return lines
+
+
+def parts(client: type[pgrecall.AgentMemory | pgrecall.AsyncAgentMemory]) -> dict[str, type]:
+    """Return the classes behind the attributes of a client, such as `memory.sessions`."""
+    memory = client.connect("postgresql://", embedder=False)  # connects to nothing
+    lazy = [name for name, item in vars(client).items() if isinstance(item, cached_property)]
+    found = {name: type(getattr(memory, name)) for name in [*vars(memory), *lazy]}
+    return {
+        name: part
+        for name, part in found.items()
+        if not name.startswith("_") and re.search(r"\._a?sync\.", part.__module__)
+    }
 
 
 def is_made_for(cls: type) -> bool:

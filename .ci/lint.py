@@ -36,6 +36,7 @@ def main() -> int:
         "install list": install_list,
         "layout": layout,
         "pgspot": lambda: tool("python", ".ci/spot.py"),
+        "import circles": lambda: tool("python", ".ci/circles.py"),
         "generated client": lambda: tool("python", ".ci/generate.py", "--check"),
     }
     failed = []

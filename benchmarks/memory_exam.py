@@ -98,7 +98,7 @@ class Exam:
         self.db, self.memory = db, memory
         self.embed = Embeddings(Path(tempfile.gettempdir()) / f"pgrecall-exam-{data.stem}.pickle")
         self.learners = [
-            Learner(conversation, speaker, memory.ensure_user(f"{conversation['id']} {speaker}"),
+            Learner(conversation, speaker, memory.users.ensure(f"{conversation['id']} {speaker}"),
                     [Fact(fact["text"], tuple(fact["evidence"]), confidence_of(fact["text"]))
                      for fact in conversation["facts"] if fact["speaker"] == speaker])
             for conversation in json.loads(data.read_text())
@@ -237,7 +237,7 @@ class Exam:
 
     def reachable(self, learner: Learner) -> list[Any]:
         """Return the memories that a search in a new session may find."""
-        return self.memory.memories(learner.user, filter={"scopes": ["global"]}, limit=100_000)
+        return self.memory.memories.list(learner.user, filter={"scopes": ["global"]}, limit=100_000)
 
     def end_of_chain(self, memory_id: UUID) -> UUID:
         """Return the memory that took the place of another."""

@@ -39,10 +39,10 @@ def main(dsn: str) -> None:
     keys = LocalWrappingKeys({"bench": bytes(32)})
     users = {"plain": uuid.uuid4(), "sealed": uuid.uuid4()}
     with AgentMemory.connect(dsn, embedder=False, wrapping_keys=keys) as memory:
-        memory.seal_user(users["sealed"])
+        memory.encryption.seal_user(users["sealed"])
         chats = {}
         for name, user in users.items():
-            memory.ingest(user, [{"content": TEXT.format(n)} for n in range(MEMORIES)])
+            memory.memories.ingest(user, [{"content": TEXT.format(n)} for n in range(MEMORIES)])
             chats[name] = memory.session(user=user, model="gpt-4o-mini", extraction="none")
             for n in range(TURNS):
                 chats[name].append(user=TEXT.format(n), reply="I see.")
@@ -51,7 +51,9 @@ def main(dsn: str) -> None:
             "remember": lambda name, n: memory.remember(users[name], TEXT.format(1000 + n)),
             "messages (50)": lambda name, _: chats[name].messages(limit=50),
             "search (10 of 200)": lambda name, n: memory.search(users[name], f"item number {n}"),
-            "search messages": lambda name, n: memory.search_messages(users[name], f"number {n}"),
+            "search messages": lambda name, n: memory.sessions.search_messages(
+                users[name], f"number {n}"
+            ),
             "context": lambda name, n: chats[name].compile(f"Where is item {n}?"),
         }
         print(f"{'call':20} {'plain ms':>9} {'sealed ms':>9} {'ratio':>6}")
@@ -60,10 +62,10 @@ def main(dsn: str) -> None:
             ratio = took["sealed"] / took["plain"]
             print(f"{label:20} {took['plain']:9.2f} {took['sealed']:9.2f} {ratio:6.1f}")
         started = time.perf_counter()
-        rows = memory.rotate_user(users["sealed"])
+        rows = memory.encryption.rotate_user(users["sealed"])
         print(f"rotation of {rows} rows: {time.perf_counter() - started:.2f} s")
         for user in users.values():
-            memory.forget_user(user)
+            memory.privacy.forget_user(user)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def use_everything(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
         first = chat.remember(f"The user keeps a {MARK}.", slot=f"pet {MARK}", tags=[MARK],
                               metadata={"from": MARK})  # fmt: skip
         memory.remember(user, f"The user likes {MARK} soup")
-        memory.edit(user, first.memory_id, f"The user keeps two {MARK}.")
+        memory.memories.edit(user, first.memory_id, f"The user keeps two {MARK}.")
         gone = memory.remember(user, f"The user hates every {MARK}")
-        memory.retract(user, gone.memory_id, reason=f"{MARK} says no")
+        memory.memories.retract(user, gone.memory_id, reason=f"{MARK} says no")
         return chat.session_id

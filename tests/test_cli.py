@@ -341,10 +341,10 @@ def test_import(cli: Cli, who: str, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert done.json == {"messages": 3, "skipped": 0, "left_out": 0, "users": 1, "sessions": 2}
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
-        sessions = {session.title: session for session in memory.sessions(who)}
+        sessions = {session.title: session for session in memory.sessions.list(who)}
         assert set(sessions) == {"s1", "s2"}
         assert sessions["s1"].metadata == {"extraction": "verbatim"}
-        _, first = memory.messages(who, sessions["s1"].session_id)
+        _, first = memory.sessions.messages(who, sessions["s1"].session_id)
         assert (first.name, first.metadata) == ("Ada", {"dia_id": "D1:1"})
         assert f"{first.created_at:%Y-%m-%dT%H:%M:%SZ}" == "2024-03-01T10:00:00Z"
         assert (first.token_count, first.tokens_estimated) == (10, False)
@@ -410,8 +410,8 @@ def test_import_goes_on_after_a_bad_line(cli: Cli, who: str, tmp_path: Path) -> 
     done = cli("import", fixed, "--json")
     assert (done.json["messages"], done.json["skipped"]) == (200, 1000)
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
-        [session] = memory.sessions(who)
-        messages = memory.messages(who, session.session_id, limit=2000)
+        [session] = memory.sessions.list(who)
+        messages = memory.sessions.messages(who, session.session_id, limit=2000)
         assert [m.content for m in reversed(messages)] == [m["content"] for m in good]
 
 
@@ -447,7 +447,7 @@ def test_import_refuses(
     assert why in done.err
     assert why in cli("import", path, "--json").json["error"]["message"]
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
-        assert sum(session.turn_count for session in memory.sessions(who)) == 0
+        assert sum(session.turn_count for session in memory.sessions.list(who)) == 0
 
 
 @pytest.mark.parametrize(("text", "why"), [(b"[1]\n", "unknown format"), (b"\xff\n", "UTF-8")])
@@ -490,8 +490,8 @@ def test_import_many_interleaved(cli: Cli, tmp_path: Path) -> None:
     done = cli("import", lines(tmp_path / "m.jsonl", *said), "--json")
     assert done.json == {"messages": 1500, "skipped": 0, "left_out": 0, "users": 5, "sessions": 35}
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
-        for session in memory.sessions(users[0]):
-            messages = memory.messages(users[0], session.session_id)
+        for session in memory.sessions.list(users[0]):
+            messages = memory.sessions.messages(users[0], session.session_id)
             numbers = [int((m.content or "").split()[1]) for m in reversed(messages)]
             assert numbers == sorted(numbers)
 
@@ -560,7 +560,7 @@ def test_a_persons_word_about_memories(cli: Cli, who: str) -> None:
     goal = cli("memories", "add", "Wants to run", "--kind", "goal", "--user", who, "--json").json
     cli("memories", "add", "Lives in Lyon", "--slot", "city", "--user", who)
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
-        memory.ingest(who, [
+        memory.memories.ingest(who, [
             {"content": "Lives in Paris", "slot": "city", "provenance": "tool_output",
              "source": "tool"},
             {"content": "Is on leave", "review_at": "2020-01-01T00:00:00Z", "source": "import"},
@@ -753,13 +753,13 @@ def test_demo_without_its_model_stores_nothing(cli: Cli, monkeypatch: pytest.Mon
 
 def test_embedded_memory(home: Path) -> None:
     with AgentMemory.embedded(home, embedder=False) as memory:
-        info = memory.info()
+        info = memory.admin.info()
         assert (info.embedding_model, info.embedding_dimensions) == ("local", 384)
         assert info.extraction == "verbatim"
         memory.session(user="ada", model="gpt-4o-mini").append(user="hello")
     assert not EmbeddedServer(home).is_running
     with AgentMemory.embedded(home, embedder=False) as memory:
-        assert [s.turn_count for s in memory.sessions("ada")] == [1]
+        assert [s.turn_count for s in memory.sessions.list("ada")] == [1]
 
 
 def test_install_embedded(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def test_what_was_said_is_known_the_next_time(
     assert (first.code, first.err) == (0, "")
     assert first.out.splitlines()[:2] == ["memories used: 0", "You said: I play the cello"]
     assert "learned: [preference] User plays the cello." in first.out
-    [session] = memory.sessions(who)
+    [session] = memory.sessions.list(who)
     assert (session.status, session.turn_count, session.extracted_through_turn) == ("closed", 4, 4)
 
     second = chat("Which instrument, the cello?", options=("--show-memory",))
@@ -143,7 +143,7 @@ def test_tools(chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory
     assert "Noting it.\nNoted.\n" in done.out
     assert "tool call: remember {" in done.out
     assert "learned: [fact] User is allergic to nuts." in done.out
-    assert [m.content for m in memory.memories(who)] == ["User is allergic to nuts."]
+    assert [m.content for m in memory.memories.list(who)] == ["User is allergic to nuts."]
     assert "tools" in chat_requests(openai)[0]
 
     openai.forget()
@@ -170,8 +170,8 @@ def test_an_endpoint_that_fails(
     assert done.out == "You use Vi\nBetter now.\n"
     assert done.err.count("pgrecall: the model did not answer: ") == 3
     assert "out of order" in done.err
-    [session] = memory.sessions(who)
-    messages = list(reversed(memory.messages(who, session.session_id)))
+    [session] = memory.sessions.list(who)
+    messages = list(reversed(memory.sessions.messages(who, session.session_id)))
     assert [(m.role, m.content) for m in messages] == [
         ("user", "two"), ("assistant", "You use Vi"), ("user", "three"),
         ("assistant", "Better now."),
@@ -190,7 +190,7 @@ def test_what_could_not_be_learned_is_told(
     done = chat("I play the cello")
     assert (done.code, done.out) == (1, "You said: I play the cello\n")
     assert "pgrecall worker goes on with it" in done.err
-    assert memory.memories(who) == []
+    assert memory.memories.list(who) == []
 
 
 def test_a_session_goes_on(
@@ -203,13 +203,13 @@ def test_a_session_goes_on(
     messages = chat_requests(openai)[-1]["messages"]
     assert messages[0] == {"role": "system", "content": "You are a gardener."}
     assert {"role": "user", "content": "The roses are red"} in messages
-    [session] = memory.sessions(who)
+    [session] = memory.sessions.list(who)
     assert (session.title, session.turn_count) == ("garden", 4)
 
 
 def test_commands(chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory) -> None:
     assert "nothing is remembered" in chat("/memories").err
-    memory.ensure_user(who)
+    memory.users.ensure(who)
     memory.remember(who, "User plays the cello.")
     done = chat("/help", "/memories", "/nonsense", "/etc/hosts is a file", "/quit", "unheard",
                 options=("--no-learn",))  # fmt: skip
@@ -223,7 +223,7 @@ def test_commands(chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMem
 
 def test_nothing_said_leaves_nothing(chat: Chat, who: str, memory: AgentMemory) -> None:
     assert chat("", "/quit").code == 0
-    assert memory.sessions(who) == []
+    assert memory.sessions.list(who) == []
 
 
 def test_what_a_model_says_moves_no_cursor(chat: Chat, openai: ScriptedOpenAI) -> None:
@@ -284,7 +284,7 @@ def test_in_a_terminal(
     os.write(main, b"\x04")
     assert process.wait(timeout=30) == 0
     os.close(main)
-    [session] = memory.sessions(who)
+    [session] = memory.sessions.list(who)
     assert (session.status, session.turn_count) == ("closed", 2)
 
 

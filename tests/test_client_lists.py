@@ -179,7 +179,7 @@ def test_a_summarized_list_is_read_from_the_summary_on(
         text: [fact(f"User speaks language {number}.", slot=f"language_{number}")]
         for number, text in enumerate(texts)
     } | {summary: [fact("User said many things.")]}
-    memory.configure_user(user, extract_after_turns=2)
+    memory.admin.configure_user(user, extract_after_turns=2)
     chat = memory.session(user=user, model=MODEL)
     messages: Messages = []
     sent = 0
@@ -215,5 +215,5 @@ def test_a_summarized_list_is_read_from_the_summary_on(
     assert by_user == [*texts[:16], summary, *texts[16:]]
     assert sent == 2 * len(texts) + 1
     assert session_row(db, user, chat.session_id)["extracted_through_turn"] == sent
-    contents = {item.content for item in memory.memories(user, limit=100)}
+    contents = {item.content for item in memory.memories.list(user, limit=100)}
     assert contents >= {f"User speaks language {number}." for number in range(24)}

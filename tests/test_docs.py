@@ -104,7 +104,7 @@ def test_python_runs(
     for printed, meant in (
         ("postgresql://…", page_dsn),
         ("/etc/pgrecall/keys", str(tmp_path / "keys")),
-        ("# a moment later:", "memory._background.drain()"),
+        ("# a moment later:", "memory._core.background.drain()"),
     ):
         program = program.replace(printed, meant)
     names: dict[str, Any] = {"WEATHER": WEATHER, "weather": lambda **_: "sunny"}

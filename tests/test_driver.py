@@ -147,10 +147,13 @@ def test_every_call_names_what_exists(
         "event_type": "mcp",
     }  # fmt: skip
     skipped = {"close", "connect", "embedded", "from_environment", "joining", "worker", "session"}
-    for name in sorted(n for n in dir(memory) if not n.startswith("_") and n not in skipped):
-        method = getattr(memory, name)
-        if callable(method):
-            call_with(method, anything)
+    parts = [memory, memory.users, memory.sessions, memory.memories, memory.privacy, memory.admin,
+             memory.encryption, memory.calls]  # fmt: skip
+    for part in parts:
+        for name in sorted(n for n in dir(part) if not n.startswith("_") and n not in skipped):
+            method = getattr(part, name)
+            if callable(method):
+                call_with(method, anything)
     chat = memory.session(user=user, model="m")
     chat.open()
     anything |= {"query": "x", "from_turn": 1, "turn_index": 1, "patch": {}, "text": "x",
@@ -222,7 +225,7 @@ def test_what_cannot_be_stored_is_refused(
 ) -> None:
     with pytest.raises(errors.InvalidInputError, match=message):
         memory.remember(user, **{"content": "x", **arguments})
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
 
 
 @pytest.mark.parametrize(
@@ -245,15 +248,15 @@ def test_what_is_no_input(memory: AgentMemory, chat: pgrecall.ChatSession) -> No
     wrong: Any
     for wrong in ({}, {"user_id": None}):
         with pytest.raises(errors.InvalidInputError, match="user_id"):
-            memory.import_user(wrong)
+            memory.privacy.import_user(wrong)
     wrong = "verbose"
     with pytest.raises(errors.InvalidInputError, match="extraction is verbose"):
         memory.session(user="ada", model="gpt-4o-mini", extraction=wrong)
     wrong = ["a text"]
     with pytest.raises(errors.InvalidInputError, match=r"candidates\[0\]"):
-        memory.ingest("ada", wrong)
+        memory.memories.ingest("ada", wrong)
     with pytest.raises(errors.InvalidInputError, match=r"memories\[0\]"):
-        memory.batch_import(wrong)
+        memory.memories.batch_import(wrong)
     for call in (chat.compile, chat.send):
         with pytest.raises(errors.InvalidInputError, match="content"):
             call(current_message=wrong) if call == chat.compile else call(wrong)
@@ -269,26 +272,26 @@ def test_what_is_no_input(memory: AgentMemory, chat: pgrecall.ChatSession) -> No
 def test_users_by_name(memory: AgentMemory, db: psycopg.Connection) -> None:
     name = f"auth0|{uuid.uuid4()}"
     [expected] = db.execute("select recall.user_id(%s)", (name,)).fetchone() or ()
-    assert memory.user_id(name) == expected
-    assert memory.user_id(expected) == expected
-    assert memory.user_id(str(expected)) == expected
+    assert memory.users.id(name) == expected
+    assert memory.users.id(expected) == expected
+    assert memory.users.id(str(expected)) == expected
     memory.session(user=name, model="gpt-4o-mini").open()
     row = db.execute(
         "select external_id from recall.users where user_id = %s", (expected,)
     ).fetchone()
     assert row == (name,)
     with pytest.raises(errors.InvalidInputError):
-        memory.user_id("")
+        memory.users.id("")
     nobody: Any = None  # whoever has not logged in; no user of the name "None"
     for call in (
         lambda: memory.session(user=nobody, model="gpt-4o-mini").open(),
-        lambda: memory.ensure_user(nobody),
+        lambda: memory.users.ensure(nobody),
         lambda: memory.remember(nobody, "x"),
-        lambda: memory.batch_import([{"content": "x"}], user=nobody),
+        lambda: memory.memories.batch_import([{"content": "x"}], user=nobody),
     ):
         with pytest.raises(errors.InvalidInputError):
             call()
-    assert memory.sessions("None") == []
+    assert memory.sessions.list("None") == []
 
 
 def test_session(memory: AgentMemory, user: uuid.UUID) -> None:
@@ -314,10 +317,10 @@ def test_session(memory: AgentMemory, user: uuid.UUID) -> None:
         assert chat.info.system_prompt_tokens == 6  # counted, not estimated
         assert (chat.info.title, chat.info.metadata) == ("first", {"a": 1})
         assert chat.info.context_window_size == 128_000
-    [listed] = memory.sessions(user)
+    [listed] = memory.sessions.list(user)
     assert listed == chat.refresh()
-    assert memory.get_session(user, chat.session_id) == listed
-    assert memory.get_session(user, uuid.uuid4()) is None
+    assert memory.sessions.get(user, chat.session_id) == listed
+    assert memory.sessions.get(user, uuid.uuid4()) is None
 
     chat.update(title="second", temperature=1.0, system_prompt="Be brief.")
     assert chat.info.title == "second"
@@ -357,7 +360,7 @@ def test_session_goes_on(memory: AgentMemory, user: uuid.UUID) -> None:
 def test_reading_a_session_makes_nobody_known(memory: AgentMemory, db: psycopg.Connection) -> None:
     with pytest.raises(errors.NotFoundError):
         memory.session(user="a stranger", session_id="x").open()
-    assert memory.sessions("a stranger") == []
+    assert memory.sessions.list("a stranger") == []
     found = db.execute(
         "select count(*) from recall.users where external_id = 'a stranger'"
     ).fetchone()
@@ -530,78 +533,80 @@ def test_remember_and_search(
     lexical = memory.search(user, "editor", embedding=None)[0]
     assert (lexical.memory_id, lexical.similarity) == (added.memory_id, None)
 
-    one = memory.get_memory(user, added.memory_id)
+    one = memory.memories.get(user, added.memory_id)
     assert one is not None
     assert one.importance == pytest.approx(0.8)
     assert one.metadata == {"from": "test"}
     assert one.observed_at == datetime(2025, 3, 1, tzinfo=UTC)
-    assert memory.get_memory(user, uuid.uuid4()) is None
-    assert memory.get_memory(uuid.uuid4(), added.memory_id) is None
-    assert {m.content for m in memory.memories(user)} == {
+    assert memory.memories.get(user, uuid.uuid4()) is None
+    assert memory.memories.get(uuid.uuid4(), added.memory_id) is None
+    assert {m.content for m in memory.memories.list(user)} == {
         "Ada uses Vim as her editor.", "Ada lives in Lyon.",
     }  # fmt: skip
-    assert memory.profile(user)["home_city"]["content"] == "Ada lives in Lyon."
+    assert memory.memories.profile(user)["home_city"]["content"] == "Ada lives in Lyon."
 
 
 def test_changes_of_mind(memory: AgentMemory, user: uuid.UUID) -> None:
     lyon = memory.remember(user, "Ada lives in Lyon.", kind="personal", slot="home_city")
     porto = memory.remember(user, "Ada lives in Porto.", kind="personal", slot="home_city")
     assert porto.outcome == "superseded"
-    assert [m.content for m in memory.memories(user)] == ["Ada lives in Porto."]
-    assert [m.content for m in memory.chain(user, porto.memory_id)] == [
+    assert [m.content for m in memory.memories.list(user)] == ["Ada lives in Porto."]
+    assert [m.content for m in memory.memories.chain(user, porto.memory_id)] == [
         "Ada lives in Lyon.", "Ada lives in Porto.",
     ]  # fmt: skip
-    old = memory.get_memory(user, lyon.memory_id)
+    old = memory.memories.get(user, lyon.memory_id)
     assert old is not None
     assert (old.is_active, old.end_reason, old.superseded_by) == (
         False, "superseded", porto.memory_id,
     )  # fmt: skip
 
-    edited = memory.edit(user, porto.memory_id, "Ada lives in Porto, by the river.")
-    assert [m.memory_id for m in memory.memories(user)] == [edited]
-    assert memory.retract(user, edited, reason="she moved")
-    assert not memory.retract(user, edited)
-    assert memory.memories(user) == []
-    back = memory.restore(user, edited)
-    assert [m.memory_id for m in memory.memories(user)] == [back]
-    events = memory.history(user, edited)
+    edited = memory.memories.edit(user, porto.memory_id, "Ada lives in Porto, by the river.")
+    assert [m.memory_id for m in memory.memories.list(user)] == [edited]
+    assert memory.memories.retract(user, edited, reason="she moved")
+    assert not memory.memories.retract(user, edited)
+    assert memory.memories.list(user) == []
+    back = memory.memories.restore(user, edited)
+    assert [m.memory_id for m in memory.memories.list(user)] == [back]
+    events = memory.memories.history(user, edited)
     assert "retracted" in [event.event for event in events]
     with pytest.raises(errors.NotFoundError):
-        memory.retract(user, uuid.uuid4())
+        memory.memories.retract(user, uuid.uuid4())
 
 
 def test_edit_makes_a_vector(memory: AgentMemory, user: uuid.UUID, embedder: WordEmbedder) -> None:
     added = memory.remember(user, "Ada plays the cello.")
-    memory.edit(user, added.memory_id, "Ada plays the oboe.")
+    memory.memories.edit(user, added.memory_id, "Ada plays the oboe.")
     [hit] = memory.search(user, "oboe")
     assert hit.similarity is not None
 
 
 def test_ingest_and_batch_import(memory: AgentMemory, user: uuid.UUID) -> None:
-    outcomes = memory.ingest(
+    outcomes = memory.memories.ingest(
         user,
         [{"content": "Ada plays the cello.", "tags": ["music"]}, {"content": "Ada ran 10 km."}],
     )
     assert [o.outcome for o in outcomes] == ["added", "added"]
     others = [f"somebody {uuid.uuid4()}" for _ in range(3)]
     facts = [{"user": other, "content": f"Fact {n}."} for n in range(400) for other in others]
-    assert memory.batch_import(iter(facts)) == {"added": 1200}
-    assert memory.batch_import(facts[:30]) == {"duplicate": 30}
-    assert memory.batch_import([{"content": "Ada ran 10 km."}], user=user) == {"duplicate": 1}
+    assert memory.memories.batch_import(iter(facts)) == {"added": 1200}
+    assert memory.memories.batch_import(facts[:30]) == {"duplicate": 30}
+    assert memory.memories.batch_import([{"content": "Ada ran 10 km."}], user=user) == {
+        "duplicate": 1
+    }
     with pytest.raises(errors.InvalidInputError, match=r"memories\[0\] names no user"):
-        memory.batch_import([{"content": "x"}])
+        memory.memories.batch_import([{"content": "x"}])
     with pytest.raises(errors.InvalidInputError, match="importance"):
-        memory.ingest(user, [{"content": "ok then"}, {"content": "x", "importance": 7}])
-    assert len(memory.memories(user)) == 2
+        memory.memories.ingest(user, [{"content": "ok then"}, {"content": "x", "importance": 7}])
+    assert len(memory.memories.list(user)) == 2
 
 
 def test_search_messages(memory: AgentMemory, chat: pgrecall.ChatSession) -> None:
     chat.append(user="I set up pyright with coc.nvim last night", reply="Good choice.")
     memory.worker().run_until_idle()
-    hit = memory.search_messages(chat.user_id, "pyright")[0]
+    hit = memory.sessions.search_messages(chat.user_id, "pyright")[0]
     assert (hit.turn_index, hit.role, hit.session_id) == (1, "user", chat.session_id)
     assert hit.content == "I set up pyright with coc.nvim last night"
-    assert memory.search_messages(uuid.uuid4(), "pyright") == []
+    assert memory.sessions.search_messages(uuid.uuid4(), "pyright") == []
 
 
 # Contexts
@@ -621,7 +626,7 @@ def test_context(memory: AgentMemory, chat: pgrecall.ChatSession, db: psycopg.Co
     assert compiled.messages == messages
     assert compiled.prefix_hash
 
-    memory._background.drain()
+    memory._core.background.drain()
     row = db.execute(
         "select count(*) from recall.memory_access_log where user_id = %s", (chat.user_id,)
     ).fetchone()
@@ -670,9 +675,9 @@ def test_access_is_recorded_at_best(
     def fail(*arguments: Any, **more: Any) -> None:
         raise psycopg.OperationalError("the primary is away")
 
-    monkeypatch.setattr(memory, "record_access", fail)
+    monkeypatch.setattr(memory.memories, "record_access", fail)
     assert chat.context("Vim")
-    memory._background.drain()
+    memory._core.background.drain()
     assert "the primary is away" in caplog.text
 
 
@@ -684,19 +689,19 @@ def test_one_context_in_ten_is_measured(
     for number in range(30):
         memory.remember(chat.user_id, f"Ada uses Vim for number {number}, and likes it.")
     seen: list[float | None] = []
-    record = memory.record_access
+    record = memory.memories.record_access
 
     def note(*arguments: Any, **more: Any) -> int:
         seen.append(more["efficiency"] if isinstance(more["efficiency"], float) else None)
         return record(*arguments, **more)
 
-    monkeypatch.setattr(memory, "record_access", note)
+    monkeypatch.setattr(memory.memories, "record_access", note)
     for _ in range(11):
         chat.context("Vim", memory_budget=200)
-        memory._background.drain()
+        memory._core.background.drain()
     assert [place for place, one in enumerate(seen) if one is not None] == [0, 10]
     assert all(0.5 < one <= 1 for one in seen if one is not None)
-    names = {metric.name for metric in memory.metrics()}
+    names = {metric.name for metric in memory.admin.metrics()}
     assert "pgrecall_context_efficiency_median_last_day" in names
 
 
@@ -738,20 +743,20 @@ def test_working_memory(chat: pgrecall.ChatSession) -> None:
 
 
 def test_configure(memory: AgentMemory, user: uuid.UUID) -> None:
-    memory.configure(default_context_window=9000)
+    memory.admin.configure(default_context_window=9000)
     with pytest.raises(errors.InvalidInputError, match="no_such"):
-        memory.configure(no_such=1)
+        memory.admin.configure(no_such=1)
     with pytest.raises(errors.InvalidInputError):
-        memory.configure(default_context_window=-1)
+        memory.admin.configure(default_context_window=-1)
     with pytest.raises(errors.ConfigurationError):
-        memory.configure(embedding_dimensions=5)
-    memory.configure_user(user, default_context_window=7000)
+        memory.admin.configure(embedding_dimensions=5)
+    memory.admin.configure_user(user, default_context_window=7000)
     chat = memory.session(user=user, model="no-such-model")
     assert chat.open().context_window_size == 7000
-    memory.register_model("mine", context_window_size=5000, input_price=1, output_price=2)
+    memory.admin.register_model("mine", context_window_size=5000, input_price=1, output_price=2)
     assert memory.session(user=user, model="mine").open().context_window_size == 5000
-    assert {check.status for check in memory.health()} <= {"ok", "warn"}
-    assert memory.version() == pgrecall.__version__
+    assert {check.status for check in memory.admin.health()} <= {"ok", "warn"}
+    assert memory.admin.version() == pgrecall.__version__
 
 
 def test_embedders_that_do_not_fit(configured: str) -> None:
@@ -788,7 +793,7 @@ def test_default_embedder(
                 memory.search(user, "x")
             monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
             with AgentMemory.connect(dsn) as memory:
-                embedder = memory.embedder()
+                embedder = memory.memories.embedder()
                 assert embedder is not None
                 assert embedder.dimensions == DIMENSIONS
         finally:
@@ -817,7 +822,7 @@ def test_asynchronous(configured: str, user: uuid.UUID) -> None:
             hits = await asyncio.gather(*(memory.search(user, "Vim") for _ in range(20)))
             assert {hit.content for [hit] in hits} == {"I use Vim for everything I write"}
             with pytest.raises(errors.NotFoundError):
-                await memory.messages(user, uuid.uuid4())
-            await memory._background.drain()
+                await memory.sessions.messages(user, uuid.uuid4())
+            await memory._core.background.drain()
 
     asyncio.run(run())

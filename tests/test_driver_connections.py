@@ -26,7 +26,7 @@ from pgrecall import (
     NotFoundError,
 )
 from pgrecall._sql import Call
-from pgrecall._sync.database import SyncDatabase
+from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
 from support import our_role
 
@@ -53,9 +53,9 @@ select current_setting('recall.user_id', true), current_setting('statement_timeo
 def test_frame_of_a_call(dsn: str, user: uuid.UUID) -> None:
     """Identity and timeouts hold for the transaction, and are gone after it (PgBouncer)."""
     with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
-        database = SyncDatabase(pool, Limits(statement_timeout=1.5, idle_timeout=7))
+        transport = Transport(pool, Limits(statement_timeout=1.5, idle_timeout=7))
         show = Call("", SHOW, {})
-        _, [row] = database._fetch(show, user, False)
+        _, [row] = transport.send(show, user, False)
         assert row[:3] == (str(user), "1500ms", "7s")
         with pool.connection() as conn:
             row = conn.execute(SHOW).fetchone()
@@ -72,9 +72,9 @@ def test_two_users_interleaved_on_one_connection(dsn: str) -> None:
                 chat.append(user=f"{number} {round_}")
         for number, chat in enumerate(chats):
             assert {(m.content or "")[0] for m in chat.messages()} == {str(number)}
-            assert memory.get_session(chat.user_id, chats[1 - number].session_id) is None
+            assert memory.sessions.get(chat.user_id, chats[1 - number].session_id) is None
             with pytest.raises(NotFoundError):
-                memory.messages(chat.user_id, chats[1 - number].session_id)
+                memory.sessions.messages(chat.user_id, chats[1 - number].session_id)
 
 
 @pytest.mark.parametrize("pooler", [None, False, True])
@@ -87,7 +87,7 @@ def test_nothing_is_prepared_through_a_pooler(
         for number in range(8):
             memory.remember(user, f"User likes tea number {number}")
             assert len(memory.search(user, "tea")) == number + 1
-        ((count,),) = memory._write.query(b"select count(*) from pg_prepared_statements")
+        ((count,),) = memory._core.write.query(b"select count(*) from pg_prepared_statements")
         assert (count > 0) == (pooler is not True)
 
 
@@ -95,9 +95,9 @@ def test_statement_timeout(dsn: str) -> None:
     limits = Limits(statement_timeout=0.2)
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
         with pytest.raises(CallTimeoutError) as caught:
-            memory._write.query(b"select pg_sleep(5)")
+            memory._core.write.query(b"select pg_sleep(5)")
         assert caught.value.sqlstate == "57014"
-        assert memory.version()
+        assert memory.admin.version()
 
 
 def kill(db: psycopg.Connection, application: str = "pgrecall") -> int:
@@ -151,10 +151,10 @@ def kill_waiting(db: psycopg.Connection) -> int:
 def test_changes_without_a_request_id_are_not_sent_again(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
-    memory.version()
+    memory.admin.version()
     kill(db)
     with pytest.raises(psycopg.OperationalError):
-        memory.configure_user(user, default_context_window=5000)
+        memory.admin.configure_user(user, default_context_window=5000)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_conflicts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An append is sent again after a conflict, twice; what has no request id is not."""
-    memory.user_id(user)
-    real = memory._write._pooled
+    memory.users.id(user)
+    real = memory._core.write.transport._pooled
     failures: list[int] = []
 
     def conflicting(*arguments: Any) -> Any:
@@ -178,7 +178,7 @@ def test_conflicts(
             raise error
         return real(*arguments)
 
-    monkeypatch.setattr(memory._write, "_pooled", conflicting)
+    monkeypatch.setattr(memory._core.write.transport, "_pooled", conflicting)
     assert len(chat.append(user="hello")) == 1
     failures.clear()
     with pytest.raises(error):
@@ -192,7 +192,7 @@ def test_no_noise_after_a_refusal(
     with caplog.at_level(logging.WARNING):
         for _ in range(50):
             with pytest.raises(NotFoundError):
-                memory.messages(user, uuid.uuid4())
+                memory.sessions.messages(user, uuid.uuid4())
     assert caplog.text == ""
 
 
@@ -207,17 +207,17 @@ def test_joining_a_transaction(
     chat = joined.session(user=user, model="m")
     chat.append(user="hello")
     assert conn.info.transaction_status == TransactionStatus.INTRANS
-    assert memory.sessions(user) == []  # not committed
+    assert memory.sessions.list(user) == []  # not committed
     with pytest.raises(NotFoundError):  # a refusal leaves the transaction usable
-        joined.messages(user, uuid.uuid4())
+        joined.sessions.messages(user, uuid.uuid4())
     chat.append(user="more")
     conn.rollback()
-    assert memory.sessions(user) == []
+    assert memory.sessions.list(user) == []
 
     chat = joined.session(user=user, model="m")
     chat.append(user="hello")
     conn.commit()
-    assert [session.turn_count for session in memory.sessions(user)] == [1]
+    assert [session.turn_count for session in memory.sessions.list(user)] == [1]
     joined.close()
     assert not conn.closed
 
@@ -229,10 +229,10 @@ def test_joining_in_autocommit(
     joined = memory.joining(conn)
     joined.session(user=user, model="m").append(user="hello")
     assert conn.info.transaction_status == TransactionStatus.IDLE
-    assert len(memory.sessions(user)) == 1
+    assert len(memory.sessions.list(user)) == 1
     with conn.transaction(force_rollback=True):
         joined.session(user=user, model="m").append(user="hello")
-    assert len(memory.sessions(user)) == 1
+    assert len(memory.sessions.list(user)) == 1
 
 
 def test_identity_of_the_caller_is_the_users(
@@ -240,7 +240,7 @@ def test_identity_of_the_caller_is_the_users(
 ) -> None:
     conn = connect(autocommit=False)
     joined = memory.joining(conn)
-    joined.sessions(user)
+    joined.sessions.list(user)
     with pytest.raises(NotAllowedError):
         conn.execute("select * from recall.list_sessions(%s)", (uuid.uuid4(),))
 
@@ -255,7 +255,7 @@ def test_pool_of_the_caller(dsn: str, user: uuid.UUID, autocommit: bool) -> None
     ) as pool:
         with AgentMemory.connect(pool, embedder=False) as memory:
             memory.session(user=user, model="m").append(user="hello")
-            assert [s.turn_count for s in memory.sessions(user)] == [1]
+            assert [s.turn_count for s in memory.sessions.list(user)] == [1]
         assert not pool.closed
 
 
@@ -274,7 +274,7 @@ def test_separate_servers(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> 
         chat = memory.session(user=user, model="m")
         chat.append(user="hello there, this is me")
         chat.messages()
-        memory.memories(user)
+        memory.memories.list(user)
         chat.context("hello")
         memory.worker().run_until_idle()
         found = db.execute(
@@ -291,12 +291,12 @@ def test_reads_work_read_only(
     chat.append(user="hello")
     read_only = make_conninfo(dsn, options="-c default_transaction_read_only=on")
     with AgentMemory.connect(read_only, embedder=False) as reader:
-        assert len(reader.messages(user, chat.session_id)) == 1
-        reader.sessions(user)
+        assert len(reader.sessions.messages(user, chat.session_id)) == 1
+        reader.sessions.list(user)
         reader.search(user, "hello")
-        reader.memories(user)
-        reader.search_messages(user, "hello")
-        reader.health()
+        reader.memories.list(user)
+        reader.sessions.search_messages(user, "hello")
+        reader.admin.health()
         opened = reader.session(user=user, session_id=chat.session_id)
         opened.compile("hello")
         opened.explain("hello")
@@ -309,7 +309,7 @@ def test_environment(dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PGRECALL_STATEMENT_TIMEOUT", "2.5")
     with AgentMemory.from_environment() as memory:
         assert memory.limits == Limits(statement_timeout=2.5)
-        assert memory.sessions(user) == []
+        assert memory.sessions.list(user) == []
     for word, pooler in (("auto", None), ("on", True), ("off", False)):
         monkeypatch.setenv("PGRECALL_POOLER", word)
         assert Settings().limits().pooler is pooler
@@ -322,7 +322,7 @@ def test_forgotten_memory_does_not_hang(dsn: str) -> None:
     program = (
         "import sys; from pgrecall import AgentMemory\n"
         "memory = AgentMemory.connect(sys.argv[1], embedder=False)\n"
-        "print(memory.version())"
+        "print(memory.admin.version())"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program, dsn],
@@ -348,12 +348,12 @@ def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection
             chat = memory.session(user=user, model="m")
             chat.append(user="hello")
             memory.remember(user, "Ada uses Vim.", embedding=None)
-            assert len(memory.memories(user)) == 1
+            assert len(memory.memories.list(user)) == 1
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                memory.configure(default_context_window=5000)
+                memory.admin.configure(default_context_window=5000)
         reader = make_conninfo(dsn, user=names["reader"])
         with AgentMemory.connect(reader, embedder=False) as memory:
-            assert len(memory.memories(user)) == 1
+            assert len(memory.memories.list(user)) == 1
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 memory.remember(user, "no")
     finally:

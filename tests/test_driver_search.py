@@ -80,10 +80,10 @@ def test_of_messages_too(memory: AgentMemory, db: psycopg.Connection, user: uuid
         )  # fmt: skip
     index_messages(db)
     for query, part in (("concert last month", 2), ("concert in January", 1)):
-        rows = memory.search_messages(user, query, asked_at=ASKED)
+        rows = memory.sessions.search_messages(user, query, asked_at=ASKED)
         assert f"part {part}" in first(rows)
         assert len(rows) == 3
-        (row,) = memory.search_messages(
+        (row,) = memory.sessions.search_messages(
             user, query, asked_at=ASKED, filter={"since": "2026-03-01T00:00:00Z"}
         )
         assert "part 3" in str(row.content)
@@ -113,7 +113,7 @@ def test_a_reranker(configured: str, known: uuid.UUID) -> None:
 
 
 def test_it_sees_thirty_at_most(memory: AgentMemory, user: uuid.UUID) -> None:
-    memory.ingest(user, [{"content": f"Concert number {n}."} for n in range(50)])
+    memory.memories.ingest(user, [{"content": f"Concert number {n}."} for n in range(50)])
     seen: list[int] = []
 
     def count(query: str, texts: Sequence[str]) -> list[float]:

@@ -45,7 +45,7 @@ def test_malformed_dsn_is_not_quoted(dsn: str, capsys: pytest.CaptureFixture[str
             pass
 
     for connect in (
-        lambda: AgentMemory.connect(dsn, embedder=False).version(),
+        lambda: AgentMemory.connect(dsn, embedder=False).admin.version(),
         lambda: asyncio.run(use()),
     ):
         with pytest.raises(ConfigurationError, match="malformed") as caught:

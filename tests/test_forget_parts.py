@@ -240,8 +240,8 @@ def test_by_the_driver(dsn: str, user: uuid.UUID) -> None:
         one = memory.remember(user, "I like tea").memory_id
         with memory.session(user=user, model="gpt-4o-mini") as chat:
             chat.append(user="hello")
-        assert memory.forget_memory(user, one)["memory_store"] == 1
-        assert memory.forget_session(user, chat.session_id)["conversation_history"] == 1
-        document = memory.export_user(user)
-        assert memory.forget_user(user)["counts"]["users"] == 1
-        assert memory.import_user(document)["sessions"] == 0
+        assert memory.privacy.forget_memory(user, one)["memory_store"] == 1
+        assert memory.privacy.forget_session(user, chat.session_id)["conversation_history"] == 1
+        document = memory.privacy.export_user(user)
+        assert memory.privacy.forget_user(user)["counts"]["users"] == 1
+        assert memory.privacy.import_user(document)["sessions"] == 0

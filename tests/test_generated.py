@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import catalog
+import driver_pages
 import pgrecall
 import reference
 
@@ -38,7 +39,12 @@ def test_the_two_have_the_same_methods() -> None:
         (pgrecall.AsyncAgentMemory, pgrecall.AgentMemory),
         (pgrecall.AsyncChatSession, pgrecall.ChatSession),
         (pgrecall.AsyncWorker, pgrecall.Worker),
+        (pgrecall.AsyncMemoryTools, pgrecall.MemoryTools),
+        (pgrecall.AsyncReplyStream, pgrecall.ReplyStream),
     ]
+    blocking_parts = driver_pages.parts(pgrecall.AgentMemory)
+    for name, part in driver_pages.parts(pgrecall.AsyncAgentMemory).items():
+        pairs.append((part, blocking_parts[name]))
     for asynchronous, blocking in pairs:
         names = {name.replace("aclose", "close") for name in public(asynchronous)}
         assert names == public(blocking)

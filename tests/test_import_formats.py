@@ -62,9 +62,9 @@ def who() -> str:
 
 def stored(memory: AgentMemory, user: str, session: str | None = None) -> list[Message]:
     """The messages of a user's only session, or of the one of this title, oldest first."""
-    sessions = memory.sessions(user)
+    sessions = memory.sessions.list(user)
     (found,) = [one for one in sessions if session is None or one.title == session]
-    return memory.messages(user, found.session_id)[::-1]
+    return memory.sessions.messages(user, found.session_id)[::-1]
 
 
 def as_lines(messages: list[Any]) -> str:
@@ -167,7 +167,7 @@ def test_chatgpt_export_keeps_what_was_said_and_when(
         1717225200.491, 1717225200.491, 1717225388.75, 1717225391.9
     ]  # fmt: skip
     assert found[0].metadata["chatgpt_message_id"].startswith("aaa1b2c3")
-    ids = {str(one.session_id) for one in memory.sessions(who)}
+    ids = {str(one.session_id) for one in memory.sessions.list(who)}
     assert ids == {one["conversation_id"] for one in conversations()[:2]}
     voice = stored(memory, who, "66d44a70-11aa-8003-8c70-5f0a2b9d1e02")
     assert [one.content for one in voice] == [
@@ -201,7 +201,7 @@ def test_two_users_import_the_same_export(import_: Import, memory: AgentMemory, 
     other = f"user {uuid.uuid4()}"
     for user in (who, other):
         assert import_(CHATGPT, "--user", user, "--json").json["messages"] == 6
-        assert len(memory.sessions(user)) == 2
+        assert len(memory.sessions.list(user)) == 2
 
 
 def test_one_chatgpt_conversation_in_a_file_of_its_own(
@@ -260,7 +260,7 @@ def test_broken_chatgpt_conversation_is_named(
     assert f"{path}:3: " in done.err
     assert why in done.err
     assert "Traceback" not in done.err
-    assert sum(one.turn_count for one in memory.sessions(who)) == 0
+    assert sum(one.turn_count for one in memory.sessions.list(who)) == 0
 
 
 # --- what is none of them
@@ -306,7 +306,7 @@ def test_bad_row_of_a_list_is_named_by_its_line(
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(f"pgrecall: {path}:{line}: "), done.err
     assert why in done.err
-    assert sum(one.turn_count for one in memory.sessions(who)) == 0
+    assert sum(one.turn_count for one in memory.sessions.list(who)) == 0
 
 
 def test_empty_files_hold_no_message(import_: Import, who: str, tmp_path: Path) -> None:

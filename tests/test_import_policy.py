@@ -176,11 +176,11 @@ def test_every_setting_is_classified(db: Connection) -> None:
 
 
 def test_the_driver_asks_for_consent(memory: AgentMemory) -> None:
-    user = memory.user_id(f"weak {uuid.uuid4()}")
-    memory.configure_user(user, secrets="mask", protect_user_stated=False)
+    user = memory.users.id(f"weak {uuid.uuid4()}")
+    memory.admin.configure_user(user, secrets="mask", protect_user_stated=False)
     memory.remember(user, "Likes tea")
-    document = memory.export_user(user)
-    memory.forget_user(user)
+    document = memory.privacy.export_user(user)
+    memory.privacy.forget_user(user)
     with pytest.raises(InvalidInputError, match="protect_user_stated = false"):
-        memory.import_user(document)
-    assert memory.import_user(document, allow_weaker=True)["memory_store"] == 1
+        memory.privacy.import_user(document)
+    assert memory.privacy.import_user(document, allow_weaker=True)["memory_store"] == 1

@@ -51,10 +51,10 @@ def ended_in_time() -> Iterator[None]:
 
 def test_call_ends_when_the_server_never_answers(silent: Proxy, user: uuid.UUID) -> None:
     with AgentMemory.connect(silent.dsn, embedder=False, limits=SOON) as memory:
-        assert memory.sessions(user) == []
+        assert memory.sessions.list(user) == []
         silent.fall_silent()
         with ended_in_time():
-            memory.sessions(user)
+            memory.sessions.list(user)
 
 
 def test_asynchronous_call_ends_when_the_server_never_answers(
@@ -62,10 +62,10 @@ def test_asynchronous_call_ends_when_the_server_never_answers(
 ) -> None:
     async def use() -> None:
         memory = AsyncAgentMemory.connect(silent.dsn, embedder=False, limits=SOON)
-        assert await memory.sessions(user) == []
+        assert await memory.sessions.list(user) == []
         silent.fall_silent()
         with ended_in_time():
-            await memory.sessions(user)
+            await memory.sessions.list(user)
         await memory.aclose()
 
     asyncio.run(use())
@@ -76,10 +76,10 @@ def test_call_over_a_connection_of_the_caller_ends_when_the_server_never_answers
 ) -> None:
     with psycopg.connect(silent.dsn) as conn:
         memory = AgentMemory.connect(conn, embedder=False, limits=SOON)
-        memory.sessions(user)
+        memory.sessions.list(user)
         silent.fall_silent()
         with ended_in_time():
-            memory.sessions(user)
+            memory.sessions.list(user)
         assert conn.closed
 
 
@@ -87,20 +87,20 @@ def test_call_ends_when_all_connections_are_in_use(dsn: str, user: uuid.UUID) ->
     with ConnectionPool(dsn, min_size=1, max_size=1, open=True, timeout=60) as pool:
         memory = AgentMemory.connect(pool, embedder=False, limits=SOON)
         with pool.connection(), ended_in_time():
-            memory.sessions(user)
-        assert memory.sessions(user) == []
+            memory.sessions.list(user)
+        assert memory.sessions.list(user) == []
 
 
 def test_other_connections_are_used_on_after_a_deadline(silent: Proxy, user: uuid.UUID) -> None:
     """Only the connection of the late call is closed."""
     limits = Limits(statement_timeout=0, max_connections=1)
     with AgentMemory.connect(silent.dsn, embedder=False, limits=limits) as patient:
-        assert patient.sessions(user) == []
+        assert patient.sessions.list(user) == []
         with AgentMemory.connect(silent.dsn, embedder=False, limits=SOON) as memory:
             with pytest.raises(CallTimeoutError):
-                memory._write.query(b"select pg_sleep(5)")
-            assert memory.sessions(user) == []
-        assert patient.sessions(user) == []
+                memory._core.write.query(b"select pg_sleep(5)")
+            assert memory.sessions.list(user) == []
+        assert patient.sessions.list(user) == []
 
 
 def test_fork_leaves_the_connections_of_the_parent_alone(dsn: str, user: uuid.UUID) -> None:
@@ -109,9 +109,9 @@ def test_fork_leaves_the_connections_of_the_parent_alone(dsn: str, user: uuid.UU
         statement_timeout=0.5, connect_timeout=0.3, answer_timeout=0.2, max_connections=1
     )
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
-        ((before,),) = memory._write.query(b"select pg_backend_pid()")
+        ((before,),) = memory._core.write.query(b"select pg_backend_pid()")
         thread = threading.Thread(
-            target=memory._write.query, args=(b"select pg_sleep(0.4)",), daemon=True
+            target=memory._core.write.query, args=(b"select pg_sleep(0.4)",), daemon=True
         )
         thread.start()
         time.sleep(0.2)
@@ -121,7 +121,7 @@ def test_fork_leaves_the_connections_of_the_parent_alone(dsn: str, user: uuid.UU
             try:
                 with psycopg.connect(dsn) as conn:
                     joined = AgentMemory.connect(conn, embedder=False, limits=limits)
-                    joined._write.query(b"select 1")
+                    joined._core.write.query(b"select 1")
                     time.sleep(1.2)
                 names = {one.name for one in threading.enumerate()}
                 status = 0 if "pgrecall-deadlines" in names else 2
@@ -129,14 +129,14 @@ def test_fork_leaves_the_connections_of_the_parent_alone(dsn: str, user: uuid.UU
                 os._exit(status)
         thread.join()
         assert os.waitpid(child, 0)[1] == 0
-        assert memory._write.query(b"select pg_backend_pid()") == [(before,)]
+        assert memory._core.write.query(b"select pg_backend_pid()") == [(before,)]
 
 
 def test_unreachable_server_is_an_error_of_ours(dsn: str) -> None:
     with proxy(dsn) as gone:
         pass
     with pytest.raises(ConnectionLostError):
-        AgentMemory.connect(gone.dsn, embedder=False).version()
+        AgentMemory.connect(gone.dsn, embedder=False).admin.version()
 
 
 # The worker
@@ -226,7 +226,7 @@ def test_interrupted_call_of_a_worker_is_sent_again(
             report = memory.worker().run_until_idle()
         assert counts[0] == 1
         assert (report.done.get("extract"), report.failed) == (1, {}), report.last_error
-        assert len(memory.memories(user)) == 1
+        assert len(memory.memories.list(user)) == 1
     assert db.execute("select count(*) from recall.jobs").fetchone() == (0,)
 
 
@@ -258,7 +258,7 @@ def test_worker_outlasts_the_timeouts_of_the_server(
         ):
             report = bounded.worker().run_until_idle()
         assert (report.done.get("extract"), report.failed) == (1, {}), report.last_error
-        assert len(memory.memories(user)) == 1
+        assert len(memory.memories.list(user)) == 1
 
 
 @pytest.mark.parametrize("how", ["pg_terminate_backend", "pg_cancel_backend"])
@@ -325,7 +325,7 @@ def test_use_from_a_second_event_loop_raises_at_once(
 
     async def use() -> list[Any]:
         await chat.append(user="hello")
-        return await memory.sessions(user)
+        return await memory.sessions.list(user)
 
     assert len(elsewhere(use())) == 1
     for work in (use, lambda: memory.search(user, "hello"), memory.aclose):
@@ -354,7 +354,7 @@ def test_use_while_its_event_loop_rests_raises_at_once(dsn: str, user: uuid.UUID
 
 
 async def _sessions(memory: AsyncAgentMemory, user: uuid.UUID) -> list[Any]:
-    return list(await memory.sessions(user))
+    return list(await memory.sessions.list(user))
 
 
 def test_session_that_another_event_loop_works_on_raises_at_once(
@@ -363,6 +363,6 @@ def test_session_that_another_event_loop_works_on_raises_at_once(
     """Also where nothing is sent yet: the session's lock is held in the other loop."""
     memory = AsyncAgentMemory.connect(dsn, embedder=False)
     chat = memory.session(user=user, model="gpt-4o-mini")
-    elsewhere(chat._lock.acquire())
+    elsewhere(chat._conversation._lock.acquire())
     with pytest.raises(RuntimeError, match="in use in another event loop"):
         asyncio.run(asyncio.wait_for(chat.open(), 5))

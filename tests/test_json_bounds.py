@@ -89,7 +89,7 @@ def deepest(levels: int) -> dict[str, Any]:
 
 def test_what_is_within_the_bounds_is_read_again(memory: AgentMemory, model_dsn: str) -> None:
     """At the very bounds, in each part of a message, through every way to read it."""
-    user = memory.user_id(f"deep {uuid.uuid4()}")
+    user = memory.users.id(f"deep {uuid.uuid4()}")
     long = int("9" * 400)
     part = {"type": "image_url", "image_url": {"url": "https://x.example/a.png", "y": deepest(59)}}
     called = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -104,13 +104,13 @@ def test_what_is_within_the_bounds_is_read_again(memory: AgentMemory, model_dsn:
         call(db, "remember", p_user_id=user, p_content="Likes tea", p_metadata=deepest(64))
         call(db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t", p_key="k",
              p_value=deepest(64))  # fmt: skip
-    assert len(memory.messages(user, session)) == 3
+    assert len(memory.sessions.messages(user, session)) == 3
     assert memory.session(user=user, session_id=session).context()
-    document = memory.export_user(user)
-    memory.forget_user(user)
-    memory.import_user(json.loads(json.dumps(document)))
-    assert len(memory.messages(user, session)) == 3
-    assert memory.memories(user)[0].metadata == deepest(64)
+    document = memory.privacy.export_user(user)
+    memory.privacy.forget_user(user)
+    memory.privacy.import_user(json.loads(json.dumps(document)))
+    assert len(memory.sessions.messages(user, session)) == 3
+    assert memory.memories.list(user)[0].metadata == deepest(64)
 
 
 def test_a_body_that_cannot_be_read_is_kept_as_bytes(db: Connection, user: uuid.UUID) -> None:
@@ -140,7 +140,7 @@ def cycle() -> dict[str, Any]:
     ids=lambda bad: type(bad).__name__,
 )  # fmt: skip
 def test_the_driver_refuses_before_it_sends(memory: AgentMemory, bad: Any) -> None:
-    user = memory.user_id(f"bad {uuid.uuid4()}")
+    user = memory.users.id(f"bad {uuid.uuid4()}")
     session = memory.session(user=user, model="gpt-4o-mini")
     session.append([{"role": "user", "content": "Hello"}])
     with pytest.raises(InvalidInputError) as caught:

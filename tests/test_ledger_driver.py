@@ -75,7 +75,7 @@ def raw_server(*answers: Any) -> Iterator[str]:
 
 @pytest.fixture
 def known(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
-    memory.ensure_user(user)
+    memory.users.ensure(user)
     return user
 
 
@@ -87,7 +87,7 @@ def client(base_url: str, **more: Any) -> openai_package.OpenAI:
 
 
 def only_call(memory: AgentMemory, user: uuid.UUID) -> Any:
-    [call] = memory.model_calls(user)
+    [call] = memory.calls.list(user)
     return call
 
 
@@ -112,7 +112,7 @@ def test_a_call_is_recorded_whole(
 ) -> None:
     openai.then("You use Vim.")
     asking = client(openai.base_url)
-    with memory.recording(known, metadata={"why": "a test"}) as recording:
+    with memory.calls.recording(known, metadata={"why": "a test"}) as recording:
         reply = asking.chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[arg-type]
     call = only_call(memory, known)
     assert [call.call_id] == recording.call_ids
@@ -128,7 +128,7 @@ def test_a_call_is_recorded_whole(
     assert "authorization" not in call.request_headers
     assert call.latency_ms >= 0
     assert (call.error, call.is_stream, call.metadata) == (None, False, {"why": "a test"})
-    assert memory.unrecorded_calls == 0
+    assert memory.calls.unrecorded == 0
     openai.then("Not recorded.")
     asking.chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[arg-type]
     assert only_call(memory, known).call_id == call.call_id
@@ -150,7 +150,7 @@ def test_a_stream_is_replayed_as_it_was_live(
 ) -> None:
     openai.then(answer)
     with (
-        memory.recording(known),
+        memory.calls.recording(known),
         client(openai.base_url).chat.completions.create(
             model=MODEL,
             messages=ASKED,
@@ -161,7 +161,7 @@ def test_a_stream_is_replayed_as_it_was_live(
         chunks = list(stream)
     live = merge_chunks(chunks)
     call = only_call(memory, known)
-    events = memory.stream_events(known, call.call_id)
+    events = memory.calls.stream_events(known, call.call_id)
     assert [event.payload for event in events[:-1]] == [
         json.loads(line[6:]) for line in call.response_body.decode().split("\n\n")[:-2]
     ]
@@ -186,11 +186,11 @@ def test_a_stream_is_replayed_as_it_was_live(
     if answer is TOOLS:
         openai.then(Calls(answer.calls, text=answer.text, ids=("a", "b")),
                     Calls(answer.calls, text=answer.text, ids=("a", "b")))  # fmt: skip
-        with memory.recording(known) as recording:
+        with memory.calls.recording(known) as recording:
             asking = client(openai.base_url)
             with asking.chat.completions.stream(model=MODEL, messages=ASKED) as state:  # type: ignore[arg-type]
                 final = state.get_final_completion()
-        recorded = memory.get_model_call(known, recording.call_ids[0])
+        recorded = memory.calls.get(known, recording.call_ids[0])
         assert recorded is not None
         message = replay(recorded.response_body).answer.choices[0].message  # type: ignore[union-attr]
         assert message.content == final.choices[0].message.content
@@ -214,7 +214,7 @@ def test_bytes_come_back_as_they_went(
         raw_server((200, JSON, [plain[:9], plain[9:]]), (200, JSON, [broken]),
                    (200, EVENTS, [stream[:40], stream[40:]]),
                    (200, JSON | {"Content-Encoding": "gzip"}, [gzip.compress(plain)])) as url,
-        memory.recording(known),
+        memory.calls.recording(known),
     ):  # fmt: skip
         asking = client(url)
         said = [{"role": "user", "content": "one \0"}]
@@ -223,19 +223,19 @@ def test_bytes_come_back_as_they_went(
             asking.chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[call-overload]
         list(asking.chat.completions.create(model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]
         asking.chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[arg-type]
-    packed, streamed, second, first = memory.model_calls(known)
+    packed, streamed, second, first = memory.calls.list(known)
     assert (first.response_body, second.response_body) == (plain, broken)
     assert (packed.response_body, packed.error) == (plain, None)
     assert json.loads(first.request_body)["messages"][0]["content"] == "one \0"
     assert first.request["messages"][0]["content"] == "one \ufffd"
     assert second.error == "the answer is no JSON"
     assert streamed.response_body == stream
-    events = memory.stream_events(known, streamed.call_id)
+    events = memory.calls.stream_events(known, streamed.call_id)
     assert json.loads(events[0].binary_payload or b"") == delta(content="a\0b")
     assert events[0].payload["choices"][0]["delta"]["content"] == "a\ufffdb"
     for source in (streamed.response_body, events):
         assert replay(source).answer.choices[0].message.content == "a\0b"  # type: ignore[union-attr]
-    assert memory.unrecorded_calls == 0
+    assert memory.calls.unrecorded == 0
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,10 @@ def test_failures_are_recorded_and_raised(
     words: str,
 ) -> None:
     openai.then(answer)
-    with memory.recording(known), pytest.raises((openai_package.OpenAIError, httpx2.HTTPError)):
+    with (
+        memory.calls.recording(known),
+        pytest.raises((openai_package.OpenAIError, httpx2.HTTPError)),
+    ):
         list(client(openai.base_url, timeout=0.3).chat.completions.create(
             model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]  # fmt: skip
     call = only_call(memory, known)
@@ -266,7 +269,7 @@ def test_failures_are_recorded_and_raised(
 
 
 def test_nobody_there(memory: AgentMemory, known: uuid.UUID) -> None:
-    with memory.recording(known), pytest.raises(openai_package.APIConnectionError):
+    with memory.calls.recording(known), pytest.raises(openai_package.APIConnectionError):
         client("http://127.0.0.1:9/v1").embeddings.create(model="m", input="x")
     call = only_call(memory, known)
     assert (call.status_code, call.response_body, call.model) == (None, None, "m")
@@ -281,7 +284,7 @@ def test_a_reader_who_stops(memory: AgentMemory, known: uuid.UUID) -> None:
         is_over.wait(30)
 
     with raw_server((200, EVENTS, pieces())) as url:
-        with memory.recording(known):
+        with memory.calls.recording(known):
             asking = client(url)
             with asking.chat.completions.create(model=MODEL, messages=ASKED, stream=True) as stream:  # type: ignore[call-overload]
                 next(iter(stream))
@@ -295,11 +298,11 @@ def test_a_reader_who_stops(memory: AgentMemory, known: uuid.UUID) -> None:
 def test_a_large_body_is_cut_and_says_so(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID
 ) -> None:
-    memory.configure_user(known, ledger_max_body=2048)
+    memory.admin.configure_user(known, ledger_max_body=2048)
     openai.then("x" * 5000)
     key = next(shape.secret for shape in SHAPES if shape.name == "openai")
     text = "y" * 2000 + f" {key} " + "y" * 2000
-    with memory.recording(known):
+    with memory.calls.recording(known):
         client(openai.base_url).chat.completions.create(
             model=MODEL, messages=[{"role": "user", "content": text}])  # fmt: skip
     call = only_call(memory, known)
@@ -317,10 +320,10 @@ def test_a_long_stream_is_recorded_whole(
     said += [" and on"]
     chunks = [delta(content=piece) for piece in said]
     body = [sse(*chunks), b"data: [DONE]\n\n"]
-    with raw_server((200, EVENTS, body)) as url, memory.recording(known):
+    with raw_server((200, EVENTS, body)) as url, memory.calls.recording(known):
         list(client(url).chat.completions.create(model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]
     call = only_call(memory, known)
-    events = memory.stream_events(known, call.call_id)
+    events = memory.calls.stream_events(known, call.call_id)
     assert len(events) == len(said) + 1
     text = "".join(said).replace(key, "[secret: api key]")
     for source in (events, call.response_body):
@@ -337,22 +340,22 @@ def test_the_driver_records_as_it_is_told(
     chat = memory.session(user=user, model=MODEL)
     openai.then("Nothing is recorded.")
     chat.send("Hello?", memory_tools=False)
-    assert memory.model_calls(user) == []
-    memory.configure_user(user, ledger="calls")
+    assert memory.calls.list(user) == []
+    memory.admin.configure_user(user, ledger="calls")
     openai.then("A call is.")
     chat.send("And now?", memory_tools=False)
-    calls = memory.model_calls(user, session_id=chat.session_id)
+    calls = memory.calls.list(user, session_id=chat.session_id)
     [asked] = calls
-    assert memory.stream_events(user, asked.call_id) == []
-    memory.configure_user(user, ledger="streams")
+    assert memory.calls.stream_events(user, asked.call_id) == []
+    memory.admin.configure_user(user, ledger="streams")
     openai.then("So is a stream.")
     with chat.send("And a stream?", memory_tools=False, stream=True) as reply:
         assert "".join(reply) == "So is a stream."
-    streamed = memory.model_calls(user, session_id=chat.session_id)[0]
-    said = replay(memory.stream_events(user, streamed.call_id)).answer
+    streamed = memory.calls.list(user, session_id=chat.session_id)[0]
+    said = replay(memory.calls.stream_events(user, streamed.call_id)).answer
     assert said.choices[0].message.content == reply.text  # type: ignore[union-attr]
     # what is embedded for a context is asked of the endpoint, too
-    embedded = [c for c in memory.model_calls(user) if c.endpoint.endswith("/embeddings")]
+    embedded = [c for c in memory.calls.list(user) if c.endpoint.endswith("/embeddings")]
     assert [c.request["input"] for c in embedded] == [["And a stream?"], ["And now?"]]
 
 
@@ -361,10 +364,10 @@ def test_a_message_names_its_call(
 ) -> None:
     chat = memory.session(user=user, model=MODEL)
     chat.open()
-    memory.configure_user(user, ledger="calls")
+    memory.admin.configure_user(user, ledger="calls")
     openai.then(Status(400, "max_tokens is no parameter; use max_completion_tokens"), "Yes.")
     chat.send("Do you?", memory_tools=False)
-    answered, failed = memory.model_calls(user, session_id=chat.session_id)
+    answered, failed = memory.calls.list(user, session_id=chat.session_id)
     assert failed.error.startswith("HTTP 400: ")
     found = value(
         db, "select model_call_id from recall.conversation_history where user_id = %s and role ="
@@ -376,11 +379,11 @@ def test_a_workers_calls(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
 ) -> None:
     script.facts["I use Vim."] = [fact("The user uses Vim.")]
-    memory.ensure_user(user)
-    memory.configure_user(user, ledger="calls")
+    memory.users.ensure(user)
+    memory.admin.configure_user(user, ledger="calls")
     chat = talk(memory, user, ["I use Vim."])
     work(memory)
-    calls = memory.model_calls(user)
+    calls = memory.calls.list(user)
     asked = {call.request.get("response_format", {}).get("json_schema", {}).get("name")
              for call in calls if call.endpoint.endswith("/chat/completions")}  # fmt: skip
     assert "extract" in asked
@@ -394,8 +397,8 @@ def test_the_asynchronous_driver(model_dsn: str, openai: ScriptedOpenAI, user: u
         async with AsyncAgentMemory.connect(
             model_dsn, embedder=embedder(openai), llm=model(openai)
         ) as memory:
-            await memory.ensure_user(user)
-            await memory.configure_user(user, ledger="streams")
+            await memory.users.ensure(user)
+            await memory.admin.configure_user(user, ledger="streams")
             openai.then("One.", "Two.")
             chat = memory.session(user=user, model=MODEL)
             async with await chat.send("Hello?", memory_tools=False, stream=True) as reply:
@@ -405,17 +408,17 @@ def test_the_asynchronous_driver(model_dsn: str, openai: ScriptedOpenAI, user: u
             )
             with await chat.recording(level="calls"):
                 await own.chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[call-overload]
-            calls = await memory.model_calls(user, session_id=chat.session_id)
+            calls = await memory.calls.list(user, session_id=chat.session_id)
             assert [call.is_stream for call in calls] == [False, True]
-            events = await memory.stream_events(user, calls[1].call_id)
+            events = await memory.calls.stream_events(user, calls[1].call_id)
             assert replay(events).is_complete
             await chat.append(user="I use Vim.", reply="I see.")
             await chat.close()
             openai.respond = lambda _: {"facts": [], "episodes": [], "summary": "s", "content": "s"}
             await memory.worker().run_until_idle()
-            recorded = await memory.model_calls(user)
+            recorded = await memory.calls.list(user)
             assert any(call.job_id is not None for call in recorded)
-            assert memory.unrecorded_calls == 0
+            assert memory.calls.unrecorded == 0
 
     asyncio.run(main())
 
@@ -429,13 +432,13 @@ def test_what_tools_were_asked(
     asked = Calls((("look", {"at": f"a\0 {key}"}), ("look", {"at": "b"})), ids=("c1", "c2"))
     tool = {"type": "function", "function": {"name": "look", "parameters": {}}}
     for level in ("calls", "streams"):
-        memory.configure_user(user, ledger=level, secrets="mask")  # of the history
+        memory.admin.configure_user(user, ledger=level, secrets="mask")  # of the history
         openai.then(asked, "Seen.")
         chat.send("Look.", tools=[tool], functions={"look": lambda at: f"saw {at}"},
                   memory_tools=False)  # fmt: skip
-        events = memory.protocol_events(user, session_id=chat.session_id)
+        events = memory.calls.protocol_events(user, session_id=chat.session_id)
         assert len(events) == (4 if level == "streams" else 0)
-    call = memory.model_calls(user, session_id=chat.session_id)[1]
+    call = memory.calls.list(user, session_id=chat.session_id)[1]
     assert call.response["choices"][0]["finish_reason"] == "tool_calls"
     found = {(e.direction, e.tool_call_id): e for e in events}
     assert {(e.event_type, e.tool_name, e.call_id) for e in events} == {
@@ -454,15 +457,15 @@ def test_over_a_connection_of_the_caller(
     conn = connect(autocommit=False)
     joined = memory.joining(conn)
     openai.then("Yes.")
-    with joined.recording(known):
+    with joined.calls.recording(known):
         client(openai.base_url).chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[call-overload]
     joined.remember(known, "The user likes tea.", embedding=None)
-    assert len(memory.model_calls(known)) == 1
+    assert len(memory.calls.list(known)) == 1
     conn.rollback()
-    assert memory.memories(known) == []
+    assert memory.memories.list(known) == []
     alone = AgentMemory.connect(conn, embedder=False)
     with pytest.raises(ConfigurationError, match="one connection"):
-        alone.recording(known)
+        alone.calls.recording(known)
 
 
 def response_events() -> list[dict[str, Any]]:
@@ -511,10 +514,10 @@ def test_a_stream_of_the_responses_api(memory: AgentMemory, known: uuid.UUID, is
     body = b"".join(
         f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
     )
-    with raw_server((200, EVENTS, [body])) as url, memory.recording(known):
+    with raw_server((200, EVENTS, [body])) as url, memory.calls.recording(known):
         live = list(client(url).responses.create(model=MODEL, input="?", stream=True))
     call = only_call(memory, known)
-    stored = memory.stream_events(known, call.call_id)
+    stored = memory.calls.stream_events(known, call.call_id)
     assert [event.event_type for event in stored] == [event["type"] for event in events]
     assert "".join(event.text_delta or "" for event in stored) == "It is Vim."
     for source in (call.response_body, stored, live):
@@ -544,9 +547,9 @@ def test_the_command(
     with chat.recording():
         list(client(openai.base_url).chat.completions.create(
             model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]  # fmt: skip
-    with memory.recording(known), pytest.raises(openai_package.APIConnectionError):
+    with memory.calls.recording(known), pytest.raises(openai_package.APIConnectionError):
         client("http://127.0.0.1:9/v1").embeddings.create(model="m", input="x")
-    failed, streamed = memory.model_calls(known)
+    failed, streamed = memory.calls.list(known)
     code, listed = run("list", "--session", "monday", "--json")
     assert (code, [one["call_id"] for one in json.loads(listed)]) == (0, [str(streamed.call_id)])
     code, listed = run("list")
@@ -572,11 +575,11 @@ def test_a_failure_to_record_is_counted_and_fails_nothing(
 ) -> None:
     openai.then("Yes.", "Yes again.")
     nobody = uuid.uuid4()
-    with memory.recording(nobody):
+    with memory.calls.recording(nobody):
         reply = client(openai.base_url).chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[call-overload]
     assert reply.choices[0].message.content == "Yes."
-    assert memory.model_calls(nobody) == []
-    assert memory.unrecorded_calls == 1
+    assert memory.calls.list(nobody) == []
+    assert memory.calls.unrecorded == 1
     assert "recording a call of a model failed" in caplog.text
 
 
@@ -588,14 +591,14 @@ def test_it_holds_up_no_call(
     holder = connect(autocommit=False)
     holder.execute("select from recall.users where user_id = %s for update", [known])
     started = time.monotonic()
-    with memory.recording(known):
+    with memory.calls.recording(known):
         client(openai.base_url).chat.completions.create(model=MODEL, messages=ASKED)  # type: ignore[call-overload]
     took = time.monotonic() - started
     seen = value(holder, "select count(*) from recall.model_calls where user_id = %s", [known])
     holder.rollback()
     assert seen == 0
     assert took < 4.5  # the statement's own limit is five seconds
-    assert len(memory.model_calls(known)) == 1
+    assert len(memory.calls.list(known)) == 1
 
 
 @pytest.mark.concurrent
@@ -604,21 +607,21 @@ def test_threads_at_once(memory: AgentMemory, openai: ScriptedOpenAI, dsn: str) 
     openai.respond = lambda body: body["messages"][0]["content"]
     users = [uuid.uuid4(), uuid.uuid4()]
     for user in users:
-        memory.ensure_user(user)
+        memory.users.ensure(user)
     asking = client(openai.base_url)
 
     def ask(number: int) -> None:
-        with memory.recording(users[number % 2]):
+        with memory.calls.recording(users[number % 2]):
             asking.chat.completions.create(
                 model=MODEL, messages=[{"role": "user", "content": f"{number % 2}"}]
             )
 
     raise_errors(together([lambda n=n: ask(n) for n in range(8)]))
     for place, user in enumerate(users):
-        calls = memory.model_calls(user)
+        calls = memory.calls.list(user)
         assert [call.request["messages"][0]["content"] for call in calls] == [str(place)] * 4
-        assert memory.get_model_call(users[1 - place], calls[0].call_id) is None
-        assert memory.stream_events(users[1 - place], calls[0].call_id) == []
+        assert memory.calls.get(users[1 - place], calls[0].call_id) is None
+        assert memory.calls.stream_events(users[1 - place], calls[0].call_id) == []
 
 
 # Credentials
@@ -626,7 +629,7 @@ def test_threads_at_once(memory: AgentMemory, openai: ScriptedOpenAI, dsn: str) 
 
 @pytest.fixture
 def redactor(memory: AgentMemory, known: uuid.UUID) -> Redactor:
-    return memory._call_log.rules(known).redactor
+    return memory._core.call_log.rules(known).redactor
 
 
 @pytest.mark.parametrize("text", [shape.text for shape in SHAPES] + HARMLESS)
@@ -685,8 +688,8 @@ def test_masking_takes_no_longer_than_a_long_body_deserves(
     memory: AgentMemory, known: uuid.UUID
 ) -> None:
     """About linear in the length, whatever a user writes."""
-    memory.configure_user(known, secret_classes=["email", "phone", "iban"])
-    redactor = memory._call_log.rules(known).redactor
+    memory.admin.configure_user(known, secret_classes=["email", "phone", "iban"])
+    redactor = memory._core.call_log.rules(known).redactor
     parts = ("a", "a.", "sk-", "eyJaaaaaaaa-", "SG.", "-----BEGIN PRIVATE KEY-----", "x://a:b", "4",
              "4 ", "key", "password", '"', '"a.', "cookie=", "bearer ", "@", "a@")  # fmt: skip
     for part in parts:
@@ -708,15 +711,15 @@ def test_no_credential_in_a_dump(
                                          "User-Agent": " ".join(shape.text.split())})  # fmt: skip
         openai.then(shape.text, Status(400, shape.text), shape.text)
         said = [{"role": "user", "content": shape.text}]
-        with memory.recording(known, metadata={"said": {"by": shape.text}}):
+        with memory.calls.recording(known, metadata={"said": {"by": shape.text}}):
             asking.chat.completions.create(model=MODEL, messages=said)  # type: ignore[call-overload]
             with pytest.raises(openai_package.BadRequestError):
                 asking.chat.completions.create(model=MODEL, messages=said)  # type: ignore[call-overload]
             list(asking.chat.completions.create(model=MODEL, messages=said, stream=True))  # type: ignore[call-overload]
-    calls = memory.model_calls(known, limit=1000)
+    calls = memory.calls.list(known, limit=1000)
     assert len(calls) == 3 * len(COMMON)
     assert all("[secret: " in call.endpoint for call in calls)
-    assert memory.unrecorded_calls == 0
+    assert memory.calls.unrecorded == 0
     done = run("pg_dump", dsn, "--data-only")
     assert done.returncode == 0, done.stderr
     scanned = [done.stdout]
@@ -749,22 +752,22 @@ def test_of_a_sealed_user_numbers_and_times(
     with AgentMemory.connect(
         model_dsn, embedder=embedder(openai), llm=model(openai), wrapping_keys=keys
     ) as memory:
-        memory.seal_user(user)
-        memory.configure_user(user, ledger="streams")
+        memory.encryption.seal_user(user)
+        memory.admin.configure_user(user, ledger="streams")
         openai.then("A zebrafish.", Status(400, "no zebrafish here"))
         chat = memory.session(user=user, model=MODEL)
         with chat.send("Which fish? A zebrafish?", memory_tools=False, stream=True) as reply:
             assert "".join(reply) == "A zebrafish."
         with pytest.raises(openai_package.BadRequestError):
             chat.send("Again?", memory_tools=False)
-        failed, streamed = memory.model_calls(user)
-        assert memory.unrecorded_calls == 0
+        failed, streamed = memory.calls.list(user)
+        assert memory.calls.unrecorded == 0
         assert failed.error == "HTTP 400: no zebrafish here"  # opened by who has the key
         for call in (failed, streamed):
             assert (call.request, call.response, call.request_body, call.response_body) == (
                 None, None, None, None)  # fmt: skip
         assert (streamed.prompt_tokens, streamed.status_code) == (1000, 200)
-        assert memory.stream_events(user, streamed.call_id) == []
+        assert memory.calls.stream_events(user, streamed.call_id) == []
     stored = str(rows(db, "select * from recall.model_calls where user_id = %s", [user]))
     assert "zebrafish" not in stored
     for column in ("request_body", "response_body"):
@@ -781,22 +784,22 @@ def test_a_ledger_travels_with_its_user(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, connect: Any
 ) -> None:
     openai.then("Yes.")
-    with memory.recording(known):
+    with memory.calls.recording(known):
         list(client(openai.base_url).chat.completions.create(
             model=MODEL, messages=ASKED, stream=True))  # type: ignore[call-overload]  # fmt: skip
     before = only_call(memory, known)
-    events = memory.stream_events(known, before.call_id)
+    events = memory.calls.stream_events(known, before.call_id)
     conn = connect()
     conn.execute("set bytea_output = 'escape'")
     document = value(conn, "select recall.export_user(%s)", [known])
     [row] = document["tables"]["model_calls"]
     assert bytes.fromhex(row["response_body"].removeprefix("\\x")) == before.response_body
-    receipt = memory.forget_user(known)
+    receipt = memory.privacy.forget_user(known)
     assert (receipt["counts"]["model_calls"], receipt["counts"]["stream_events"]) == (
         1,
         len(events),
     )
-    assert memory.model_calls(known) == []
-    memory.import_user(document)
-    assert memory.model_calls(known) == [before]
-    assert memory.stream_events(known, before.call_id) == events
+    assert memory.calls.list(known) == []
+    memory.privacy.import_user(document)
+    assert memory.calls.list(known) == [before]
+    assert memory.calls.stream_events(known, before.call_id) == events

@@ -213,7 +213,10 @@ def learned(
         report = worker.run_until_idle()
         assert report.failed == {}, report.last_error
         counts.append(len([one for one in openai.chats if step_of(one) == "extract"]) - before)
-    assert {item.content for item in memory.memories(user)} == {"User uses Vim.", "User is Ada."}
+    assert {item.content for item in memory.memories.list(user)} == {
+        "User uses Vim.",
+        "User is Ada.",
+    }
     return counts
 
 
@@ -304,7 +307,7 @@ def test_wrapped_answers(
     openai.then(shape.replace("{{", "{").replace("}}", "}").replace("{}", json.dumps(said)))
     talk(memory, user, ["I use Vim"])
     assert memory.worker(kinds=["extract:llm"]).run_until_idle().failed == {}
-    assert [item.content for item in memory.memories(user)] == ["User uses Vim."]
+    assert [item.content for item in memory.memories.list(user)] == ["User uses Vim."]
     assert len(openai.chats) == 1
 
 
@@ -319,10 +322,10 @@ def test_a_bad_answer_is_asked_for_once_more(
     talk(memory, user, ["I use Vim"])
     openai.then(bad)
     assert memory.worker(kinds=["extract:llm"]).run_until_idle().failed == {}
-    assert [item.content for item in memory.memories(user)] == ["User uses Vim."]
+    assert [item.content for item in memory.memories.list(user)] == ["User uses Vim."]
     again = [message["role"] for message in openai.chats[1]["messages"]]
     assert again == ["system", "user", "assistant", "user"][: 4 if bad else 2]
-    assert (memory.sessions(user)[0].total_prompt_tokens, len(openai.chats)) == (2001, 2)
+    assert (memory.sessions.list(user)[0].total_prompt_tokens, len(openai.chats)) == (2001, 2)
 
 
 def test_only_the_beginning_of_a_raw_answer_is_kept(

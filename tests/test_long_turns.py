@@ -118,7 +118,7 @@ def test_a_loop_over_compiled_contexts_keeps_task_and_summary(
     chat.append(user=TASK)
     for _ in range(ROUNDS):
         messages: Any = chat.context(None, tools=[LOOK], layout=layout)  # type: ignore[list-item]
-        completion = memory._client_of_model().chat.completions.create(
+        completion = memory._endpoint.client().chat.completions.create(
             model=MODEL, messages=messages, tools=[LOOK]
         )
         chat.append(completion)

@@ -220,7 +220,7 @@ def test_a_read_only_transaction(db: Connection) -> None:
 
 def test_the_driver(dsn: str, mark: str) -> None:
     with AgentMemory.connect(dsn, embedder=False) as memory:
-        found = memory.metrics()
+        found = memory.admin.metrics()
     assert Metric(name="pgrecall_dead_jobs", value=1.0, labels={}) in found
 
 

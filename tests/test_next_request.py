@@ -217,7 +217,7 @@ def test_worker_without_keys_leaves_encrypted_users_to_others(
     db: Connection, dsn: str, user: uuid.UUID
 ) -> None:
     with connected(dsn) as memory:
-        memory.seal_user(user)
+        memory.encryption.seal_user(user)
         memory.session(user=user, model="gpt-4o-mini").append(user="I live in Lyon.", reply="Oh.")
     job = claim(db, "extract")
     assert ask(db, job, encryption=True)["type"] == "chat"

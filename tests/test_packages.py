@@ -118,7 +118,7 @@ with AgentMemory.connect({dsn!r}, embedder=False) as memory:
     assert memory.search("ada", "tea")
     with memory.session(user="ada", model="gpt-4o-mini") as chat:
         assert chat.context("What do I like?")
-    memory.forget_user("ada")
+    memory.privacy.forget_user("ada")
 """
     assert loaded_by(code) == {"tiktoken"}  # counts the question
 

@@ -53,7 +53,7 @@ def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
 
 
 def contents(memory: AgentMemory, user: uuid.UUID, **more: Any) -> set[str]:
-    return {item.content for item in memory.memories(user, **more)}
+    return {item.content for item in memory.memories.list(user, **more)}
 
 
 def everything(db: psycopg.Connection, user: uuid.UUID) -> list[Any]:
@@ -166,7 +166,7 @@ def test_three_sessions(
         " where user_id = %s and session_id = %s",
         [user, three],
     )
-    memory.enqueue(user, "extract", session_id=three, payload={"mode": "llm"})
+    memory.admin.enqueue_job(user, "extract", session_id=three, payload={"mode": "llm"})
     work(memory)
     assert asked(openai) == ["extract"]
     assert memories_by_content(db, user) == by_content
@@ -193,7 +193,7 @@ def test_postgres_then_sqlite_then_nothing(
     work(memory)
     assert asked(openai) == ["extract", "summarize"]
     at_first = value(db, "select clock_timestamp()")
-    before = memory.memories(user)
+    before = memory.memories.list(user)
 
     # a paraphrase changes nothing; the same words need no second question
     talk(memory, user, ["I work with Postgres"])
@@ -202,22 +202,25 @@ def test_postgres_then_sqlite_then_nothing(
     talk(memory, user, ["I use postgres!"])
     work(memory)
     assert asked(openai)[5:] == ["extract", "summarize"]
-    assert [item.memory_id for item in memory.memories(user)] == [before[0].memory_id]
+    assert [item.memory_id for item in memory.memories.list(user)] == [before[0].memory_id]
 
     talk(memory, user, ["I switched to SQLite"])
     work(memory)
-    (active,) = memory.memories(user)
+    (active,) = memory.memories.list(user)
     assert active.content == sqlite
-    assert [item.content for item in memory.chain(user, active.memory_id)] == [postgres, sqlite]
+    assert [item.content for item in memory.memories.chain(user, active.memory_id)] == [
+        postgres,
+        sqlite,
+    ]
     assert contents(memory, user, as_of=at_first) == {postgres}
 
     between = value(db, "select clock_timestamp()")
     talk(memory, user, ["I stopped using SQLite"])
     work(memory)
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
     assert contents(memory, user, as_of=between) == {sqlite}
     assert contents(memory, user, as_of=at_first) == {postgres}
-    ended = memory.get_memory(user, active.memory_id)
+    ended = memory.memories.get(user, active.memory_id)
     assert ended is not None
     assert (ended.end_reason, ended.superseded_by) == ("retracted", None)
 
@@ -271,7 +274,7 @@ def test_dead_letters(
 ) -> None:  # fmt: skip
     """Nonsense for ever ends in a dead letter; a new try picks up, and misses no turn."""
     script.facts = {"I use Vim": [fact("User uses Vim.")], "I use zsh": [fact("User uses zsh.")]}
-    memory.configure_user(user, extract_after_idle="0 seconds")
+    memory.admin.configure_user(user, extract_after_idle="0 seconds")
     chat = talk(memory, user, ["I use Vim"], close=False)
     attempts = value(db, "select job_max_attempts from recall.settings")
     openai.respond = lambda _: PLAIN
@@ -281,7 +284,7 @@ def test_dead_letters(
     (job,) = extractions(db, user)
     assert (job["state"], job["attempts"]) == ("dead", attempts)
     assert PLAIN in job["last_error"]
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
 
     openai.respond = script
     chat.append(user="I use zsh", reply="I see.")
@@ -353,10 +356,10 @@ def test_a_burst_of_fifty_turns(
     assert asked(openai).count("extract") == len(openai.embeddings) == 5
     assert asked(openai).count("consolidate") <= 5
     assert extractions(db, user) == []
-    assert len(memory.memories(user, limit=100)) >= 50
+    assert len(memory.memories.list(user, limit=100)) >= 50
 
     # at chat pace: nothing before ten more turns of the user, or a pause
-    talk_on = memory.session(user=user, session_id=memory.sessions(user)[0].session_id)
+    talk_on = memory.session(user=user, session_id=memory.sessions.list(user)[0].session_id)
     openai.forget()
     for number in range(10):
         assert memory.worker(kinds=["extract:llm"]).run_until_idle().jobs == 0
@@ -386,7 +389,7 @@ def test_spans_carry_tokens_and_cost(
         ("summarize", "summary", 2, *spent), ("summarize", "embed", 1, *free),
         ("extract", "persist", 1, 0, 0, 0, None), ("summarize", "persist", 1, 0, 0, 0, None),
     }  # fmt: skip
-    (session,) = memory.sessions(user)
+    (session,) = memory.sessions.list(user)
     # four tokens of embeddings among them
     assert (session.total_prompt_tokens, session.total_completion_tokens) == (2004, 200)
     assert session.total_cost_microcents == 36000
@@ -538,10 +541,10 @@ def test_at_chat_pace(
     assert at_turn == [10, 20]
 
     # ten minutes later
-    memory.configure_user(user, extract_after_idle="0 seconds")
+    memory.admin.configure_user(user, extract_after_idle="0 seconds")
     make_due(db)
     assert [done(), done()] == [1, 0]
-    memory.configure_user(user, extract_after_idle="10 minutes")
+    memory.admin.configure_user(user, extract_after_idle="10 minutes")
 
     for turn in range(3):
         chat.append(user=f"Hm {turn}", reply="I see.")
@@ -713,7 +716,7 @@ async def _asynchronously(model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUI
             report = await memory.worker().run_until_idle()
             assert report.failed == {}, report.last_error
             await chat.resume()
-        return {item.content for item in await memory.memories(user)}
+        return {item.content for item in await memory.memories.list(user)}
 
 
 def test_asynchronous_worker(
@@ -763,7 +766,7 @@ def test_a_limit_that_is_reached_within_a_job_defers_it(
     script.decisions = {"User uses Vim too.": ("ADD", None)}
     memory.remember(user, "User uses Vim.")
     talk(memory, user, ["I use Vim too"])
-    memory.configure_user(user, daily_user_cost_limit_microcents=18000)  # of one question
+    memory.admin.configure_user(user, daily_user_cost_limit_microcents=18000)  # of one question
     report = memory.worker(kinds=["extract:llm"]).run_until_idle()
     assert (report.done, report.failed, report.lost) == ({}, {}, 0)
     assert asked(openai) == ["extract"]
@@ -771,7 +774,7 @@ def test_a_limit_that_is_reached_within_a_job_defers_it(
     assert (job["state"], job["attempts"]) == ("ready", 0)
     assert (report.deferred >= 1, report.deferred_until is not None) == (True, True)
 
-    memory.configure_user(user, daily_user_cost_limit_microcents=None)
+    memory.admin.configure_user(user, daily_user_cost_limit_microcents=None)
     make_due(db)
     work(memory, kinds=["extract:llm"])
     assert asked(openai) == ["extract", "consolidate"]
@@ -792,7 +795,7 @@ def test_asynchronous_worker_flushes_and_reports(
             assert (report.deferred, report.without_model) == (1, 1)
             report = await memory.worker(llm=model(openai)).run_until_idle(flush=True)
             assert (report.done, report.deferred) == ({"extract": 1}, 0)
-            assert [item.content for item in await memory.memories(user)] == ["User uses Vim."]
+            assert [item.content for item in await memory.memories.list(user)] == ["User uses Vim."]
 
     asyncio.run(run())
 

@@ -248,7 +248,7 @@ def test_the_second_signal_ends_at_once(
 
 
 def contents(memory: AgentMemory, user: uuid.UUID) -> set[str]:
-    return {item.content for item in memory.memories(user)}
+    return {item.content for item in memory.memories.list(user)}
 
 
 @pytest.mark.concurrent
@@ -262,7 +262,7 @@ def test_two_workers_on_one_session_that_goes_on(
         text: [fact(f"User speaks language {number}.", slot=f"language_{number}")]
         for number, text in enumerate(said)
     }
-    memory.configure_user(user, extract_after_turns=1)
+    memory.admin.configure_user(user, extract_after_turns=1)
     running, most = 0, 0
     lock = threading.Lock()
 

@@ -73,7 +73,7 @@ def test_pgbouncer_is_found_out(
     ):
         for number in range(8):
             memory.remember(user, f"User likes tea number {number}")
-        assert set(memory._write._known.values()) == {True}
+        assert set(memory._core.write.transport._known.values()) == {True}
         with psycopg.connect(pooled, autocommit=True) as conn:
             joined = memory.joining(conn)
             for _ in range(8):
@@ -82,6 +82,6 @@ def test_pgbouncer_is_found_out(
             assert conn.execute(query, prepare=False).fetchone() == (0,)
     assert pipelines == []
     with AgentMemory.connect(dsn, embedder=False) as memory:
-        memory.version()
-        assert set(memory._write._known.values()) == {False}
+        memory.admin.version()
+        assert set(memory._core.write.transport._known.values()) == {False}
     assert pipelines

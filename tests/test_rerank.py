@@ -96,7 +96,7 @@ def test_memories_stand_in_its_order_with_their_relevance(
 def test_lines_beyond_what_it_sees_stay_in_the_context(
     memory: AgentMemory, user: uuid.UUID
 ) -> None:
-    memory.ingest(user, [{"content": f"Concert number {n}."} for n in range(50)])
+    memory.memories.ingest(user, [{"content": f"Concert number {n}."} for n in range(50)])
     seen: list[int] = []
 
     def count(query: str, texts: Sequence[str]) -> list[float]:
@@ -152,7 +152,7 @@ def test_another_order_than_the_query_s_leaves_it_out(
     same = chat.compile(QUERY, reranker=never, **options)
     assert same.messages == chat.compile(QUERY, reranker=None, **options).messages
     assert chat.compile(None, reranker=never).memories
-    assert not memory._has_rerank_failed
+    assert not memory._retrieval._has_rerank_failed
 
 
 def test_memories_of_continued_sessions_are_among_those_it_sees(
@@ -180,10 +180,10 @@ def test_memories_of_continued_sessions_are_among_those_it_sees(
 def test_erased_memory_is_not_shown(memory: AgentMemory, user: uuid.UUID) -> None:
     """It was found, and is gone when the context is compiled."""
     know(memory, user)
-    (known,) = (row for row in memory.memories(user) if row.content == ANSWER)
+    (known,) = (row for row in memory.memories.list(user) if row.content == ANSWER)
 
     def forgets(query: str, texts: Sequence[str]) -> list[float]:
-        memory.forget_memory(user, known.memory_id)
+        memory.privacy.forget_memory(user, known.memory_id)
         return tune_first(query, texts)
 
     chat = memory.session(user=user, model="gpt-4o-mini")
@@ -196,7 +196,7 @@ def test_encrypted_user_has_its_order_and_dates(configured: str, user: uuid.UUID
     with AgentMemory.connect(
         configured, embedder=False, wrapping_keys=KEYS, reranker=tune_first
     ) as memory:
-        memory.seal_user(user)
+        memory.encryption.seal_user(user)
         know(memory, user)
         for month in (1, 2, 3):
             memory.remember(user, f"Ada went abroad, trip {month}.",

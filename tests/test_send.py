@@ -205,10 +205,10 @@ def test_memory_tools(
     )  # fmt: skip
     text = send("I have a concert in May. Which instrument?", memory_tools=True)
     assert text == "You play the cello; good luck in May!"
-    assert {m.content for m in memory.memories(chat.user_id)} == {
+    assert {m.content for m in memory.memories.list(chat.user_id)} == {
         "User plays the cello.", "User lives in Lyon.", "User has a concert in May.",
     }  # fmt: skip
-    assert all(item.scope == "global" for item in memory.memories(chat.user_id))
+    assert all(item.scope == "global" for item in memory.memories.list(chat.user_id))
 
     first, second, third = openai.chats
     for request in (first, second, third):
@@ -409,7 +409,7 @@ def test_calls_that_some_endpoints_make(
 def test_the_turn_stays_within_the_window(
     memory: AgentMemory, user: uuid.UUID, openai: ScriptedOpenAI, send: Send, chat: ChatSession
 ) -> None:
-    chat._arguments |= {"context_window_size": 3000, "max_response_tokens": 300}
+    chat._conversation._arguments |= {"context_window_size": 3000, "max_response_tokens": 300}
     for number in range(40):
         chat.append(user=f"Question {number} " + "word " * 40, reply="Answer. " * 20)
     tool = {"type": "function", "function": {"name": "read", "parameters": {}}}

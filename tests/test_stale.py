@@ -276,7 +276,7 @@ def test_chat_context_leaves_stale_memory_out(
         return [float(len(text)) for text in texts]
 
     if is_sealed:
-        memory.seal_user(user)
+        memory.encryption.seal_user(user)
     memory.remember(user, "Uses the editor Neovim", importance=0.1)
     stale = memory.remember(user, "Used the editor Emacs", importance=0.1).memory_id
     db.execute("update recall.memory_store set created_at = now() - interval '31 days'"
@@ -300,5 +300,5 @@ def test_chat_context_leaves_stale_memory_out(
     assert reasons["Uses the editor Neovim"] == "packed"
     assert reasons["Used the editor Emacs"].startswith("stale: importance 0.1")
     assert {hit.content for hit in memory.search(user, "editor")} == set(reasons)
-    memory.validate(user, stale)
+    memory.memories.validate(user, stale)
     assert "Emacs" in shown()

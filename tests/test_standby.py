@@ -246,7 +246,7 @@ def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
             dsn, history_dsn=pair.dsn, memory_dsn=pair.dsn, embedder=False, wrapping_keys=KEYS
         ) as memory:
             if user == sealed:
-                memory.seal_user(user)
+                memory.encryption.seal_user(user)
             chat = memory.session(user=user, model="gpt-4o-mini")
             chat.append(user="Is there any green tea?")
             memory.remember(user, "The user likes green tea.")
@@ -258,7 +258,7 @@ def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
         noted = "select count(*) from recall.memory_access_log where user_id = %s"
         assert value(pair.primary, noted, [user]) == 1, "the context's use, on the primary"
     with AgentMemory.connect(pair.dsn, embedder=False, wrapping_keys=KEYS) as memory:
-        assert memory.verify_integrity(sealed) == []
+        assert memory.privacy.verify_integrity(sealed) == []
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
             memory.remember(user, "The user likes milk.")
         with pytest.raises(ConfigurationError, match="no working memory"):
@@ -267,7 +267,7 @@ def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
         AgentMemory.connect(pair.dsn, embedder=False) as keyless,
         pytest.raises(ConfigurationError, match="is sealed"),
     ):
-        keyless.memories(sealed)
+        keyless.memories.list(sealed)
 
 
 def test_commands(

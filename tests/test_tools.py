@@ -123,7 +123,7 @@ def test_search_remember_forget(
         user_words="I am allergic to peanuts",
     )  # fmt: skip
     assert added == {"outcome": "added", "id": added["id"]}
-    [stored] = memory.memories(user)
+    [stored] = memory.memories.list(user)
     assert (stored.provenance, stored.source, stored.tier, stored.scope, stored.expires_at) == (
         "user_stated", "conversation", "semantic", "global", None,
     )  # fmt: skip
@@ -154,13 +154,13 @@ def test_search_remember_forget(
         user_words="I am not allergic to peanuts any more",
     ) == {"outcome": "forgotten"}  # fmt: skip
     assert ask(tools, "forget_memory", memory_id=added["id"])["outcome"] == "was not active"
-    assert memory.memories(user) == []
-    detail = [event.detail for event in memory.history(user, stored.memory_id)
+    assert memory.memories.list(user) == []
+    detail = [event.detail for event in memory.memories.history(user, stored.memory_id)
               if event.event == "retracted"]  # fmt: skip
     assert str(chat.session_id) in str(detail)
     assert "it passed" in str(detail)
-    memory.restore(user, stored.memory_id)  # softly
-    assert len(memory.memories(user)) == 1
+    memory.memories.restore(user, stored.memory_id)  # softly
+    assert len(memory.memories.list(user)) == 1
 
 
 def test_profile_lists_attributes_of_every_session(
@@ -190,7 +190,7 @@ def test_what_a_model_was_shown_counts_as_used(
 ) -> None:
     memory.remember(user, "User plays the cello.")
     ask(tools, "search_memories", query="cello")
-    memory._background.drain()
+    memory._core.background.drain()
     assert value(
         db, "select count(*) from recall.memory_access_log where user_id = %s", [user]
     ) == 1  # fmt: skip
@@ -217,7 +217,7 @@ def test_what_the_user_did_not_say_stays_in_the_conversation(
     assert (kept["outcome"], kept["why"]) == (
         "added", "not the user's own words: kept for this conversation only",
     )  # fmt: skip
-    row = memory.get_memory(user, uuid.UUID(kept["id"]))
+    row = memory.memories.get(user, uuid.UUID(kept["id"]))
     assert row is not None
     assert (row.provenance, row.source, row.tier, row.scope) == (
         "system_inferred", "inference", "session", "local",
@@ -230,7 +230,7 @@ def test_what_the_user_did_not_say_stays_in_the_conversation(
     # and the user's own word stands
     disputed = ask(tools, "remember", content=f"{content} Now.", slot="bank")
     assert disputed["outcome"] == "disputed"
-    current = memory.get_memory(user, mine.memory_id)
+    current = memory.memories.get(user, mine.memory_id)
     assert current is not None
     assert current.is_active
 
@@ -267,8 +267,8 @@ def test_forgetting_what_the_user_said_needs_the_users_words(
         chat.context(said)
     done = ask(tools, "forget_memory", memory_id=kept.memory_id, user_words=quote)
     assert done["outcome"] == outcome
-    active = [m.memory_id for m in memory.memories(user)]
-    disputes = memory.disputes(user)
+    active = [m.memory_id for m in memory.memories.list(user)]
+    disputes = memory.memories.disputes(user)
     if outcome == "forgotten":
         assert (active, disputes) == ([], [])
         return
@@ -277,7 +277,7 @@ def test_forgetting_what_the_user_said_needs_the_users_words(
     assert (dispute.disputed_id, dispute.is_retraction) == (kept.memory_id, True)
     assert dispute.content == "Forget: User is allergic to peanuts."
     again = ask(tools, "forget_memory", memory_id=kept.memory_id)
-    assert (again["outcome"], len(memory.disputes(user))) == ("disputed", 1)
+    assert (again["outcome"], len(memory.memories.disputes(user))) == ("disputed", 1)
 
 
 @pytest.mark.parametrize("accept", [False, True])
@@ -286,12 +286,12 @@ def test_a_person_decides_whether_it_is_forgotten(
 ) -> None:
     kept = memory.remember(user, "User is allergic to peanuts.")
     ask(tools, "forget_memory", memory_id=kept.memory_id, reason="a page says so")
-    [dispute] = memory.disputes(user)
-    stands = memory.resolve_dispute(user, dispute.memory_id, accept=accept)
+    [dispute] = memory.memories.disputes(user)
+    stands = memory.memories.resolve_dispute(user, dispute.memory_id, accept=accept)
     assert stands == (None if accept else kept.memory_id)
-    assert [m.memory_id for m in memory.memories(user)] == ([] if accept else [kept.memory_id])
-    assert memory.disputes(user) == []
-    events = [event.event for event in memory.history(user, dispute.memory_id)]
+    assert [m.memory_id for m in memory.memories.list(user)] == ([] if accept else [kept.memory_id])
+    assert memory.memories.disputes(user) == []
+    events = [event.event for event in memory.memories.history(user, dispute.memory_id)]
     assert events[-1] == ("dispute_accepted" if accept else "dispute_refused")
 
 
@@ -300,7 +300,7 @@ def test_what_a_model_inferred_it_may_forget(
 ) -> None:
     kept = ask(tools, "remember", content="User likes tea.")
     assert ask(tools, "forget_memory", memory_id=kept["id"])["outcome"] == "forgotten"
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
 
 
 def test_no_words_of_another_conversation_or_user_prove_anything(
@@ -313,7 +313,9 @@ def test_no_words_of_another_conversation_or_user_prove_anything(
     done = ask(tools, "forget_memory", memory_id=kept.memory_id, user_words=said)
     assert done["outcome"] == "disputed"
     with pytest.raises(NotFoundError):
-        memory.dispute(user, kept.memory_id, session_id=stranger.session_id, user_words=said)
+        memory.memories.dispute(
+            user, kept.memory_id, session_id=stranger.session_id, user_words=said
+        )
 
 
 def test_older_turns(tools: MemoryTools, chat: ChatSession, memory: AgentMemory) -> None:
@@ -342,12 +344,12 @@ def test_older_turns(tools: MemoryTools, chat: ChatSession, memory: AgentMemory)
 def test_another_users_ids_are_unknown(
     tools: MemoryTools, stranger: ChatSession, memory: AgentMemory
 ) -> None:
-    [theirs] = memory.memories(stranger.user_id)
+    [theirs] = memory.memories.list(stranger.user_id)
     said = ask(tools, "forget_memory", memory_id=theirs.memory_id)
     unknown = ask(tools, "forget_memory", memory_id=uuid.UUID(int=theirs.memory_id.int ^ 1))
     assert f"no memory {theirs.memory_id}" in said["error"]
     assert said["error"].split()[:-1] == unknown["error"].split()[:-1]  # not even that it exists
-    assert [m.memory_id for m in memory.memories(stranger.user_id)] == [theirs.memory_id]
+    assert [m.memory_id for m in memory.memories.list(stranger.user_id)] == [theirs.memory_id]
     assert "no session" in ask(tools, "get_messages", session_id=stranger.session_id)["error"]
     for name in ("search_memories", "search_messages"):
         found = ask(tools, name, query="secret garden of roses")
@@ -375,7 +377,7 @@ def test_no_argument_names_a_user(
     ):
         found = ask(tools, name, **needed, **json.loads(text))
         assert "Extra inputs are not permitted" in found["error"]
-    assert len(memory.memories(stranger.user_id)) == 1
+    assert len(memory.memories.list(stranger.user_id)) == 1
 
 
 @pytest.mark.parametrize(
@@ -411,7 +413,7 @@ def test_nonsense_is_answered(
     assert words in found["error"]
     assert len(answer["content"]) < 1500
     assert "Traceback" not in answer["content"]
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
 
 
 @pytest.mark.parametrize("what", [None, "x", {}, {"id": "1"}, {"function": {"name": "x"}}])
@@ -422,7 +424,7 @@ def test_what_is_no_call(tools: MemoryTools, what: Any) -> None:
 
 def test_results_are_bounded(tools: MemoryTools, memory: AgentMemory, user: uuid.UUID) -> None:
     long = [{"content": f"Fact {n}: " + f"word{n} " * 300} for n in range(20)]
-    memory.ingest(user, long)
+    memory.memories.ingest(user, long)
     found = ask(tools, "search_memories", query="word1 word2 word3", limit=20)
     shown = found["memories"]
     assert 5 <= len(shown) < 20
@@ -447,21 +449,21 @@ def test_a_lost_server_is_not_the_models_business(configured: str, user: uuid.UU
         def lost(*args: Any, **kwargs: Any) -> None:
             raise psycopg.OperationalError("server closed the connection unexpectedly")
 
-        chat.search = lost  # type: ignore[method-assign]
+        memory.memories.search = lost  # type: ignore[method-assign]
         with pytest.raises(psycopg.OperationalError):
             chat.memory_tools().dispatch(call("search_memories", {"query": "x"}))
 
         def late(*args: Any, **kwargs: Any) -> None:
             raise psycopg.errors.QueryCanceled("canceling statement due to statement timeout")
 
-        chat.search = late  # type: ignore[method-assign]
+        memory.memories.search = late  # type: ignore[method-assign]
         said = ask(chat.memory_tools(), "search_memories", query="x")
         assert said == {"error": "the memory cannot do this right now"}
 
         def unembedded(*args: Any, **kwargs: Any) -> None:
             raise EmbeddingError("http://10.0.0.1 refused")
 
-        chat.search = unembedded  # type: ignore[method-assign]
+        memory.memories.search = unembedded  # type: ignore[method-assign]
         said = ask(chat.memory_tools(), "search_memories", query="x")
         assert said == {"error": "the memory cannot be searched right now"}
 
@@ -521,7 +523,7 @@ def test_asynchronous(configured: str, user: uuid.UUID) -> None:
                 answer = await tools.dispatch(call(name, arguments))
                 found = json.loads(answer["content"])
                 assert ("error" in found) is (name == "forget_memory")
-            [stored] = await memory.memories(user)
+            [stored] = await memory.memories.list(user)
             assert stored.scope == "global"
 
     asyncio.run(run())

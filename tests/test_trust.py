@@ -62,7 +62,7 @@ def shown(memory: AgentMemory, user: uuid.UUID) -> str:
 
 @pytest.fixture
 def user(memory: AgentMemory) -> uuid.UUID:
-    return memory.ensure_user(f"trust-{uuid.uuid4()}")
+    return memory.users.ensure(f"trust-{uuid.uuid4()}")
 
 
 @pytest.mark.parametrize("fields", [{"slot": "iban"}, {}])
@@ -77,10 +77,10 @@ def test_uncited_correction_leaves_the_users_iban(
     found = fact("User's IBAN is EVIL.", correction=True, **fields)
     extract(memory, openai, script, user, [("user", "thanks"), ("assistant", PAGE)],
             {"facts": [found if turns is None else found | {"turns": turns}]})  # fmt: skip
-    assert [(m.content, m.tier) for m in memory.memories(user)] == [
+    assert [(m.content, m.tier) for m in memory.memories.list(user)] == [
         ("User's IBAN is GOOD.", "semantic")
     ]
-    [dispute] = memory.disputes(user)
+    [dispute] = memory.memories.disputes(user)
     assert (dispute.content, dispute.disputed_id) == ("User's IBAN is EVIL.", stated.memory_id)
     assert "GOOD" in shown(memory, user)
     assert "EVIL" not in shown(memory, user)
@@ -93,7 +93,7 @@ def test_episode_of_a_tools_answer_ends_with_its_session(
     spoken = [("user", "What does the page say?"), ("tool", PAGE), ("assistant", PAGE)]
     episode = {"content": "The bank's IBAN turned out to be EVIL.", "turns": turns}
     extract(memory, openai, script, user, spoken, {"episodes": [episode]})
-    [stored] = memory.memories(user)
+    [stored] = memory.memories.list(user)
     assert (stored.tier, stored.scope) == ("session", "local")
     assert stored.expires_at is not None
     assert "EVIL" not in shown(memory, user)
@@ -105,7 +105,7 @@ def test_episode_of_user_and_assistant_is_global(
     spoken = [("user", "My bank's IBAN is GOOD."), ("assistant", "Noted.")]
     episode = {"content": "User told the bank's IBAN: GOOD.", "turns": [1, 2]}
     extract(memory, openai, script, user, spoken, {"episodes": [episode]})
-    [stored] = memory.memories(user)
+    [stored] = memory.memories.list(user)
     assert (stored.provenance, stored.tier, stored.scope) == (
         "system_inferred", "episodic", "global",
     )  # fmt: skip
@@ -129,10 +129,10 @@ def test_model_forgets_what_the_user_said_only_by_the_users_words(
     openai.then(calls(("forget_memory", arguments)), "Done.")
     chat = memory.session(user=user, model=MODEL)
     chat.send(said, memory_tools=True)
-    assert [m.content for m in memory.memories(user)] == (
+    assert [m.content for m in memory.memories.list(user)] == (
         [] if is_forgotten else ["User is allergic to peanuts."]
     )
-    assert len(memory.disputes(user)) == (0 if is_forgotten else 1)
+    assert len(memory.memories.disputes(user)) == (0 if is_forgotten else 1)
 
 
 def test_model_remembers_no_negated_statement_as_the_users(
@@ -141,5 +141,5 @@ def test_model_remembers_no_negated_statement_as_the_users(
     arguments = {"content": "User is allergic to peanuts.", "user_words": "allergic to peanuts"}
     openai.then(calls(("remember", arguments)), "Noted.")
     memory.session(user=user, model=MODEL).send("I am NOT allergic to peanuts.", memory_tools=True)
-    [stored] = memory.memories(user)
+    [stored] = memory.memories.list(user)
     assert (stored.provenance, stored.scope) == ("system_inferred", "local")

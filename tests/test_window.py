@@ -301,7 +301,7 @@ def test_a_large_window_reads_as_many_turns_as_an_answer_has_room_for(
     endpoint.window = 128_000
     settings = model(endpoint, context_window=128_000)
     with AgentMemory.connect(model_dsn, embedder=embedder(endpoint), llm=settings) as memory:
-        memory.configure_user(user, max_facts_per_turn=1)
+        memory.admin.configure_user(user, max_facts_per_turn=1)
         talk(memory, user, conversation(22))
         assert extract(memory) == 1
     assert turns_read(endpoint) == [*range(1, 45)]

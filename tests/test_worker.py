@@ -77,11 +77,11 @@ def test_messages_become_memories(
     report = memory.worker().run_until_idle()
     assert set(report.done) == {"extract", "embed"}
     assert (report.failed, report.lost, report.last_error) == ({}, 0, None)
-    assert {m.content for m in memory.memories(user)} == set(SAID)
+    assert {m.content for m in memory.memories.list(user)} == set(SAID)
     hit = memory.search(user, "Which city do I live in?")[0]
     assert hit.content == SAID[0]
     assert hit.similarity is not None
-    found = memory.search_messages(user, "sister")[0]
+    found = memory.sessions.search_messages(user, "sister")[0]
     assert (found.content, found.similarity is not None) == (SAID[2], True)
     assert states(db) == {}
     phases = db.execute(
@@ -96,7 +96,7 @@ def test_said_again_is_remembered_once(memory: AgentMemory, user: uuid.UUID) -> 
     memory.worker().run_until_idle()
     talk(memory, user)
     memory.worker().run_until_idle()
-    assert len(memory.memories(user)) == len(SAID)
+    assert len(memory.memories.list(user)) == len(SAID)
 
 
 def test_without_an_embedder(configured: str, user: uuid.UUID, db: psycopg.Connection) -> None:
@@ -104,7 +104,7 @@ def test_without_an_embedder(configured: str, user: uuid.UUID, db: psycopg.Conne
     with AgentMemory.connect(configured, embedder=False) as memory:
         talk(memory, user)
         assert set(memory.worker().run_until_idle().done) == {"extract"}
-        assert len(memory.memories(user)) == len(SAID)
+        assert len(memory.memories.list(user)) == len(SAID)
         assert memory.search(user, "Vim")[0].similarity is None
     assert states(db) == {"ready": 1}
     with AgentMemory.connect(configured, embedder=WordEmbedder()) as memory:
@@ -121,17 +121,17 @@ def test_jobs_for_a_chat_model_are_left(
     assert db.execute("select kind, state::text, attempts from recall.jobs").fetchall() == [
         ("extract", "ready", 0)
     ]
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
 
 
 def test_maintenance_is_run(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     added = memory.remember(user, "Ada uses Vim.")
-    memory.record_access(user, [added.memory_id], [0.5])
+    memory.memories.record_access(user, [added.memory_id], [0.5])
     db.execute("update recall.maintenance_tasks set last_run_at = null")
     memory.worker().run_until_idle()
-    found = memory.get_memory(user, added.memory_id)
+    found = memory.memories.get(user, added.memory_id)
     assert found is not None
     assert found.access_count == 1
     late = "select count(*) from recall.maintenance_tasks where last_run_at is null"
@@ -160,7 +160,7 @@ def test_failure_goes_back_to_the_queue(
     monkeypatch.undo()
     db.execute("update recall.jobs set run_at = now()")
     assert memory.worker().run_until_idle().failed == {}
-    assert len(memory.memories(user)) == len(SAID)
+    assert len(memory.memories.list(user)) == len(SAID)
 
 
 def test_what_the_database_refuses_is_not_tried_again(
@@ -188,7 +188,7 @@ def test_nonsense_of_an_embedder(
     monkeypatch.setattr(embedder, "embed", lambda _: vectors)
     talk(memory, user)
     report = memory.worker(kinds=["extract"]).run_until_idle()
-    assert (report.failed, memory.memories(user)) == ({"extract": 1}, [])
+    assert (report.failed, memory.memories.list(user)) == ({"extract": 1}, [])
     assert re.fullmatch(said, report.last_error or "")
 
 
@@ -232,7 +232,7 @@ def test_signs_of_life(
     talk(memory, user)
     report = memory.worker(lease=timedelta(seconds=0.6)).run_until_idle()
     assert (report.failed, report.lost) == ({}, 0)
-    assert len(memory.memories(user)) == len(SAID)
+    assert len(memory.memories.list(user)) == len(SAID)
 
 
 def test_a_result_that_comes_too_late_changes_nothing(
@@ -252,7 +252,7 @@ def test_a_result_that_comes_too_late_changes_nothing(
     talk(memory, user)
     report = memory.worker().run_until_idle()
     assert (report.jobs, report.failed, report.lost) == (0, {}, 2)
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []
     assert states(db) == {"running": 2}
 
 
@@ -271,7 +271,7 @@ def test_many_workers(configured: str, db: psycopg.Connection) -> None:
             thread.join()
         memory.worker().run_until_idle()
         for user in users:
-            assert {m.content for m in memory.memories(user)} == set(SAID)
+            assert {m.content for m in memory.memories.list(user)} == set(SAID)
         assert sum(worker.report.done.get("extract", 0) for worker in workers) >= len(users)
         assert all(not worker.report.failed for worker in workers)
     assert states(db) == {}
@@ -309,7 +309,7 @@ def test_several_jobs_at_the_same_time(
     assert report.done["extract"] == 3
     assert seen == [*range(1, report.jobs + 1)]
     for user in users:
-        assert {m.content for m in memory.memories(user)} == set(SAID)
+        assert {m.content for m in memory.memories.list(user)} == set(SAID)
     assert states(db) == {}
 
 
@@ -349,7 +349,7 @@ def test_idle_means_that_nothing_runs(
     db.execute("delete from recall.jobs where kind = 'embed'")
     db.execute("update recall.settings set embed_batch = 1")
     try:
-        memory.enqueue(user, "embed", session_id=memory.sessions(user)[0].session_id)
+        memory.admin.enqueue_job(user, "embed", session_id=memory.sessions.list(user)[0].session_id)
         monkeypatch.setattr(embedder, "embed", slow)
         report = memory.worker(concurrency=2, kinds=["embed"]).run_until_idle()
     finally:
@@ -398,7 +398,7 @@ def test_jobs_at_hand_are_finished_before_it_stops(
     assert not thread.is_alive()
     assert worker.report.done == {"extract": 2}
     assert crowd.started == 2
-    assert sum(bool(memory.memories(user)) for user in users) == 2
+    assert sum(bool(memory.memories.list(user)) for user in users) == 2
     assert value(db, "select count(*) from recall.jobs where state = 'running'") == 0
 
 
@@ -419,12 +419,12 @@ def test_a_user_who_is_held_for_long(
         assert (report.done, report.failed) == ({"extract": 1}, {"extract": 1})
         assert report.last_error is not None
         assert report.last_error.startswith("CallTimeoutError")
-        assert (memory.memories(user), len(memory.memories(other))) == ([], len(SAID))
+        assert (memory.memories.list(user), len(memory.memories.list(other))) == ([], len(SAID))
         assert value(db, "select count(*) from recall.jobs where state = 'running'") == 1
         db.execute("select recall.release_expired_leases(p_as_of => now() + interval '1 hour')")
         db.execute("update recall.jobs set run_at = now()")
         memory.worker(kinds=["extract"]).run_until_idle()
-        assert {m.content for m in memory.memories(user)} == set(SAID)
+        assert {m.content for m in memory.memories.list(user)} == set(SAID)
 
 
 def test_a_failure_that_cannot_be_stored_as_it_is(
@@ -452,7 +452,7 @@ def test_a_failure_that_cannot_be_stored_as_it_is(
 def test_run_until_stopped(memory: AgentMemory, user: uuid.UUID) -> None:
     with running(memory):
         talk(memory, user)
-        wait_for(lambda: len(memory.memories(user)) == len(SAID))
+        wait_for(lambda: len(memory.memories.list(user)) == len(SAID))
 
 
 def test_lost_server_is_waited_for(
@@ -466,7 +466,7 @@ def test_lost_server_is_waited_for(
                 " where application_name = 'pgrecall' and datname = current_database()"
             )
         talk(memory, user)
-        wait_for(lambda: len(memory.memories(user)) == len(SAID))
+        wait_for(lambda: len(memory.memories.list(user)) == len(SAID))
 
 
 @contextmanager
@@ -492,7 +492,7 @@ def test_asynchronous_worker(configured: str, user: uuid.UUID) -> None:
             for text in SAID:
                 await chat.append(user=text)
             for _ in range(200):
-                if len(await memory.memories(user)) == len(SAID):
+                if len(await memory.memories.list(user)) == len(SAID):
                     break
                 await asyncio.sleep(0.05)
             worker.stop()
@@ -518,7 +518,7 @@ def test_stops_on_a_signal(
             assert process.stderr is not None
             assert "2 jobs; SIGTERM or Ctrl-C stops it" in process.stderr.readline()
             talk(memory, user)
-            wait_for(lambda: len(memory.memories(user)) == len(SAID))
+            wait_for(lambda: len(memory.memories.list(user)) == len(SAID))
             process.send_signal(number)
             out, err = process.communicate(timeout=20)
         finally:

@@ -18,8 +18,10 @@ from pgrecall._json import refuse_unstorable, to_jsonb
 from pgrecall._signatures import SIGNATURES
 from pgrecall.errors import InvalidEmbeddingError
 
-__all__ = ["UNSET", "Call", "Unset", "Vector", "register_vectors", "to_halfvec"]
+__all__ = ["JSON", "UNSET", "Call", "Unset", "User", "Vector", "register_vectors", "to_halfvec"]
 
+JSON = Mapping[str, Any]
+User = str | UUID  # an id, or the name that an application has for a user
 Vector = Sequence[float] | HalfVector
 
 

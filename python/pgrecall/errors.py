@@ -37,8 +37,6 @@ class PgRecallError(psycopg.DatabaseError):
 
     Attributes:
         sqlstate: `RC001` to `RC010`.
-        message: what went wrong, in one sentence.
-        hint: what to do about it, or None.
     """
 
     __module__ = "pgrecall.errors"
@@ -48,11 +46,13 @@ class PgRecallError(psycopg.DatabaseError):
         self._hint = hint
 
     @property
-    def message(self) -> str:  # noqa: D102
+    def message(self) -> str:
+        """What went wrong, in one sentence."""
         return self.diag.message_primary or (str(self.args[0]) if self.args else "")
 
     @property
-    def hint(self) -> str | None:  # noqa: D102
+    def hint(self) -> str | None:
+        """What to do about it, or None."""
         return self._hint or self.diag.message_hint
 
     def __str__(self) -> str:

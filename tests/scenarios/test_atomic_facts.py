@@ -55,7 +55,7 @@ def bullets(prompt: str) -> list[str]:
 
 def panel(memory: AgentMemory, user: uuid.UUID) -> dict[str, Memory]:
     """What the memory panel of the application shows."""
-    return {item.content: item for item in memory.memories(user)}
+    return {item.content: item for item in memory.memories.list(user)}
 
 
 def test_a_session_begins_with_all_known_facts(memory: AgentMemory, user: uuid.UUID) -> None:
@@ -77,7 +77,7 @@ def test_the_prompt_is_the_same_for_the_life_of_a_session(
     """What a session teaches holds from the next one on."""
     script.facts = {"I live in Bengaluru": [fact(BENGALURU)]}
     memory.remember(user, FASTAPI)
-    memory.configure_user(user, extract_after_turns=1)
+    memory.admin.configure_user(user, extract_after_turns=1)
     chat = open_chat(memory, user)
     before = system_prompt(chat)
 
@@ -161,7 +161,7 @@ def test_two_passes(
     work(memory)
     assert {*panel(memory, user)} == {SQLITE, BENGALURU}
 
-    old, new = memory.chain(user, panel(memory, user)[SQLITE].memory_id)
+    old, new = memory.memories.chain(user, panel(memory, user)[SQLITE].memory_id)
     assert (old.content, old.source_session_id) == (POSTGRES, monday.session_id)
     assert (new.content, new.source_session_id) == (SQLITE, friday.session_id)
     assert old.superseded_by == new.memory_id
@@ -237,7 +237,7 @@ def test_a_slot_beside_a_goal_is_stored_whatever_is_decided(
     (question,) = (r for r in openai.chats if step_of(r) == "consolidate")
     assert TARGET in str(question)
     assert other not in str(question)
-    assert memory.profile(user)["job_title"]["content"].startswith("User is director")
+    assert memory.memories.profile(user)["job_title"]["content"].startswith("User is director")
     assert "achieved_at" not in panel(memory, user)[TARGET].metadata
 
 
@@ -285,14 +285,14 @@ def test_the_memory_panel(memory: AgentMemory, user: uuid.UUID, db: psycopg.Conn
     """A person adds, edits and removes facts; a removal keeps the row."""
     added = memory.remember(user, UV)
     assert (added.outcome, panel(memory, user)[UV].source) == ("added", "manual")
-    edited = memory.edit(user, added.memory_id, "Uses uv for everything in Python")
+    edited = memory.memories.edit(user, added.memory_id, "Uses uv for everything in Python")
     assert {*panel(memory, user)} == {"Uses uv for everything in Python"}
 
-    assert memory.retract(user, edited, reason="removed in the panel")
+    assert memory.memories.retract(user, edited, reason="removed in the panel")
     assert panel(memory, user) == {}
-    kept = memory.memories(user, filter={"include_ended": True})
+    kept = memory.memories.list(user, filter={"include_ended": True})
     assert {item.end_reason for item in kept} == {"superseded", "retracted"}
-    assert [event.event for event in memory.history(user, edited)][-1] == "retracted"
+    assert [event.event for event in memory.memories.history(user, edited)][-1] == "retracted"
     with refused("RC001"):
         db.execute("select recall.retract_memory(%s, %s)", [uuid.uuid4(), edited])
 
@@ -302,14 +302,14 @@ def test_facts_of_an_earlier_design_are_brought_along(memory: AgentMemory, user:
     blobs = [{"content": text, "source": "import", "provenance": "user_stated"}
              for text in (FASTAPI, CONCISE)]  # fmt: skip
     for outcome in ("added", "duplicate"):
-        assert {item.outcome for item in memory.ingest(user, blobs)} == {outcome}
-    assert {item.source for item in memory.memories(user)} == {"import"}
+        assert {item.outcome for item in memory.memories.ingest(user, blobs)} == {outcome}
+    assert {item.source for item in memory.memories.list(user)} == {"import"}
 
 
 def test_a_few_hundred_facts_call_for_retrieval(memory: AgentMemory, user: uuid.UUID) -> None:
     """The switch from all facts to the fitting ones is one option."""
-    memory.ingest(user, [{"content": f"User owns book number {number}", "provenance": "user_stated"}
-                         for number in range(300)])  # fmt: skip
+    books = [f"User owns book number {number}" for number in range(300)]
+    memory.memories.ingest(user, [{"content": b, "provenance": "user_stated"} for b in books])
     memory.remember(user, "User lives in Bengaluru with two parrots")
     chat = open_chat(memory, user)
     few = chat.context("Where do my parrots live?", placement="system_prompt", max_memories=5)

@@ -25,7 +25,7 @@ MAX_CHARACTERS = 900
 @pytest.fixture(scope="module", autouse=True)
 def _every_turn(model_dsn: str) -> None:
     with AgentMemory.connect(model_dsn, embedder=False) as memory:
-        memory.configure(extract_after_turns=1)
+        memory.admin.configure(extract_after_turns=1)
 
 
 @pytest.fixture
@@ -57,9 +57,9 @@ def test_four_facts_and_four_episodes(memory: AgentMemory, user: uuid.UUID) -> N
     chat.open()
     assert tip(chat, "What about my garden?") == ""
     garden = [f"User grows plant {number} in the garden" for number in range(6)]
-    memory.ingest(user, [{"content": text, "provenance": "user_stated"}
+    memory.memories.ingest(user, [{"content": text, "provenance": "user_stated"}
                          for text in (*garden, "User speaks Tamil")])  # fmt: skip
-    memory.ingest(user, [
+    memory.memories.ingest(user, [
         {"content": text, "kind": "episode", "provenance": "system_inferred"}
         for text in ("User asked about taxes", *(f"User asked about the garden in week {number}"
                                                  for number in range(6)))])  # fmt: skip
@@ -73,7 +73,7 @@ def test_four_facts_and_four_episodes(memory: AgentMemory, user: uuid.UUID) -> N
 def test_nine_hundred_characters(memory: AgentMemory, user: uuid.UUID) -> None:
     """The whole message, its heading included."""
     long = " and a great deal more that nobody needs" * 6
-    memory.ingest(user, [{"content": f"User owns boat number {number}{long}",
+    memory.memories.ingest(user, [{"content": f"User owns boat number {number}{long}",
                           "provenance": "user_stated"} for number in range(4)])  # fmt: skip
     memory.remember(user, "User sails a boat")
     chat = memory.session(user=user, model=MODEL)

@@ -37,11 +37,11 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def person(memory: AgentMemory) -> uuid.UUID:
-    return memory.ensure_user(f"{USER}|{uuid.uuid4()}")
+    return memory.users.ensure(f"{USER}|{uuid.uuid4()}")
 
 
 def by_content(memory: AgentMemory, user: uuid.UUID, **more: Any) -> dict[str, Memory]:
-    return {item.content: item for item in memory.memories(user, **more)}
+    return {item.content: item for item in memory.memories.list(user, **more)}
 
 
 def later(days: float) -> datetime:
@@ -111,9 +111,9 @@ def test_of_equal_importance_the_last_used(
         ]
 
     assert shown() == [*range(24, 4, -1)], "the last created, since none was used"
-    counts = {item.content: item.access_count for item in memory.memories(person)}
+    counts = {item.content: item.access_count for item in memory.memories.list(person)}
     assert [counts[f"User likes thing number {n}"] for n in (24, 5, 4, 0)] == [1, 1, 0, 0]
-    memory.record_access(person, [oldest.memory_id], [0.5])
+    memory.memories.record_access(person, [oldest.memory_id], [0.5])
     sweep(db, "flush_access_log")
     assert shown()[0] == 0
 
@@ -146,7 +146,7 @@ def test_a_similar_memory_is_no_second_one(
     for said in script.facts:
         talk(memory, person, [said])
         work(memory)
-    (only,) = memory.memories(person)
+    (only,) = memory.memories.list(person)
     assert only.content == text
     assert only.access_count == 1
     assert "consolidate" not in asked(openai)
@@ -177,7 +177,7 @@ def test_decay(memory: AgentMemory, person: uuid.UUID, db: psycopg.Connection) -
     memory.remember(person, "User once liked green", importance=0.2)
     memory.remember(person, "User likes blue", importance=0.3)
     sweep(db, "decay_memories", later(29))
-    assert all(item.expires_at is None for item in memory.memories(person))
+    assert all(item.expires_at is None for item in memory.memories.list(person))
     sweep(db, "decay_memories", later(31))
     fading = by_content(memory, person)["User once liked green"]
     assert fading.expires_at is not None
@@ -206,7 +206,7 @@ def test_an_achieved_goal(memory: AgentMemory, person: uuid.UUID) -> None:
     """It keeps its row, with little importance, and ranks behind what is still wanted."""
     goal = memory.remember(person, EXAMPLES["goal"], kind="goal", importance=0.9)
     memory.remember(person, "User wants to learn Go.", kind="goal", importance=0.5)
-    assert memory.achieve(person, goal.memory_id)
+    assert memory.memories.achieve(person, goal.memory_id)
     chat = memory.session(user=person, model=MODEL)
     chat.open()
     (prompt,) = chat.context(None, selection="top")
@@ -218,7 +218,7 @@ def test_an_achieved_goal(memory: AgentMemory, person: uuid.UUID) -> None:
 def test_search_as_a_tool(memory: AgentMemory, person: uuid.UUID) -> None:
     """The model asks; it gets distilled memories of this user, at most ten, no transcripts."""
 
-    memory.ingest(person, [{"content": f"User prefers writing style number {number}",
+    memory.memories.ingest(person, [{"content": f"User prefers writing style number {number}",
                             "kind": "preference", "provenance": "user_stated"}
                            for number in range(15)])  # fmt: skip
     memory.remember(uuid.uuid4(), "User prefers writing style secret")
@@ -241,7 +241,7 @@ def test_the_profile_is_exact(memory: AgentMemory, person: uuid.UUID) -> None:
     """What is single-valued is looked up by name, beside what is found by meaning."""
     memory.remember(person, "User is a Staff Engineer", slot="job_title")
     memory.remember(person, "User is VP of Engineering", slot="job_title")
-    assert memory.profile(person)["job_title"]["content"] == "User is VP of Engineering"
+    assert memory.memories.profile(person)["job_title"]["content"] == "User is VP of Engineering"
 
 
 def test_the_price_of_memory(

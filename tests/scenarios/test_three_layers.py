@@ -134,13 +134,13 @@ def test_working_memory_lives_for_an_hour(
 def test_structured_and_semantic(memory: AgentMemory, user: uuid.UUID) -> None:
     memory.remember(user, "User's office is Berlin", slot="office")
     memory.remember(user, "User prefers answers in steps", kind="preference")
-    assert memory.profile(user)["office"]["content"] == "User's office is Berlin"
+    assert memory.memories.profile(user)["office"]["content"] == "User's office is Berlin"
     assert memory.search(user, "answers in steps")[0].content == "User prefers answers in steps"
 
 
 def test_memories_decay(memory: AgentMemory, user: uuid.UUID) -> None:
     """score · exp(-λ · days), for users or applications that want it."""
-    memory.configure_user(user, decay_mode="multiply", decay_per_day=0.02)
+    memory.admin.configure_user(user, decay_mode="multiply", decay_per_day=0.02)
     memory.remember(user, "User's printer is jammed")
     scores = []
     for days in (0, 50, 100):
@@ -175,12 +175,14 @@ def test_three_times_the_vpn(
     work(memory)
 
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    (pattern,) = memory.memories(user, filter={"kinds": ["pattern"]})
+    (pattern,) = memory.memories.list(user, filter={"kinds": ["pattern"]})
     assert (pattern.tier, pattern.expires_at) == ("procedural", None)
     assert pattern.content.startswith("User has recurring VPN connectivity issues. Previous")
     assert f"certificate renewal ({today})" in pattern.content
     assert f"DNS cache flush ({today})" in pattern.content
-    episodes = {item.memory_id for item in memory.memories(user, filter={"kinds": ["episode"]})}
+    episodes = {
+        item.memory_id for item in memory.memories.list(user, filter={"kinds": ["episode"]})
+    }
     assert {uuid.UUID(one) for one in pattern.metadata["episodes"]} == episodes
     assert len(pattern.source_turn_ids or ()) >= 3
 
@@ -205,18 +207,18 @@ def test_each_user_has_a_key_of_his_own(
     with AgentMemory.connect(
         model_dsn, embedder=embedder(openai), llm=model(openai), wrapping_keys=keys
     ) as memory:
-        memory.seal_user(user)
+        memory.encryption.seal_user(user)
         memory.remember(user, "User's office is Berlin", slot="office")
         chat = memory.session(user=user, model=MODEL)
         chat.open()
         chat.append(user="I need VPN access in Berlin", reply="Which office?")
-        assert memory.profile(user)["office"]["content"] == "User's office is Berlin"
+        assert memory.memories.profile(user)["office"]["content"] == "User's office is Berlin"
         assert chat.messages(limit=1)[0].content == "Which office?"
         for table in ("memory_store", "conversation_history"):
             texts = rows(db, f"select content from recall.{table} where user_id = %s", [user])
             assert texts
             assert "Berlin" not in str(texts)
-        assert memory.forget_user(user)["counts"]["user_keys"] == 1
+        assert memory.privacy.forget_user(user)["counts"]["user_keys"] == 1
 
 
 def test_the_right_to_be_forgotten(
@@ -226,33 +228,33 @@ def test_the_right_to_be_forgotten(
     script.facts = {"I sit in Berlin": [fact("User's office is Berlin", slot="office")]}
     other = uuid.uuid4()
     for one in (user, other):
-        memory.ensure_user(one)
-        memory.configure_user(one, extract_after_turns=1)
+        memory.users.ensure(one)
+        memory.admin.configure_user(one, extract_after_turns=1)
         chat = talk(memory, one, ["I sit in Berlin"], close=False)
         chat.put_working(TASK, "plan", {"current_step": 2})
     work(memory)
-    counts = memory.forget_user(user)["counts"]
+    counts = memory.privacy.forget_user(user)["counts"]
     layers = ("conversation_history", "working_memory", "memory_store", "memory_events", "sessions")
     assert min(counts[table] for table in layers) > 0
     for table in layers:
         assert value(db, f"select count(*) from recall.{table} where user_id = %s", [user]) == 0
     assert memory.search(user, "Where is my office?") == []
-    assert memory.profile(other)["office"]["content"] == "User's office is Berlin"
+    assert memory.memories.profile(other)["office"]["content"] == "User's office is Berlin"
 
 
 def test_retention_is_configurable(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """Ninety days for what was seen in passing, as long as wished for one user; or for good."""
-    memory.ensure_user(user)
-    memory.configure_user(user, episode_lifetime="10 days")
+    memory.users.ensure(user)
+    memory.admin.configure_user(user, episode_lifetime="10 days")
     for one in (user, other := uuid.uuid4()):
-        memory.ingest(one, [{"content": "User asked about the VPN", "kind": "episode",
+        memory.memories.ingest(one, [{"content": "User asked about the VPN", "kind": "episode",
                              "provenance": "system_inferred"}])  # fmt: skip
         memory.remember(one, "User prefers answers in steps", kind="preference")
     for days, left in ((9, (2, 2)), (11, (1, 2)), (91, (1, 1)), (400, (1, 1))):
         sweep(db, "expire_memories", later(days * DAY))
-        assert (len(memory.memories(user)), len(memory.memories(other))) == left, days
+        assert (len(memory.memories.list(user)), len(memory.memories.list(other))) == left, days
 
 
 # The whole

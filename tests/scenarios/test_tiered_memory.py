@@ -52,8 +52,8 @@ def use(db: psycopg.Connection, user: uuid.UUID, ids: Sequence[uuid.UUID], times
 @pytest.fixture
 def strict(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
     """A user for whom everything starts at session tier with confidence 0.5, as specified."""
-    memory.ensure_user(user)
-    memory.configure_user(user, extracted_tier="session")
+    memory.users.ensure(user)
+    memory.admin.configure_user(user, extracted_tier="session")
     return user
 
 
@@ -90,7 +90,7 @@ def test_extraction_starts_at_session_tier(
 ) -> None:
     """Local to its session, not validated, gone 24 hours after it; with the turn it came from."""
     script.facts = {"I use Vim": [fact("User uses Vim.")]}
-    memory.configure_user(strict, extracted_tier="session", extract_after_turns=1)
+    memory.admin.configure_user(strict, extracted_tier="session", extract_after_turns=1)
     chat = talk(memory, strict, ["I use Vim"], close=False)
     work(memory)
     row = memory_row(db, strict, "User uses Vim.")
@@ -158,7 +158,7 @@ def test_promotion_from_tier_to_tier(
 
 def test_expiry(memory: AgentMemory, strict: uuid.UUID, db: psycopg.Connection) -> None:
     """What was needed and no longer is goes first, the rest after 90 days; the rows are kept."""
-    memory.ingest(strict, [
+    memory.memories.ingest(strict, [
         {"content": f"User asked about topic {word}.", "kind": "episode",
          "provenance": "system_inferred"} for word in ("alpha", "bravo")])  # fmt: skip
     alpha, bravo = ("User asked about topic alpha.", "User asked about topic bravo.")
@@ -167,7 +167,7 @@ def test_expiry(memory: AgentMemory, strict: uuid.UUID, db: psycopg.Connection) 
     # 3 accesses ÷ 600 hours = 0.005
     for days, left in ((24, {alpha, bravo}), (26, {bravo}), (89, {bravo}), (91, set())):
         sweep(db, "expire_memories", now + timedelta(days=days))
-        assert {item.content for item in memory.memories(strict)} == left
+        assert {item.content for item in memory.memories.list(strict)} == left
     assert value(db, "select count(*) from recall.memory_store where user_id = %s and end_reason"
                      " = 'expired'", [strict]) == 2  # fmt: skip
 
@@ -178,11 +178,11 @@ def test_conflicts_go_by_recency_then_authority(
     """The newer statement wins; what was merely inferred never replaces what the user said."""
     memory.remember(user, "User works at Initech", slot="employer")
     memory.remember(user, "User works at Hooli", slot="employer")
-    (inferred,) = memory.ingest(user, [{"content": "User works at Pied Piper", "slot": "employer",
-                                        "provenance": "system_inferred"}])  # fmt: skip
+    guess = {"content": "User works at Pied Piper", "slot": "employer"}
+    (inferred,) = memory.memories.ingest(user, [guess | {"provenance": "system_inferred"}])
     assert inferred.outcome == "disputed"
-    assert memory.profile(user)["employer"]["content"] == "User works at Hooli"
-    chain = memory.chain(user, memory_row(db, user, "User works at Initech")["memory_id"])
+    assert memory.memories.profile(user)["employer"]["content"] == "User works at Hooli"
+    chain = memory.memories.chain(user, memory_row(db, user, "User works at Initech")["memory_id"])
     assert [item.content for item in chain][:2] == ["User works at Initech", "User works at Hooli"]
 
 
@@ -191,8 +191,8 @@ def test_conflicts_go_by_recency_then_authority(
 
 def test_the_score(memory: AgentMemory, user: uuid.UUID) -> None:
     """0.45 cosine + 0.20 freshness + 0.15 frequency + 0.20 confidence · authority."""
-    memory.configure_user(user, scoring="classic")
-    memory.ingest(user, [{"content": f"User's {kind} says tea", "provenance": kind}
+    memory.admin.configure_user(user, scoring="classic")
+    memory.memories.ingest(user, [{"content": f"User's {kind} says tea", "provenance": kind}
                          for kind in AUTHORITY])  # fmt: skip
     hits = memory.search(user, "tea", limit=20)
     assert {hit.provenance for hit in hits} == {*AUTHORITY}
@@ -224,8 +224,8 @@ def test_the_budget(
         append(db, user, session, [
             {"role": "user", "content": f"Question {number}: " + "why so? " * 20},
             {"role": "assistant", "content": f"Answer {number}: " + "because. " * 20}])  # fmt: skip
-    memory.ingest(user, [{"content": f"User knows fact {number} about " + "the matter " * 6,
-                          "provenance": "user_stated"} for number in range(90)])  # fmt: skip
+    facts = [f"User knows fact {number} about " + "the matter " * 6 for number in range(90)]
+    memory.memories.ingest(user, [{"content": f, "provenance": "user_stated"} for f in facts])
     compiled = value(
         db,
         "select recall.compile_context(%s, %s, 'What about the matter?', null, %s)",

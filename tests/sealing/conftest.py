@@ -30,5 +30,5 @@ def memory(configured: str) -> Iterator[AgentMemory]:
 @pytest.fixture
 def sealed(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
     """A sealed user, without vectors."""
-    assert memory.seal_user(user)
+    assert memory.encryption.seal_user(user)
     return user

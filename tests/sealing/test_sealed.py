@@ -147,20 +147,23 @@ def test_a_key_management_service(configured: str, user: uuid.UUID, db: Connecti
         return AgentMemory.connect(configured, embedder=False, wrapping_keys=service)
 
     with driver() as memory:
-        memory.seal_user(user)
+        memory.encryption.seal_user(user)
         memory.remember(user, f"The user keeps a {MARK}.")
     assert "wrap" in service.calls
     assert readable(db) == []
     with driver() as memory:
         service.calls.clear()
         service.is_down = True
-        for call_of_user in (memory.memories, lambda u: memory.remember(u, f"Another {MARK}.")):
+        for call_of_user in (
+            memory.memories.list,
+            lambda u: memory.remember(u, f"Another {MARK}."),
+        ):
             with pytest.raises(ConnectionError, match="does not answer"):
                 call_of_user(user)
         service.is_down = False
         service.calls.clear()
         for _ in range(3):
-            (kept,) = memory.memories(user)
+            (kept,) = memory.memories.list(user)
             assert kept.content == f"The user keeps a {MARK}."
         assert service.calls == ["unwrap"]
     assert readable(db) == []
@@ -199,11 +202,14 @@ def test_a_sealed_user_end_to_end(
         assert chat.get_working(f"task {MARK}") == {f"key {MARK}": {"found": [MARK]}}
         found = again.search(sealed, f"{MARK} soup", limit=1)
         assert [hit.content for hit in found] == [f"The user likes {MARK} soup"]
-        by_tag = again.memories(sealed, filter={"tags_any": [MARK]})
+        by_tag = again.memories.list(sealed, filter={"tags_any": [MARK]})
         assert [one.content for one in by_tag] == [f"The user keeps two {MARK}."]
         assert (by_tag[0].slot, by_tag[0].tags) == (f"pet {MARK}", [MARK])
         assert by_tag[0].metadata["from"] == MARK
-        assert again.profile(sealed)[f"pet {MARK}"]["content"] == f"The user keeps two {MARK}."
+        assert (
+            again.memories.profile(sealed)[f"pet {MARK}"]["content"]
+            == f"The user keeps two {MARK}."
+        )
         messages = chat.context(f"What of my {MARK}?", include_working=f"task {MARK}")
         text = json.dumps(messages)
         assert "sealed:" not in text
@@ -280,14 +286,14 @@ def test_without_the_key(
         with pytest.raises(NotAllowedError, match="takes no readable text"):
             keyless.remember(sealed, f"a {MARK}")
         with pytest.raises(ConfigurationError, match="no wrapping key to seal"):
-            keyless.seal_user(uuid.uuid4())
+            keyless.encryption.seal_user(uuid.uuid4())
     for keys, words in (
         (LocalWrappingKeys({"first": bytes(32)}), "not the one"),
         (LocalWrappingKeys({"second": bytes(range(32))}), "no wrapping key 'first'"),
     ):
         with connected(configured, keys) as wrong:
             with pytest.raises(ConfigurationError, match=words):
-                wrong.memories(sealed)
+                wrong.memories.list(sealed)
             with pytest.raises(ConfigurationError, match=words):
                 wrong.session(user=sealed, model="gpt-4o-mini").append(user=MARK)
     assert readable(db) == []
@@ -360,7 +366,7 @@ def test_no_vector_of_a_sealed_user(memory: AgentMemory, sealed: uuid.UUID, db: 
 
 def test_what_is_not_possible_says_so(memory: AgentMemory, sealed: uuid.UUID) -> None:
     with pytest.raises(NotAllowedError, match="payload"):
-        memory.enqueue(sealed, "extract", payload={"x": 1})
+        memory.admin.enqueue_job(sealed, "extract", payload={"x": 1})
 
 
 # --- sealing, other users, rotation
@@ -369,8 +375,8 @@ def test_what_is_not_possible_says_so(memory: AgentMemory, sealed: uuid.UUID) ->
 def test_only_a_user_without_data_is_sealed(memory: AgentMemory, user: uuid.UUID) -> None:
     memory.remember(user, "The user likes tea.")
     with pytest.raises(NotAllowedError, match="has data already"):
-        memory.seal_user(user)
-    assert [one.content for one in memory.memories(user)] == ["The user likes tea."]
+        memory.encryption.seal_user(user)
+    assert [one.content for one in memory.memories.list(user)] == ["The user likes tea."]
 
 
 @pytest.mark.parametrize(
@@ -384,22 +390,22 @@ def test_a_user_whose_calls_were_recorded_is_not_sealed(
     memory: AgentMemory, db: Connection, sealed: uuid.UUID, function: str, arguments: Any
 ) -> None:
     """What was sent would stay readable, whether the user is sealed here or comes sealed."""
-    document = memory.export_user(sealed, sealed=True)
-    memory.forget_user(sealed)
+    document = memory.privacy.export_user(sealed, sealed=True)
+    memory.privacy.forget_user(sealed)
     db.execute("insert into recall.users (user_id, created_at) values (%s, now())", [sealed])
     call(db, function, p_user_id=sealed, **arguments)
     with pytest.raises(NotAllowedError, match="has data already"):
-        memory.seal_user(sealed)
+        memory.encryption.seal_user(sealed)
     with pytest.raises(NotAllowedError, match="has data already"):
-        memory.import_user(document)
+        memory.privacy.import_user(document)
 
 
 def test_sealed_twice(memory: AgentMemory, sealed: uuid.UUID, configured: str) -> None:
-    assert memory.seal_user(sealed) is False
+    assert memory.encryption.seal_user(sealed) is False
     memory.remember(sealed, "The user likes tea.")
     with connected(configured, KEYS) as again:
-        assert again.seal_user(sealed) is False
-        assert [one.content for one in again.memories(sealed)] == ["The user likes tea."]
+        assert again.encryption.seal_user(sealed) is False
+        assert [one.content for one in again.memories.list(sealed)] == ["The user likes tea."]
 
 
 @pytest.mark.concurrent
@@ -408,7 +414,7 @@ def test_sealed_by_several_at_once(configured: str, user: uuid.UUID) -> None:
 
     def seal_and_write(number: int) -> bool:
         with connected(configured) as memory:
-            is_new = memory.seal_user(user)
+            is_new = memory.encryption.seal_user(user)
             memory.remember(user, f"The user has {number} teapots.")
             return is_new
 
@@ -416,7 +422,7 @@ def test_sealed_by_several_at_once(configured: str, user: uuid.UUID) -> None:
     raise_errors(done)
     assert sorted(done) == [False, False, False, True]
     with connected(configured) as memory:
-        assert {one.content for one in memory.memories(user)} == {
+        assert {one.content for one in memory.memories.list(user)} == {
             f"The user has {number} teapots." for number in range(4)
         }
 
@@ -428,13 +434,13 @@ def test_what_has_no_text_is_sent_as_it_is(
     tea = memory.remember(sealed, "The user likes tea.")
     with connected(configured) as reader:
         assert reader.session(user=sealed, model="gpt-4o-mini").context("tea")
-        assert reader.record_access(sealed, [tea.memory_id], [0.5]) == 1
+        assert reader.memories.record_access(sealed, [tea.memory_id], [0.5]) == 1
     noted = "select count(*) from recall.memory_access_log where user_id = %s and memory_id = %s"
     assert value(db, noted, [sealed, tea.memory_id]) == 2
-    head = memory.export_head(sealed)
-    assert memory.verify_integrity(sealed, head=head) == []
+    head = memory.privacy.export_head(sealed)
+    assert memory.privacy.verify_integrity(sealed, head=head) == []
     db.execute("update recall.memory_store set importance = 0.9 where user_id = %s", [sealed])
-    (found,) = memory.verify_integrity(sealed, head=head)
+    (found,) = memory.privacy.verify_integrity(sealed, head=head)
     assert (found.finding, found.memory_id) == ("memory_changed", tea.memory_id)
 
 
@@ -448,7 +454,7 @@ def test_other_users_are_as_they_were(
     chat.append(user=f"An open word, and {token}")
     memory.remember(stranger, token)
     assert chat.messages()[0].content == f"An open word, and {token}"
-    assert memory.memories(stranger)[0].content == token
+    assert memory.memories.list(stranger)[0].content == token
     assert call(db, "get_user_keys", p_user_id=stranger) == []
     with db.transaction(), refused("RC006"):
         db.execute("select set_config('recall.user_id', %s, true)", [str(stranger)])
@@ -458,7 +464,7 @@ def test_other_users_are_as_they_were(
 def test_rows_cannot_be_moved(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
     """Neither to another sealed user, nor from one field into another, by who owns the tables."""
     eve = uuid.uuid4()
-    memory.seal_user(eve)
+    memory.encryption.seal_user(eve)
     memory.remember(sealed, "The user likes tea.")
     memory.remember(eve, "The user likes coffee.")
     db.execute(
@@ -466,7 +472,7 @@ def test_rows_cannot_be_moved(memory: AgentMemory, sealed: uuid.UUID, db: Connec
         " where m.user_id = %s) where user_id = %s", [sealed, eve],
     )  # fmt: skip
     with pytest.raises(ConfigurationError, match="does not open"):
-        memory.memories(eve)
+        memory.memories.list(eve)
     db.execute(
         "update recall.memory_store set content = slot where user_id = %s and slot is not null",
         [sealed],
@@ -475,7 +481,7 @@ def test_rows_cannot_be_moved(memory: AgentMemory, sealed: uuid.UUID, db: Connec
     db.execute("update recall.memory_store set content = slot where memory_id = %s",
                [home.memory_id])  # fmt: skip
     with pytest.raises(ConfigurationError, match="does not open"):
-        memory.get_memory(sealed, home.memory_id)
+        memory.memories.get(sealed, home.memory_id)
 
 
 def test_the_wrapping_key_is_rotated(
@@ -484,21 +490,21 @@ def test_the_wrapping_key_is_rotated(
     memory.remember(sealed, "The user likes tea.")
     both = LocalWrappingKeys({"second": bytes([7] * 32), "first": bytes(range(32))})
     with connected(configured, both) as rotating:
-        assert rotating.rewrap_user(sealed) == 1
-        assert rotating.rewrap_user(sealed) == 0
+        assert rotating.encryption.rewrap_user(sealed) == 1
+        assert rotating.encryption.rewrap_user(sealed) == 0
     with connected(configured, LocalWrappingKeys({"second": bytes([7] * 32)})) as later:
-        assert [one.content for one in later.memories(sealed)] == ["The user likes tea."]
+        assert [one.content for one in later.memories.list(sealed)] == ["The user likes tea."]
     with connected(configured, KEYS) as former, pytest.raises(ConfigurationError, match="second"):
-        former.memories(sealed)
+        former.memories.list(sealed)
 
 
 def test_sealed_by_another_process(memory: AgentMemory, user: uuid.UUID, configured: str) -> None:
     """Who thought that the user was not sealed is told by the database, and asks again."""
     with connected(configured, KEYS) as late:
-        assert late.memories(user) == []
-        memory.seal_user(user)
+        assert late.memories.list(user) == []
+        memory.encryption.seal_user(user)
         late.remember(user, "The user likes tea.")
-    assert [one.content for one in memory.memories(user)] == ["The user likes tea."]
+    assert [one.content for one in memory.memories.list(user)] == ["The user likes tea."]
 
 
 def test_without_its_key_it_is_gone(
@@ -509,10 +515,12 @@ def test_without_its_key_it_is_gone(
     db.execute("delete from recall.user_keys where user_id = %s", [sealed])
     with connected(configured, KEYS) as later:
         with pytest.raises(ConfigurationError, match="the keys are gone"):
-            later.memories(sealed)
+            later.memories.list(sealed)
         with pytest.raises(ConfigurationError, match="the keys are gone"):
             later.remember(sealed, "The user likes milk.")
-        assert later.forget_user(sealed)["counts"]["memory_store"] == 1, "for that no key is needed"
+        assert later.privacy.forget_user(sealed)["counts"]["memory_store"] == 1, (
+            "for that no key is needed"
+        )
 
 
 def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection) -> None:
@@ -523,7 +531,7 @@ def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: 
     assert call(db, "get_user_keys", p_user_id=sealed) == []
     with connected(configured, KEYS) as later:
         later.remember(sealed, "The user likes tea.")
-        assert [one.content for one in later.memories(sealed)] == ["The user likes tea."]
+        assert [one.content for one in later.memories.list(sealed)] == ["The user likes tea."]
     db.execute("select recall.forget_user(%s)", [sealed])
 
 
@@ -532,19 +540,19 @@ def test_an_export_is_readable(
 ) -> None:
     """By who has the key, for people: it is no document to import."""
     use_everything(memory, sealed)
-    document = memory.export_user(sealed)
+    document = memory.privacy.export_user(sealed)
     assert "sealed:v1" not in json.dumps(document)
     assert f"I keep a {MARK}." in json.dumps(document)
     assert MARK not in json.dumps(value(db, "select recall.export_user(%s)", [sealed]))
     with connected(configured, None) as keyless:
         with pytest.raises(ConfigurationError, match="is sealed"):
-            keyless.export_user(sealed)
-        assert MARK not in json.dumps(keyless.export_user(sealed, sealed=True))
+            keyless.privacy.export_user(sealed)
+        assert MARK not in json.dumps(keyless.privacy.export_user(sealed, sealed=True))
     with pytest.raises(NotAllowedError, match="for people to read"):
-        memory.import_user(document)
+        memory.privacy.import_user(document)
     db.execute("select recall.forget_user(%s)", [sealed])
     with pytest.raises(NotAllowedError, match="for people to read"):
-        memory.import_user(document)
+        memory.privacy.import_user(document)
     assert value(db, "select count(*) from recall.users where user_id = %s", [sealed]) == 0
 
 
@@ -553,17 +561,17 @@ def test_a_sealed_export_moves(
 ) -> None:
     """With its keys, to where the same wrapping key is; ids, and what is compared, stay."""
     session = use_everything(memory, sealed)
-    memory.rotate_user(sealed)
-    document = memory.export_user(sealed, sealed=True)
+    memory.encryption.rotate_user(sealed)
+    document = memory.privacy.export_user(sealed, sealed=True)
     assert MARK not in json.dumps(document)
-    before = memory.export_user(sealed)
-    assert sum(memory.import_user(document).values()) == 0, "the same again changes nothing"
-    memory.forget_user(sealed)
-    counts = memory.import_user(document)
+    before = memory.privacy.export_user(sealed)
+    assert sum(memory.privacy.import_user(document).values()) == 0, "the same again changes nothing"
+    memory.privacy.forget_user(sealed)
+    counts = memory.privacy.import_user(document)
     assert counts["user_keys"] == 2
     assert call(db, "verify_integrity", p_user_id=sealed) == []
     with connected(configured) as later:
-        after = later.export_user(sealed)
+        after = later.privacy.export_user(sealed)
         assert before["tables"]["memory_store"] == after["tables"]["memory_store"]
         assert before["tables"]["conversation_history"] == after["tables"]["conversation_history"]
         assert later.session(user=sealed, session_id=session).open().title == f"On {MARK}"
@@ -574,34 +582,34 @@ def test_a_sealed_export_moves(
         connected(configured, LocalWrappingKeys({"first": bytes(32)})) as wrong,
         pytest.raises(ConfigurationError, match="not the one"),
     ):
-        wrong.memories(sealed)
+        wrong.memories.list(sealed)
 
 
 def test_documents_of_another_kind(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
     """A readable one for a sealed user, a sealed one for other keys, one without keys."""
     memory.remember(sealed, f"The user has a {MARK}.")
-    document = memory.export_user(sealed, sealed=True)
-    memory.forget_user(sealed)
+    document = memory.privacy.export_user(sealed, sealed=True)
+    memory.privacy.forget_user(sealed)
     without = json.loads(json.dumps(document))
     without["tables"]["user_keys"] = []
     with pytest.raises(NotAllowedError, match="has no keys"):
-        memory.import_user(without)
+        memory.privacy.import_user(without)
     memory.remember(sealed, "The user likes tea.")
-    plain = memory.export_user(sealed)
+    plain = memory.privacy.export_user(sealed)
     with pytest.raises(NotAllowedError, match="does not know"):
-        memory.import_user(document)
-    memory.forget_user(sealed)
-    memory.seal_user(sealed)
+        memory.privacy.import_user(document)
+    memory.privacy.forget_user(sealed)
+    memory.encryption.seal_user(sealed)
     with pytest.raises(NotAllowedError, match="and the document is readable"):
-        memory.import_user(plain)
+        memory.privacy.import_user(plain)
     with pytest.raises(NotAllowedError, match="by other keys"):
-        memory.import_user(document)
+        memory.privacy.import_user(document)
     forged = json.loads(json.dumps(document))
     forged["tables"]["memory_store"][0]["content"] = f"a readable {MARK}"
-    memory.forget_user(sealed)
+    memory.privacy.forget_user(sealed)
     with pytest.raises(NotAllowedError, match="takes no readable text"):
-        memory.import_user(forged)
-    assert (readable(db), memory.memories(sealed)) == ([], [])
+        memory.privacy.import_user(forged)
+    assert (readable(db), memory.memories.list(sealed)) == ([], [])
 
 
 def test_a_key_is_checked(db: Connection, user: uuid.UUID) -> None:
@@ -641,14 +649,14 @@ def test_the_worker_of_a_sealed_user(
     with AgentMemory.connect(
         model_dsn, embedder=embedder(openai), llm=model(openai), wrapping_keys=KEYS
     ) as memory:
-        memory.seal_user(user)
+        memory.encryption.seal_user(user)
         for text in script.facts:
             talk(memory, user, [text, "And so on"])
             work(memory)
-        assert {one.content for one in memory.memories(user)} == {
+        assert {one.content for one in memory.memories.list(user)} == {
             f"User has no {MARK}.", f"User's {MARK} is called Bo.", f"User told of the {MARK}.",
         }  # fmt: skip
-        newest, *_ = memory.sessions(user)
+        newest, *_ = memory.sessions.list(user)
         chat = memory.session(user=user, session_id=newest.session_id)
         assert MARK in json.dumps(chat.context("What of it?"))
         # a worker without the key says so, and leaves the job to others

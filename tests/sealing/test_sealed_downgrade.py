@@ -34,17 +34,17 @@ def do(db: Connection, user: uuid.UUID, *statements: str) -> None:
 
 Read = Callable[[AgentMemory, uuid.UUID, uuid.UUID], Any]
 READS: dict[str, Read] = {
-    "messages": lambda m, u, s: m.messages(u, s),
-    "memories": lambda m, u, _: m.memories(u),
+    "messages": lambda m, u, s: m.sessions.messages(u, s),
+    "memories": lambda m, u, _: m.memories.list(u),
     "search": lambda m, u, _: m.search(u, "pet", limit=20),
     "search without words": lambda m, u, _: m.search(u, limit=20),
-    "search_messages": lambda m, u, _: m.search_messages(u, MARK),
-    "search_sessions": lambda m, u, _: m.search_sessions(u, MARK),
+    "search_messages": lambda m, u, _: m.sessions.search_messages(u, MARK),
+    "search_sessions": lambda m, u, _: m.sessions.search(u, MARK),
     "context": lambda m, u, s: m.session(user=u, session_id=s).context("What do I keep?"),
-    "export": lambda m, u, _: m.export_user(u),
-    "profile": lambda m, u, _: m.profile(u),
-    "sessions": lambda m, u, _: m.sessions(u),
-    "session": lambda m, u, s: m.get_session(u, s),
+    "export": lambda m, u, _: m.privacy.export_user(u),
+    "profile": lambda m, u, _: m.memories.profile(u),
+    "sessions": lambda m, u, _: m.sessions.list(u),
+    "session": lambda m, u, s: m.sessions.get(u, s),
     "working memory": lambda m, u, s: m.session(user=u, session_id=s).get_working(f"task {MARK}"),
 }
 
@@ -131,10 +131,10 @@ def test_ciphertext_without_keys_is_an_error_asynchronously(
             configured, embedder=False, wrapping_keys=keys
         ) as later:
             for attempt in (
-                later.memories(sealed),
-                later.messages(sealed, used),
+                later.memories.list(sealed),
+                later.sessions.messages(sealed, used),
                 later.search(sealed),
-                later.export_user(sealed),
+                later.privacy.export_user(sealed),
                 later.session(user=sealed, session_id=used).context("Pets?"),
             ):
                 with pytest.raises(ConfigurationError, match="no data key"):
@@ -180,13 +180,13 @@ def test_ciphertext_is_not_taken_for_a_user_without_keys(
         for write in (
             lambda: chat.append(user=f"An open word, and {token}"),  # noqa: B023
             lambda: driver.remember(stranger, token),  # noqa: B023
-            lambda: driver.ingest(stranger, [{"content": "tea", "tags": [token]}]),  # noqa: B023
+            lambda: driver.memories.ingest(stranger, [{"content": "tea", "tags": [token]}]),  # noqa: B023
             lambda: chat.context(token),  # noqa: B023
             lambda: chat.put_working("task", "key", {token: 1}),  # noqa: B023
         ):
             with pytest.raises(InvalidInputError, match="holds a ciphertext"):
                 write()
-        assert driver.memories(stranger) == []
+        assert driver.memories.list(stranger) == []
         assert [m.content for m in chat.messages()] == ["The prefix sealed:v1: alone is a text."]
 
 
@@ -213,12 +213,12 @@ WRITES: dict[str, Write] = {
     "session": lambda m, u, _: m.session(user=u, model="gpt-4o-mini").open(),
     "append": lambda m, u, s: m.session(user=u, session_id=s).append(user=MARK),
     "remember": lambda m, u, _: m.remember(u, MARK),
-    "ingest": lambda m, u, _: m.ingest(u, [{"content": MARK}]),
+    "ingest": lambda m, u, _: m.memories.ingest(u, [{"content": MARK}]),
     "put_working": lambda m, u, s: m.session(user=u, session_id=s).put_working("t", "k", MARK),
-    "configure_user": lambda m, u, _: m.configure_user(u, max_facts_per_turn=2),
-    "ensure_user": lambda m, u, _: m.ensure_user(u),
-    "ensure_user, metadata": lambda m, u, _: m.ensure_user(u, metadata={"a": MARK}),
-    "import_user": lambda m, u, _: m.import_user(
+    "configure_user": lambda m, u, _: m.admin.configure_user(u, max_facts_per_turn=2),
+    "ensure_user": lambda m, u, _: m.users.ensure(u),
+    "ensure_user, metadata": lambda m, u, _: m.users.ensure(u, metadata={"a": MARK}),
+    "import_user": lambda m, u, _: m.privacy.import_user(
         {"user_id": str(u), "tables": {"users": [{"is_sealed": True}], "user_keys": []}}
     ),
 }
@@ -248,7 +248,7 @@ def test_required_sealing_reads_nothing_of_a_user_without_keys(
     for name, read in READS.items():
         with pytest.raises(ConfigurationError, match="no data key, and this driver requires one"):
             assert not read(requiring, user, session), name
-    memory.forget_user(user)
+    memory.privacy.forget_user(user)
 
 
 def test_required_sealing_works_no_job_of_a_user_without_keys(
@@ -259,21 +259,21 @@ def test_required_sealing_works_no_job_of_a_user_without_keys(
     report = requiring.worker(kinds=["embed"]).run_until_idle()
     assert "this driver requires one" in str(report.last_error)
     assert report.done == {}
-    memory.forget_user(user)
+    memory.privacy.forget_user(user)
 
 
 def test_required_sealing_serves_sealed_users(
     requiring: AgentMemory, user: uuid.UUID, db: Connection
 ) -> None:
-    assert requiring.seal_user(user)
+    assert requiring.encryption.seal_user(user)
     session = use_everything(requiring, user)
     for name, read in READS.items():
         assert MARK in str(read(requiring, user, session)), name
     assert readable(db) == []
-    document = requiring.export_user(user, sealed=True)
-    requiring.forget_user(user)
-    requiring.import_user(document)
-    assert MARK in str(requiring.memories(user))
+    document = requiring.privacy.export_user(user, sealed=True)
+    requiring.privacy.forget_user(user)
+    requiring.privacy.import_user(document)
+    assert MARK in str(requiring.memories.list(user))
 
 
 def test_required_sealing_asynchronously(configured: str, user: uuid.UUID, db: Connection) -> None:
@@ -281,12 +281,12 @@ def test_required_sealing_asynchronously(configured: str, user: uuid.UUID, db: C
         async with AsyncAgentMemory.connect(
             configured, embedder=False, wrapping_keys=KEYS, sealed="require"
         ) as memory:
-            for attempt in (memory.remember(user, MARK), memory.memories(user)):
+            for attempt in (memory.remember(user, MARK), memory.memories.list(user)):
                 with pytest.raises(ConfigurationError, match="requires one"):
                     await attempt
-            await memory.seal_user(user)
+            await memory.encryption.seal_user(user)
             await memory.remember(user, MARK)
-            assert [one.content for one in await memory.memories(user)] == [MARK]
+            assert [one.content for one in await memory.memories.list(user)] == [MARK]
 
     asyncio.run(run())
     assert readable(db) == []
@@ -311,7 +311,7 @@ def test_required_sealing_needs_keys(
         AgentMemory.from_environment() as memory,
         pytest.raises(ConfigurationError, match="requires one"),
     ):
-        memory.memories(uuid.uuid4())
+        memory.memories.list(uuid.uuid4())
 
 
 def test_required_sealing_holds_in_a_transaction_of_the_caller(

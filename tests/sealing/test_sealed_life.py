@@ -61,7 +61,7 @@ def test_a_life(
     model_dsn: str,
 ) -> None:  # fmt: skip
     """Chat, learning, search, context, profile, rotation, a move by export, and forgetting."""
-    assert memory.seal_user(user)
+    assert memory.encryption.seal_user(user)
     script.facts = {
         f"I keep a {MARK}": [fact(f"User keeps a {MARK}.", slot="pet", tags=[MARK])],
         f"My {MARK} is called Bo": [fact(f"User's {MARK} is called Bo.")],
@@ -87,7 +87,7 @@ def test_a_life(
         chat.close()
     work(memory)
     use_everything(memory, user)
-    memory.enqueue(user, "summarize", session_id=chat.session_id, dedupe_key=f"a {MARK}")
+    memory.admin.enqueue_job(user, "summarize", session_id=chat.session_id, dedupe_key=f"a {MARK}")
     assert (found_in(dumped(model_dsn)), readable(db)) == ([], [])
 
     # it is read as ever
@@ -95,10 +95,10 @@ def test_a_life(
         assert driver.search(user, "What is it called?", limit=1)[0].content == (
             f"User's {MARK} is called Bo."
         )
-        hits = driver.search_messages(user, f"{MARK} called Bo", limit=1)
+        hits = driver.sessions.search_messages(user, f"{MARK} called Bo", limit=1)
         assert hits[0].content == f"My {MARK} is called Bo"
-        assert driver.search_sessions(user, f"A {MARK}")[0].title in (f"A {MARK}", f"On {MARK}")
-        assert driver.profile(user)["pet"]["content"] == f"User keeps a {MARK}."
+        assert driver.sessions.search(user, f"A {MARK}")[0].title in (f"A {MARK}", f"On {MARK}")
+        assert driver.memories.profile(user)["pet"]["content"] == f"User keeps a {MARK}."
         session = driver.session(user=user, session_id=chat.session_id)
         told = json.dumps(session.context("What is it called?"))
         assert f"{MARK} is called Bo." in told
@@ -111,24 +111,24 @@ def test_a_life(
     with connected(model_dsn, None) as keyless, pytest.raises(Exception, match="is sealed"):
         keyless.search(user, MARK)
 
-    memory.rotate_user(user)
+    memory.encryption.rotate_user(user)
     look(memory)
-    document = memory.export_user(user, sealed=True)
-    opened = json.dumps(memory.export_user(user))
+    document = memory.privacy.export_user(user, sealed=True)
+    opened = json.dumps(memory.privacy.export_user(user))
     assert (MARK in json.dumps(document), MARK in opened, "sealed:v1" in opened) == (
         False, True, False,
     )  # fmt: skip
-    memory.forget_user(user)
-    memory.import_user(document)
+    memory.privacy.forget_user(user)
+    memory.privacy.import_user(document)
     with connected(model_dsn) as later:
         look(later)
     dump = dumped(model_dsn)
     assert (found_in(dump), str(user).encode() in dump) == ([], True)
 
-    receipt = memory.forget_user(user)
+    receipt = memory.privacy.forget_user(user)
     assert receipt["counts"]["user_keys"] == 2
     call(db, "purge_expired")
     dump = dumped(model_dsn)
     assert (re.findall(rb"sealed:v1:\d+:", dump), str(user).encode() in dump) == ([], False)
     assert value(db, "select count(*) from recall.user_keys where user_id = %s", [user]) == 0
-    assert memory.memories(user) == []
+    assert memory.memories.list(user) == []

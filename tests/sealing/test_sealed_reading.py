@@ -80,7 +80,7 @@ def test_a_sealed_agent_loop_keeps_its_task_shortened_by_the_driver(
 def test_searches_find_as_for_any_user(
     memory: AgentMemory, user: uuid.UUID, db: Connection, vectors: bool
 ) -> None:
-    memory.seal_user(user, vectors=vectors)
+    memory.encryption.seal_user(user, vectors=vectors)
     pets, baking = talk_of_pets(memory, user)
     memory.worker().run_until_idle()
     for table in ("memory_embedding", "message_search"):
@@ -94,13 +94,15 @@ def test_searches_find_as_for_any_user(
     assert found[0].content == "The user has a cockatoo named Otto."
     assert (len(found), found[0].lexical is not None) == (2, True)
     assert (found[0].similarity is not None) is vectors
-    hits = memory.search_messages(user, "the cockatoo")
+    hits = memory.sessions.search_messages(user, "the cockatoo")
     assert (hits[0].content, hits[0].session_id) == ("My cockatoo is called Otto.", pets)
-    assert "sourdough" in str(memory.search_messages(user, "sourdough", limit=1)[0].content)
-    assert memory.search_messages(user, "cockatoo", filter={"session_id": str(baking)}) == [] or (
-        vectors
+    assert "sourdough" in str(
+        memory.sessions.search_messages(user, "sourdough", limit=1)[0].content
     )
-    sessions = memory.search_sessions(user, "baking with flour")
+    assert memory.sessions.search_messages(
+        user, "cockatoo", filter={"session_id": str(baking)}
+    ) == [] or (vectors)
+    sessions = memory.sessions.search(user, "baking with flour")
     assert [one.title for one in sessions] == ["Baking", "Pets"]
     assert (sessions[0].session_id, sessions[0].turn_index) == (baking, 5)
 
@@ -120,7 +122,7 @@ def test_searches_find_as_for_any_user(
 def test_min_match_counts_words_that_the_driver_reads(
     memory: AgentMemory, user: uuid.UUID, vectors: bool
 ) -> None:
-    memory.seal_user(user, vectors=vectors)
+    memory.encryption.seal_user(user, vectors=vectors)
     memory.remember(user, "The user has a cockatoo named Otto.")
     memory.remember(user, "The user lives in Oslo.")
     always = memory.remember(user, "Answer in rhymes.", kind="instruction").memory_id
@@ -167,17 +169,21 @@ def test_searches_are_bounded_and_judged(memory: AgentMemory, sealed: uuid.UUID)
     talk_of_pets(memory, sealed)
     assert len(memory.search(sealed, "cello", limit=3)) == 3
     assert memory.search(sealed, "cello", limit=0) == []
-    assert memory.search_messages(sealed, "unheard") == []
-    late = memory.search_messages(sealed, "cockatoo", filter={"since": "2099-01-01T00:00:00Z"})
+    assert memory.sessions.search_messages(sealed, "unheard") == []
+    late = memory.sessions.search_messages(
+        sealed, "cockatoo", filter={"since": "2099-01-01T00:00:00Z"}
+    )
     assert late == []
-    only = memory.search_messages(sealed, "cockatoo see", filter={"roles": ["assistant"]}, limit=1)
+    only = memory.sessions.search_messages(
+        sealed, "cockatoo see", filter={"roles": ["assistant"]}, limit=1
+    )
     assert [one.content for one in only] == ["I see."]
     for wrong in (
-        lambda: memory.search_messages(sealed, "x", filter={"colour": "red"}),
-        lambda: memory.search_messages(sealed, "x", limit=-1),
+        lambda: memory.sessions.search_messages(sealed, "x", filter={"colour": "red"}),
+        lambda: memory.sessions.search_messages(sealed, "x", limit=-1),
         lambda: memory.search(sealed, "x", limit=-1),
         lambda: memory.search(sealed, "x", filter={"colour": "red"}),
-        lambda: memory.search_sessions(sealed, "x", limit=-1),
+        lambda: memory.sessions.search(sealed, "x", limit=-1),
     ):
         with pytest.raises(InvalidInputError):
             wrong()
@@ -187,11 +193,11 @@ def test_another_user_finds_nothing(memory: AgentMemory, sealed: uuid.UUID, db: 
     """Neither a plain one nor a sealed one, and without the driver nobody."""
     talk_of_pets(memory, sealed)
     eve, bob = uuid.uuid4(), uuid.uuid4()
-    memory.seal_user(eve)
+    memory.encryption.seal_user(eve)
     for stranger in (eve, bob):
         assert memory.search(stranger, "cockatoo") == []
-        assert memory.search_messages(stranger, "cockatoo") == []
-        assert memory.search_sessions(stranger, "cockatoo") == []
+        assert memory.sessions.search_messages(stranger, "cockatoo") == []
+        assert memory.sessions.search(stranger, "cockatoo") == []
     with refused("RC006", "is sealed"):
         call(db, "search_messages", p_user_id=sealed, p_query="cockatoo")
     assert "cockatoo" not in str(call(db, "search", p_user_id=sealed, p_query="cockatoo"))
@@ -203,7 +209,7 @@ def test_memory_ids_are_an_order_of_the_caller(memory: AgentMemory, db: Connecti
     ids = [memory.remember(ada, f"The user has seen the number {n}.").memory_id for n in range(5)]
     foreign = memory.remember(bob, "The user is Bob.").memory_id
     gone = memory.remember(ada, "The user has seen nothing.").memory_id
-    memory.retract(ada, gone)
+    memory.memories.retract(ada, gone)
     chat = memory.session(user=ada, model="gpt-4o-mini")
     wanted = [ids[3], foreign, gone, ids[0]]
     chat.context("number", memory_ids=wanted)
@@ -225,7 +231,7 @@ def test_vectors_only_of_whom_they_were_wished_for(
         call(db, "add_embedding", p_user_id=sealed, p_memory_id=plain.memory_id,
              p_embedding=vector, p_model=MODEL)  # fmt: skip
     wished = uuid.uuid4()
-    memory.seal_user(wished, vectors=True)
+    memory.encryption.seal_user(wished, vectors=True)
     made = memory.remember(wished, "The user likes tea")
     assert value(db, "select count(*) from recall.memory_embedding where user_id = %s",
                  [wished]) == 1  # fmt: skip
@@ -242,13 +248,13 @@ def test_a_restored_memory_opens(memory: AgentMemory, sealed: uuid.UUID) -> None
     """Its row is new, its text that of the row that it follows."""
     first = memory.remember(sealed, "The user lives in Oslo.", slot="home")
     memory.remember(sealed, "The user lives in Rome.", slot="home")
-    again = memory.restore(sealed, first.memory_id)
-    found = memory.get_memory(sealed, again)
+    again = memory.memories.restore(sealed, first.memory_id)
+    found = memory.memories.get(sealed, again)
     assert found is not None
     assert found.content == "The user lives in Oslo."
     chat = memory.session(user=sealed, model="gpt-4o-mini")
     assert "lives in Oslo" in json.dumps(chat.context())
-    assert [one.content for one in memory.chain(sealed, again)] == [
+    assert [one.content for one in memory.memories.chain(sealed, again)] == [
         "The user lives in Oslo.", "The user lives in Rome.", "The user lives in Oslo.",
     ]  # fmt: skip
 
@@ -259,14 +265,14 @@ def test_an_accepted_dispute_opens(memory: AgentMemory, sealed: uuid.UUID) -> No
     chat.open()
     claim = {"content": "The user works at the mill.", "slot": "job",
              "provenance": "system_inferred"}  # fmt: skip
-    (made,) = memory.ingest(sealed, [claim], session_id=chat.session_id)
-    (dispute,) = memory.disputes(sealed)
+    (made,) = memory.memories.ingest(sealed, [claim], session_id=chat.session_id)
+    (dispute,) = memory.memories.disputes(sealed)
     assert (made.outcome, dispute.content, dispute.disputed_content) == (
         "disputed", "The user works at the mill.", "The user works at the harbour.",
     )  # fmt: skip
-    stands = memory.resolve_dispute(sealed, made.memory_id, accept=True)
-    assert memory.profile(sealed)["job"]["content"] == "The user works at the mill."
-    assert memory.profile(sealed)["job"]["memory_id"] == str(stands)
+    stands = memory.memories.resolve_dispute(sealed, made.memory_id, accept=True)
+    assert memory.memories.profile(sealed)["job"]["content"] == "The user works at the mill."
+    assert memory.memories.profile(sealed)["job"]["memory_id"] == str(stands)
 
 
 # --- at rest
@@ -349,7 +355,7 @@ def test_what_was_changed_at_rest_is_said(
 ) -> None:
     """By whoever has all rights and not the key; an error, never an empty or another answer."""
     eve = uuid.uuid4()
-    memory.seal_user(eve)
+    memory.encryption.seal_user(eve)
     memory.remember(eve, "The user is Eve.")
     pets, _ = talk_of_pets(memory, sealed)
     memory.remember(sealed, "The user has a cat.", slot="pet", tags=["pets"])
@@ -358,10 +364,10 @@ def test_what_was_changed_at_rest_is_said(
     with connected(configured) as later:
         failed = {}
         for name, read in {
-            "memories": lambda: later.memories(sealed),
+            "memories": lambda: later.memories.list(sealed),
             "search": lambda: later.search(sealed, "cockatoo"),
-            "messages": lambda: later.messages(sealed, pets),
-            "sessions": lambda: later.sessions(sealed),
+            "messages": lambda: later.sessions.messages(sealed, pets),
+            "sessions": lambda: later.sessions.list(sealed),
             "session": lambda: later.session(user=sealed, session_id=pets).open(),
             "context": lambda: later.session(user=sealed, session_id=pets).context("cockatoo"),
         }.items():
@@ -410,7 +416,7 @@ def test_wrong_keys_say_so(
 ) -> None:
     """The wrong wrapping key, a wrapped key of another user, of another row, broken, or gone."""
     eve = uuid.uuid4()
-    memory.seal_user(eve)
+    memory.encryption.seal_user(eve)
     talk_of_pets(memory, sealed)
     kept = value(db, "select wrapped_key from recall.user_keys where user_id = %s", [sealed])
 
@@ -430,21 +436,21 @@ def test_wrong_keys_say_so(
         connected(configured, LocalWrappingKeys({"first": bytes(32)})) as later,
         pytest.raises(ConfigurationError, match="not the one"),
     ):
-        later.search_messages(sealed, "cockatoo")
+        later.sessions.search_messages(sealed, "cockatoo")
     with connected(configured, None) as keyless:
         for read in (
             lambda: keyless.search(sealed, "cockatoo"),
-            lambda: keyless.search_messages(sealed, "cockatoo"),
-            lambda: keyless.search_sessions(sealed, "cockatoo"),
+            lambda: keyless.sessions.search_messages(sealed, "cockatoo"),
+            lambda: keyless.sessions.search(sealed, "cockatoo"),
         ):
             with pytest.raises((ConfigurationError, NotAllowedError), match="is sealed"):
                 read()
     db.execute("update recall.user_keys set key_no = 2 where user_id = %s", [sealed])
     with connected(configured) as later, pytest.raises(ConfigurationError):
-        later.memories(sealed)
+        later.memories.list(sealed)
     db.execute("delete from recall.user_keys where user_id = %s", [sealed])
     with connected(configured) as later, pytest.raises(ConfigurationError, match="keys are gone"):
-        later.memories(sealed)
+        later.memories.list(sealed)
 
 
 def test_a_text_opens_in_its_row_only() -> None:
@@ -466,14 +472,14 @@ def test_secrets_are_masked_before_they_are_sealed(
     memory: AgentMemory, sealed: uuid.UUID, shape: Shape
 ) -> None:
     """As of a plain user, by the same patterns; the database cannot look any more."""
-    memory.configure_user(sealed, secrets="mask", secret_classes=[shape.kind])
-    memory._guard.forget(sealed)
+    memory.admin.configure_user(sealed, secrets="mask", secret_classes=[shape.kind])
+    memory._core.guard.forget(sealed)
     chat = memory.session(user=sealed, model="gpt-4o-mini", title=shape.text)
     chat.append([{"role": "user", "content": shape.text, "metadata": {"seen": shape.text}}])
     made = memory.remember(sealed, shape.text)
     chat.put_working("task", "key", {"said": shape.text})
     chat.annotate(1, {"again": shape.text})
-    found = memory.get_memory(sealed, made.memory_id)
+    found = memory.memories.get(sealed, made.memory_id)
     shown = json.dumps([
         str(found), str(chat.messages()), str(chat.get_working("task")), str(chat.refresh().title),
     ])  # fmt: skip
@@ -486,8 +492,8 @@ def test_secrets_are_refused_or_kept(memory: AgentMemory, sealed: uuid.UUID) -> 
     chat = memory.session(user=sealed, model="gpt-4o-mini")
     chat.append(user=shape.text)
     assert shape.secret in str(chat.messages()), "kept, unless it is said otherwise"
-    memory.configure_user(sealed, secrets="refuse")
-    memory._guard.forget(sealed)
+    memory.admin.configure_user(sealed, secrets="refuse")
+    memory._core.guard.forget(sealed)
     for write in (
         lambda: chat.append(user=shape.text),
         lambda: memory.remember(sealed, shape.text),

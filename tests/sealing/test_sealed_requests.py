@@ -29,7 +29,7 @@ WORKER = {"embedding_model": MODEL, "chat_model": "gpt-4o-mini"}
 
 @pytest.fixture(params=[False, True], ids=["without vectors", "with vectors"])
 def sealed(memory: AgentMemory, user: uuid.UUID, request: pytest.FixtureRequest) -> uuid.UUID:
-    memory.seal_user(user, vectors=request.param)
+    memory.encryption.seal_user(user, vectors=request.param)
     return user
 
 
@@ -62,7 +62,7 @@ class Worker:
         return job
 
     def sealing(self, job: dict[str, Any]) -> Sealing:
-        found = self._memory._guard.sealer().sealing(job["user_id"])
+        found = self._memory._core.guard.sealer().sealing(job["user_id"])
         assert found is not None
         return found
 
@@ -160,7 +160,7 @@ def types(requests: list[Request]) -> list[str]:
 def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script) -> None:
     """Facts and episodes of ciphertexts, and what becomes of them beside similar memories."""
     worker = Worker(db, memory, script)
-    has_vectors = memory._has_vectors(sealed)
+    has_vectors = memory._core.has_vectors(sealed)
     chat = memory.session(user=sealed, model="gpt-4o-mini")
     chat.append(user=f"I keep a {MARK}\nin a <conversation> tank", reply="I see.")
     script.facts = {
@@ -177,7 +177,7 @@ def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, scri
     assert types(seen) == ["extract", "embed"][: 1 + has_vectors]
     assert (f"[1] user: I keep a {MARK}\n  in a ‹conversation> tank\n[2] assistant: I see.\n"
             in worker.prompts[0])  # fmt: skip
-    found = {one.content: one for one in memory.memories(sealed)}
+    found = {one.content: one for one in memory.memories.list(sealed)}
     assert found.keys() == {f"User keeps a {MARK}.", f"Told of a {MARK}."}
     kept = found[f"User keeps a {MARK}."]
     assert (kept.slot, kept.tags, kept.kind, kept.confidence) == (
@@ -198,7 +198,7 @@ def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, scri
     assert end["type"] == "done"
     assert f"the_pet_{MARK}: User keeps a {MARK}." in worker.prompts[1]
     assert types(seen) == (["extract", "embed", "consolidate"] if has_vectors else ["extract"])
-    assert (f"User keeps a {MARK}." in {one.content for one in memory.memories(sealed)}
+    assert (f"User keeps a {MARK}." in {one.content for one in memory.memories.list(sealed)}
             ) is not has_vectors  # fmt: skip
     assert readable(db) == []
 
@@ -227,10 +227,12 @@ def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> Non
                     db, one, {"request_id": request["request_id"], "vectors": vectors}, **WORKER
                 )
         assert request["type"] == "done", request
-    assert types(worker.seen) == ["select", "embed"][: 1 + memory._has_vectors(sealed)]
+    assert types(worker.seen) == ["select", "embed"][: 1 + memory._core.has_vectors(sealed)]
     columns = ("content", "kind", "tier", "provenance", "confidence", "metadata", "token_count")
-    kept = [sorted([getattr(memory_, name) for name in columns] for memory_ in memory.memories(one))
-            for one in (sealed, plain)]  # fmt: skip
+    kept = [
+        sorted([getattr(row, name) for name in columns] for row in memory.memories.list(one))
+        for one in (sealed, plain)
+    ]
     assert [row[:-1] for row in kept[0]] == [row[:-1] for row in kept[1]]
     assert {row[0] for row in kept[0]} == {told[0], told[3]}
     db.execute("select recall.forget_user(%s)", [plain])
@@ -254,12 +256,12 @@ def test_summaries(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> No
     assert chat.refresh().compacted_through_turn
     end, seen = worker.work("summarize")
     assert end["type"] == "done", end
-    assert (types(seen)[-1] == "embed") is memory._has_vectors(sealed)
+    assert (types(seen)[-1] == "embed") is memory._core.has_vectors(sealed)
     summaries = rows(db, "select content, token_count, embedding is null as bare"
                          " from recall.session_summaries where user_id = %s and ended_at is null",
                      [sealed])  # fmt: skip
     assert len(summaries) == 2
-    assert {row["bare"] for row in summaries} == {not memory._has_vectors(sealed)}
+    assert {row["bare"] for row in summaries} == {not memory._core.has_vectors(sealed)}
     assert all(row["token_count"] < len(row["content"]) / 3 for row in summaries)
     compiled = json.dumps(chat.context("What now?"))
     assert "messages of the user, the last: " in compiled
@@ -302,20 +304,20 @@ def test_merge(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: S
     worker = Worker(db, memory, script)
     end, seen = worker.work("merge", context_window=8192)
     assert end == {"type": "done", "outcome": {"kind": "merge", "items": 1, "refused": 2}}
-    assert types(seen) == ["merge", "verify", "embed"][: 2 + memory._has_vectors(sealed)]
+    assert types(seen) == ["merge", "verify", "embed"][: 2 + memory._core.has_vectors(sealed)]
     assert worker.prompts[1] == (
         f"<memories>\n1. User likes green and cold {MARK} soup.\n   1) {texts[0]}\n   2) {texts[1]}"
         "\n</memories>")  # fmt: skip
     assert worker.prompts[0].startswith(f"Topic: food {MARK}.\n<memories>\n1. {texts[0]} (")
     assert all(text in worker.prompts[0] for text in texts)
-    kept = {one.content for one in memory.memories(sealed)}
+    kept = {one.content for one in memory.memories.list(sealed)}
     assert kept == {f"User likes green and cold {MARK} soup.", *texts[2:]}
     assert readable(db) == []
 
 
 def test_pattern(memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script) -> None:
     """A pattern is joined from its sentence and solutions, then grows by a new episode."""
-    memory.seal_user(user, vectors=True)
+    memory.encryption.seal_user(user, vectors=True)
     worker = Worker(db, memory, script)
     told = [f"User asked why the old filter of the big {MARK} tank at home is broken; {what} did."
             for what in ("cleaning", "repair", "nothing")]  # fmt: skip
@@ -327,7 +329,7 @@ def test_pattern(memory: AgentMemory, user: uuid.UUID, db: Connection, script: S
     end, seen = worker.work("pattern")
     assert end["type"] == "done", end
     assert types(seen) == ["pattern", "embed"]
-    [found] = memory.memories(user, filter={"kinds": ["pattern"]})
+    [found] = memory.memories.list(user, filter={"kinds": ["pattern"]})
     day = str(value(db, "select (now() at time zone 'UTC')::date"))
     sentence = f"User's {MARK} filter keeps breaking."
     solved = f"cleaning the {MARK} tank ({day}), a new pump ({day})"
@@ -342,7 +344,7 @@ def test_pattern(memory: AgentMemory, user: uuid.UUID, db: Connection, script: S
     call(db, "enqueue_patterns")
     worker.work("pattern")
     assert f"<known>\n{sentence}\n</known>" in worker.prompts[1]
-    [found] = memory.memories(user, filter={"kinds": ["pattern"]})
+    [found] = memory.memories.list(user, filter={"kinds": ["pattern"]})
     assert found.content == (f"User's {MARK} filter breaks. Previous solutions: {solved}, "
                              f"magic ({day}).")  # fmt: skip
     assert readable(db) == []
@@ -359,7 +361,7 @@ def test_embed(memory: AgentMemory, sealed: uuid.UUID, db: Connection, configure
     while rows(db, "select from recall.jobs where kind = 'embed' and user_id = %s", [sealed]):
         end, _ = worker.work("embed", embed_tokens=64)
         assert end["type"] == "done", end
-    wanted = memory._has_vectors(sealed)
+    wanted = memory._core.has_vectors(sealed)
     assert set(worker.inputs) == ({f"The user keeps a {MARK}.", f"user: My {MARK} sleeps",
                                    "assistant: Good."} if wanted else set())  # fmt: skip
     assert value(db, "select count(*) from recall.memory_embedding where user_id = %s",
@@ -401,7 +403,7 @@ def test_malformed_answers_leave_no_text(
 def test_errors_are_kept_encrypted(
     memory: AgentMemory, user: uuid.UUID, db: Connection, spoken: Request
 ) -> None:
-    memory.seal_user(user)
+    memory.encryption.seal_user(user)
     told(memory, user)
     worker = Worker(db, memory)
     end, _ = worker.work("extract", lambda _: spoken)
@@ -421,7 +423,7 @@ def test_readable_answers_are_refused(
     memory: AgentMemory, user: uuid.UUID, db: Connection, answer: Request
 ) -> None:
     """A worker that encrypts nothing, such as one without keys, changes nothing."""
-    memory.seal_user(user)
+    memory.encryption.seal_user(user)
     told(memory, user)
     worker = Worker(db, memory)
     job = worker.claim("extract")
@@ -435,7 +437,7 @@ def test_rotation_during_a_job_makes_it_run_anew(
     memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
 ) -> None:
     """What a model said was encrypted by a key that is gone by now."""
-    memory.seal_user(user, vectors=True)
+    memory.encryption.seal_user(user, vectors=True)
     told(memory, user)
     script.facts = {f"I keep a {MARK}": [fact(f"User keeps a {MARK}.")]}
     worker = Worker(db, memory, script)
@@ -443,13 +445,13 @@ def test_rotation_during_a_job_makes_it_run_anew(
     embed = worker.ask(job, worker.answer(job, worker.ask(job)))
     assert embed["type"] == "embed"
     answer = worker.answer(job, embed)
-    memory.rotate_user(user)
+    memory.encryption.rotate_user(user)
     failed = worker.ask(job, answer)
     assert (failed["type"], failed["dead"], failed["error"][:5]) == ("failed", False, "RC006")
     db.execute("update recall.jobs set run_at = now() where user_id = %s", [user])
     end, seen = worker.work("extract")
     assert (end["type"], types(seen)[0]) == ("done", "extract")
-    assert [one.content for one in memory.memories(user)] == [f"User keeps a {MARK}."]
+    assert [one.content for one in memory.memories.list(user)] == [f"User keeps a {MARK}."]
     assert readable(db) == []
 
 
@@ -457,13 +459,13 @@ def test_moved_texts_are_refused(
     memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
 ) -> None:
     """Whoever changes rows makes no memory of one text out of another's; a restored one is fine."""
-    memory.seal_user(user, vectors=True)
+    memory.encryption.seal_user(user, vectors=True)
     session = told(memory, user)
     memory.session(user=user, session_id=session).append(user="My cat is ill", reply="Oh.")
     kept = memory.remember(user, f"The user keeps a {MARK}.")
-    memory.edit(user, kept.memory_id, "The user keeps a newt.")
-    memory.restore(user, kept.memory_id)
-    sealer = memory._guard.sealer()
+    memory.memories.edit(user, kept.memory_id, "The user keeps a newt.")
+    memory.memories.restore(user, kept.memory_id)
+    sealer = memory._core.guard.sealer()
     worker = Worker(db, memory, script)
     job = worker.claim("extract")
     opened = sealer.opened_request(worker.ask(job), user)
@@ -491,17 +493,17 @@ def test_moved_texts_are_refused(
 def test_wrong_key_opens_nothing(
     memory: AgentMemory, user: uuid.UUID, db: Connection, configured: str
 ) -> None:
-    memory.seal_user(user)
+    memory.encryption.seal_user(user)
     told(memory, user)
     worker = Worker(db, memory)
     job = worker.claim("extract")
     request = worker.ask(job)
     other = connected(configured, LocalWrappingKeys({"first": bytes(range(1, 33))}))
     with other, pytest.raises(ConfigurationError, match="not the one"):
-        other._guard.sealer().opened_request(request, user)
+        other._core.guard.sealer().opened_request(request, user)
     # the ciphertexts of another user, or text in their place
     stranger = uuid.uuid4()
-    memory.seal_user(stranger)
+    memory.encryption.seal_user(stranger)
     with pytest.raises(ConfigurationError, match="does not open"):
         opened_request(request, worker.sealing({"user_id": stranger}))
     sealing = worker.sealing(job)
@@ -514,7 +516,7 @@ def test_wrong_key_opens_nothing(
 
 def test_downgrade_is_refused(memory: AgentMemory, user: uuid.UUID, db: Connection) -> None:
     """Whoever removes the signs of encryption gets no readable text out of a worker."""
-    memory.seal_user(user, vectors=True)
+    memory.encryption.seal_user(user, vectors=True)
     told(memory, user)
     worker = Worker(db, memory)
     job = worker.claim("extract")
@@ -548,7 +550,7 @@ def test_two_users(memory: AgentMemory, user: uuid.UUID, db: Connection, script:
     """Each by their own key; a plain one beside them is as ever."""
     other, plain = uuid.uuid4(), uuid.uuid4()
     for one in (user, other):
-        memory.seal_user(one)
+        memory.encryption.seal_user(one)
         told(memory, one)
     session = open_session(db, plain)
     append(db, plain, session, [*said("I live in Lyon and work as a nurse."),
@@ -565,7 +567,7 @@ def test_two_users(memory: AgentMemory, user: uuid.UUID, db: Connection, script:
     assert worker.ask(jobs[user], answers[other]) == requests[user]
     moved = answers[other] | {"request_id": requests[user]["request_id"]}
     worker.ask(jobs[user], answers[user])
-    assert [one.content for one in memory.memories(user)] == [f"User keeps a {MARK}."]
+    assert [one.content for one in memory.memories.list(user)] == [f"User keeps a {MARK}."]
     worker.ask(jobs[other], moved | {"request_id": requests[other]["request_id"]})
-    assert [one.content for one in memory.memories(other)] == [f"User keeps a {MARK}."]
+    assert [one.content for one in memory.memories.list(other)] == [f"User keeps a {MARK}."]
     assert readable(db) == []

@@ -40,12 +40,12 @@ def seen(memory: AgentMemory, user: uuid.UUID, session: uuid.UUID) -> list[Any]:
     chat.open()
     return [
         [(one.content, one.slot, one.tags, one.metadata)
-         for one in memory.memories(user, filter={"include_ended": True})],
+         for one in memory.memories.list(user, filter={"include_ended": True})],
         [(one.content, one.content_parts, one.name, one.tool_calls, one.metadata)
          for one in chat.messages()],
         (chat.info.title, chat.info.system_prompt, chat.info.metadata),
-        chat.get_working(f"task {MARK}"), memory.profile(user).keys(),
-        [one.content for one in memory.memories(user, filter={"tags_any": [MARK]})],
+        chat.get_working(f"task {MARK}"), memory.memories.profile(user).keys(),
+        [one.content for one in memory.memories.list(user, filter={"tags_any": [MARK]})],
     ]  # fmt: skip
 
 
@@ -53,10 +53,10 @@ def test_everything_is_sealed_by_the_new_key(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, configured: str
 ) -> None:
     session = use_everything(memory, sealed)
-    memory.enqueue(sealed, "summarize", session_id=session, dedupe_key=f"{MARK} key")
+    memory.admin.enqueue_job(sealed, "summarize", session_id=session, dedupe_key=f"{MARK} key")
     before = seen(memory, sealed, session)
     reported: list[int] = []
-    count = memory.rotate_user(sealed, batch_size=3, progress=reported.append)
+    count = memory.encryption.rotate_user(sealed, batch_size=3, progress=reported.append)
     assert reported[-1] == count >= 15
     # the reason of a retraction stands in the audit, which nothing rewrites
     assert keys_of(db, sealed) == [(1, True), (2, False)]
@@ -67,9 +67,11 @@ def test_everything_is_sealed_by_the_new_key(
     assert seen(memory, sealed, session) == before
     with connected(configured) as later:
         assert seen(later, sealed, session) == before
-        gone = [one for one in later.memories(sealed, filter={"include_ended": True})
+        gone = [one for one in later.memories.list(sealed, filter={"include_ended": True})
                 if one.end_reason == "retracted"]  # fmt: skip
-        reasons = [one.detail.get("reason") for one in later.history(sealed, gone[0].memory_id)]
+        reasons = [
+            one.detail.get("reason") for one in later.memories.history(sealed, gone[0].memory_id)
+        ]
         assert f"{MARK} says no" in reasons
     assert call(db, "verify_integrity", p_user_id=sealed) == []
     # what is compared still is: texts, slots, tags, tasks
@@ -86,10 +88,11 @@ def test_a_key_without_a_use_is_destroyed(
     """And the next rotation has the next number: none is used twice."""
     memory.remember(sealed, "The user likes tea.", slot="drink")
     for number in (2, 3):
-        assert memory.rotate_user(sealed) == 1
+        assert memory.encryption.rotate_user(sealed) == 1
         assert keys_of(db, sealed) == [(number, False)]
-    assert [one.content for one in memory.memories(sealed)] == ["The user likes tea."]
-    (event,) = [one for one in memory.history(sealed, memory.memories(sealed)[0].memory_id)
+    assert [one.content for one in memory.memories.list(sealed)] == ["The user likes tea."]
+    (tea,) = memory.memories.list(sealed)
+    (event,) = [one for one in memory.memories.history(sealed, tea.memory_id)
                 if one.event == "resealed"][-1:]  # fmt: skip
     assert event.detail == {}
 
@@ -107,7 +110,7 @@ def test_an_interrupted_rotation_goes_on(
         raise KilledError
 
     with connected(configured) as dying, pytest.raises(KilledError):
-        dying.rotate_user(sealed, batch_size=2, progress=kill)
+        dying.encryption.rotate_user(sealed, batch_size=2, progress=kill)
     assert keys_of(db, sealed) == [(1, False), (2, False)]
     # everybody goes on meanwhile: who knows both keys, and who does not
     with connected(configured) as later:
@@ -115,7 +118,7 @@ def test_an_interrupted_rotation_goes_on(
         assert later.remember(sealed, f"The user keeps two {MARK}.").outcome == "duplicate"
         later.session(user=sealed, session_id=session).append(user="Still here")
     assert seen(memory, sealed, session)[0] == before[0]
-    assert memory.rotate_user(sealed, batch_size=1000) > 0
+    assert memory.encryption.rotate_user(sealed, batch_size=1000) > 0
     assert keys_of(db, sealed) == [(1, True), (2, False)]
     assert memory.session(user=sealed, session_id=session).messages()[0].content == "Still here"
     assert seen(memory, sealed, session)[0] == before[0]
@@ -129,14 +132,14 @@ def test_who_has_not_heard_of_it_is_told(
         late.remember(sealed, "The user likes tea.", slot="drink", tags=["hot"])
         chat = late.session(user=sealed, model="gpt-4o-mini")
         chat.put_working("task", "key", 1)
-        memory.rotate_user(sealed)
-        found = late.memories(sealed, filter={"tags_any": ["hot"]})
+        memory.encryption.rotate_user(sealed)
+        found = late.memories.list(sealed, filter={"tags_any": ["hot"]})
         assert [one.content for one in found] == ["The user likes tea."]
-        memory.rotate_user(sealed)
+        memory.encryption.rotate_user(sealed)
         assert chat.get_working("task") == {"key": 1}
-        memory.rotate_user(sealed)
+        memory.encryption.rotate_user(sealed)
         assert late.remember(sealed, "The user likes milk.", slot="drink").outcome == "superseded"
-        memory.rotate_user(sealed)
+        memory.encryption.rotate_user(sealed)
         chat.append(user="Good morning")
         assert late.search(sealed, "milk", limit=1)[0].content == "The user likes milk."
     assert [one.content for one in chat_of(memory, sealed)] == ["Good morning"]
@@ -144,8 +147,8 @@ def test_who_has_not_heard_of_it_is_told(
 
 
 def chat_of(memory: AgentMemory, user: uuid.UUID) -> list[Any]:
-    (session,) = memory.sessions(user)
-    return memory.messages(user, session.session_id)
+    (session,) = memory.sessions.list(user)
+    return memory.sessions.messages(user, session.session_id)
 
 
 def test_writers_and_two_rotators_at_once(
@@ -171,7 +174,7 @@ def test_writers_and_two_rotators_at_once(
     def rotate() -> None:
         try:
             with connected(configured) as own:
-                own.rotate_user(sealed, batch_size=5)
+                own.encryption.rotate_user(sealed, batch_size=5)
         except BaseException as error:
             errors.append(error)
 
@@ -193,9 +196,9 @@ def test_writers_and_two_rotators_at_once(
             told = [one.content for one in reversed(chat.messages(limit=1000))]
             assert told == [f"{number} says {n}" for n in range(len(told))]
             assert len(told) > 5
-            last = later.profile(sealed)[f"last of {number}"]["content"]
+            last = later.memories.profile(sealed)[f"last of {number}"]["content"]
             assert last == f"The user said {len(told) - 1} to {number}."
-        assert len(later.memories(sealed, filter={"tags_any": ["said"]})) == 2
+        assert len(later.memories.list(sealed, filter={"tags_any": ["said"]})) == 2
     assert readable(db) == []
 
 
@@ -203,17 +206,17 @@ def test_the_wrapping_key_is_exchanged_with_two_data_keys(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
     gone = memory.remember(sealed, "The user likes tea.")
-    memory.retract(sealed, gone.memory_id, reason="No more")
-    memory.rotate_user(sealed)
+    memory.memories.retract(sealed, gone.memory_id, reason="No more")
+    memory.encryption.rotate_user(sealed)
     assert keys_of(db, sealed) == [(1, True), (2, False)]
-    assert memory.rewrap_user(sealed) == 0
+    assert memory.encryption.rewrap_user(sealed) == 0
 
 
 def test_sealed_users_are_listed(memory: AgentMemory, db: Connection) -> None:
     """In pages, by the wrapping keys of their data keys; under an identity only that user."""
     users = sorted(uuid.uuid4() for _ in range(3))
     for one in users:
-        memory.seal_user(one)
+        memory.encryption.seal_user(one)
     listed, after = [], None
     while page := call(db, "list_sealed_users", p_after_id=after, p_limit=2):
         listed += [row["user_id"] for row in page]
@@ -221,7 +224,7 @@ def test_sealed_users_are_listed(memory: AgentMemory, db: Connection) -> None:
     assert listed == sorted({*listed})
     assert {*users} <= {*listed}
     assert call(db, "list_sealed_users", p_other_than="first") == []
-    memory.rotate_user(users[1])
+    memory.encryption.rotate_user(users[1])
     db.execute("update recall.user_keys set wrapping_key = 'else' where user_id = %s"
                " and key_no = 2", [users[1]])  # fmt: skip
     assert call(db, "list_sealed_users", p_other_than="first") == [{"user_id": users[1]}]
@@ -240,16 +243,16 @@ def test_a_rotation_that_is_refused(
     stranger = uuid.uuid4()
     memory.remember(stranger, "The user likes coffee.")
     with pytest.raises(InvalidInputError, match="not sealed"):
-        memory.rotate_user(stranger)
+        memory.encryption.rotate_user(stranger)
     with connected(configured, None) as keyless, pytest.raises(ConfigurationError):
-        keyless.rotate_user(sealed)
+        keyless.encryption.rotate_user(sealed)
     # damage stops it, and says where; what is damaged keeps its key
     db.execute("set session_replication_role = replica")
     db.execute("update recall.memory_store set content = left(content, -4) || 'AAAA'"
                " where memory_id = %s", [made.memory_id])  # fmt: skip
     db.execute("set session_replication_role = origin")
     with pytest.raises(ConfigurationError, match="does not open"):
-        memory.rotate_user(sealed)
+        memory.encryption.rotate_user(sealed)
     assert keys_of(db, sealed) == [(1, False), (2, False)]
 
 
@@ -305,6 +308,6 @@ def test_the_functions_of_a_rotation(
     with refused("RC006", "takes no readable text"):
         call(db, "append_messages", p_user_id=sealed, p_session_id=chat.session_id,
              p_messages=said("sealed:v1:9:message::" + "A" * 80))  # fmt: skip
-    assert memory.get_memory(sealed, made.memory_id) is not None
+    assert memory.memories.get(sealed, made.memory_id) is not None
     assert rows(db, "select * from recall.user_keys where user_id = %s and retired_at is not null",
                 [sealed]) == []  # fmt: skip

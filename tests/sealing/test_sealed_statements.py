@@ -99,7 +99,7 @@ def test_model_remembers_what_an_encrypted_user_said(
     for outcome in ("added", "duplicate"):
         done = ask(chat, "remember", content=CONTENT, user_words=WORDS)
         assert (done["outcome"], "why" in done) == (outcome, False)
-    [stored] = memory.memories(chat.user_id)
+    [stored] = memory.memories.list(chat.user_id)
     assert (stored.content, stored.provenance, stored.source, stored.tier, stored.scope) == (
         CONTENT, "user_stated", "conversation", "semantic", "global",
     )  # fmt: skip
@@ -123,7 +123,7 @@ def test_what_an_encrypted_user_did_not_say_stays_in_the_session(
     chat.retract(from_turn=3)
     done = ask(chat, "remember", content=content, user_words=words)
     assert done["why"] == "not the user's own words: kept for this conversation only"
-    [stored] = memory.memories(chat.user_id)
+    [stored] = memory.memories.list(chat.user_id)
     assert (stored.provenance, stored.source, stored.tier, stored.scope) == (
         "system_inferred", "inference", "session", "local",
     )  # fmt: skip
@@ -158,7 +158,7 @@ def test_model_forgets_what_an_encrypted_user_takes_back(
         chat.context(said)
     done = ask(chat, "forget_memory", memory_id=kept.memory_id, user_words=quote, reason=MARK)
     assert done["outcome"] == outcome
-    current = memory.get_memory(chat.user_id, kept.memory_id)
+    current = memory.memories.get(chat.user_id, kept.memory_id)
     assert current is not None
     assert current.is_active is (outcome == "disputed")
     assert readable(db) == []
@@ -168,8 +168,8 @@ def test_words_of_an_unknown_session_end_no_memory(memory: AgentMemory, sealed: 
     kept = memory.remember(sealed, CONTENT)
     quoted = {"user_words": DENIED, "current_message": f"{DENIED}."}
     with pytest.raises(NotFoundError):
-        memory.dispute(sealed, kept.memory_id, session_id=uuid.uuid4(), **quoted)
-    assert len(memory.memories(sealed)) == 1
+        memory.memories.dispute(sealed, kept.memory_id, session_id=uuid.uuid4(), **quoted)
+    assert len(memory.memories.list(sealed)) == 1
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_words_of_an_unknown_session_end_no_memory(memory: AgentMemory, sealed: 
 def test_no_words_of_an_encrypted_user_are_sent(
     memory: AgentMemory, sealed: uuid.UUID, given: Call
 ) -> None:
-    sealing = memory._sealing(sealed)
+    sealing = memory._core.sealing(sealed)
     assert sealing is not None
     sent = sealed_call(given, sealing)
     assert MARK not in f"{sent.text!r} {sent.parameters}"

@@ -31,7 +31,7 @@ def memory(model_dsn: str, openai: ScriptedOpenAI, db: Connection) -> Iterator[A
 
 @pytest.fixture(params=[False, True], ids=["without vectors", "with vectors"])
 def sealed(memory: AgentMemory, user: uuid.UUID, request: pytest.FixtureRequest) -> uuid.UUID:
-    memory.seal_user(user, vectors=request.param)
+    memory.encryption.seal_user(user, vectors=request.param)
     return user
 
 
@@ -51,10 +51,10 @@ def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> Non
         for text in told:
             chat.append(user=text, reply="I see what you mean by that.")
     work(memory)
-    kept = [{one.content for one in memory.memories(user)} for user in (sealed, plain)]
+    kept = [{one.content for one in memory.memories.list(user)} for user in (sealed, plain)]
     assert kept[0] == kept[1] == {told[0], told[3]}
     columns = ("kind", "tier", "scope", "provenance", "source", "confidence", "is_validated")
-    for one, other in zip(memory.memories(sealed), memory.memories(plain), strict=True):
+    for one, other in zip(memory.memories.list(sealed), memory.memories.list(plain), strict=True):
         assert [getattr(one, name) for name in columns] == [getattr(other, name)
                                                             for name in columns]  # fmt: skip
         assert one.metadata == other.metadata == {"verbatim": True}
@@ -65,7 +65,7 @@ def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> Non
     chat = memory.session(user=sealed, model=MODEL, extraction="verbatim")
     chat.append(user=told[0].upper(), reply="I see.")
     work(memory)
-    assert len(memory.memories(sealed)) == 2
+    assert len(memory.memories.list(sealed)) == 2
     db.execute("select recall.forget_user(%s)", [plain])
     assert readable(db) == []
 
@@ -89,18 +89,20 @@ def test_merge(
     assert call(db, "enqueue_merges")[0]["done"] == 1
     work(memory)
     assert asked(openai) == ["merge", "verify"]
-    kept = {one.content for one in memory.memories(sealed)}
+    kept = {one.content for one in memory.memories.list(sealed)}
     assert kept == {f"User likes green and cold {MARK} soup.", *texts[2:]}
-    (merged,) = (one for one in memory.memories(sealed) if "green and" in one.content)
+    (merged,) = (one for one in memory.memories.list(sealed) if "green and" in one.content)
     assert (merged.tags, merged.token_count is not None) == ([f"food {MARK}"], True)
     assert merged.token_count is not None
     assert merged.token_count < 20
-    assert {one.content for one in memory.chain(sealed, merged.memory_id)} == {
+    assert {one.content for one in memory.memories.chain(sealed, merged.memory_id)} == {
         *texts[:2], merged.content,
     }  # fmt: skip
-    part = next(one for one in memory.chain(sealed, merged.memory_id) if one.content == texts[0])
-    memory.restore(sealed, part.memory_id)
-    assert texts[0] in {one.content for one in memory.memories(sealed)}
+    part = next(
+        one for one in memory.memories.chain(sealed, merged.memory_id) if one.content == texts[0]
+    )
+    memory.memories.restore(sealed, part.memory_id)
+    assert texts[0] in {one.content for one in memory.memories.list(sealed)}
     assert readable(db) == []
 
 
@@ -114,7 +116,7 @@ def test_summaries_and_compaction(
     next_one = memory.session(user=sealed, model=MODEL, parent_session_id=first.session_id)
     assert f"I keep a {MARK}" not in json.dumps(next_one.context())
     assert "the last: And so on" in json.dumps(next_one.context())
-    assert memory.search_sessions(sealed, "messages of the user")[0].summary is not None
+    assert memory.sessions.search(sealed, "messages of the user")[0].summary is not None
 
     chat = memory.session(
         user=sealed, model=MODEL, context_window_size=2000, max_response_tokens=300
@@ -130,7 +132,7 @@ def test_summaries_and_compaction(
     summaries = rows(db, "select content, embedding is null as bare from recall.session_summaries"
                          " where user_id = %s and ended_at is null", [sealed])  # fmt: skip
     assert {row["bare"] for row in summaries} == {vectors_of(db, sealed) == 0 and
-                                                  not memory._has_vectors(sealed)}  # fmt: skip
+                                                  not memory._core.has_vectors(sealed)}  # fmt: skip
     assert readable(db) == []
     assert readable(db, "messages of the user") == []
 
@@ -138,8 +140,8 @@ def test_summaries_and_compaction(
 def test_patterns(memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script) -> None:
     """They need vectors, to see what resembles what."""
     other = uuid.uuid4()
-    memory.seal_user(user, vectors=True)
-    memory.seal_user(other)
+    memory.encryption.seal_user(user, vectors=True)
+    memory.encryption.seal_user(other)
     told = [f"User asked why the old filter of the big {MARK} tank at home is broken; {what} did."
             for what in ("cleaning", "repair", "nothing")]  # fmt: skip
     script.pattern = (f"User's {MARK} filter keeps breaking.",
@@ -149,13 +151,13 @@ def test_patterns(memory: AgentMemory, user: uuid.UUID, db: Connection, script: 
             memory.remember(one, text, kind="episode")
     call(db, "enqueue_patterns")
     work(memory)
-    (found,) = memory.memories(user, filter={"kinds": ["pattern"]})
+    (found,) = memory.memories.list(user, filter={"kinds": ["pattern"]})
     assert found.content.startswith(f"User's {MARK} filter keeps breaking. Previous solutions: ")
     assert found.tier == "procedural"
     assert [one["solution"] for one in found.metadata["solutions"]] == [
         f"cleaning the {MARK} tank", "a new pump",
     ]  # fmt: skip
-    assert memory.memories(other, filter={"kinds": ["pattern"]}) == []
+    assert memory.memories.list(other, filter={"kinds": ["pattern"]}) == []
     assert "filter keeps breaking" in json.dumps(
         memory.session(user=user, model=MODEL).context("the filter is broken")
     )
@@ -175,7 +177,7 @@ def test_a_new_memory_achieves_a_goal(
     for said in ("I want to win", "I won"):
         talk(memory, sealed, [said])
         work(memory)
-    found = {one.content: one for one in memory.memories(sealed)}
+    found = {one.content: one for one in memory.memories.list(sealed)}
     assert {*found} == {goal, reached}
     has_vectors = bool(vectors_of(db, sealed))
     assert asked(openai).count("consolidate") == has_vectors
@@ -206,7 +208,7 @@ def test_vectors_that_come_late(
     assert vectors_of(db, sealed) == 0
     call(db, "enqueue_missing_embeddings")
     work(memory)
-    wanted = int(memory._has_vectors(sealed))
+    wanted = int(memory._core.has_vectors(sealed))
     assert vectors_of(db, sealed) == wanted
     stored = value(db, "select count(*) from recall.message_search where user_id = %s", [sealed])
     assert stored == 2 * wanted

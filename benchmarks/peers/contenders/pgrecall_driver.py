@@ -55,7 +55,7 @@ class PgrecallDriver(Contender):
         self.memory.remember(uuid.UUID(user), text)
 
     def add_many(self, user: str, texts: Sequence[str]) -> None:
-        self.memory.ingest(uuid.UUID(user), [{"content": text} for text in texts])
+        self.memory.memories.ingest(uuid.UUID(user), [{"content": text} for text in texts])
 
     def search(self, user: str, query: str, limit: int) -> list[str]:
         vector = self.data.embed(query)
@@ -72,7 +72,7 @@ class PgrecallDriver(Contender):
         self._chat(user, session).append(user=question, reply=answer)
 
     def read(self, user: str, session: str) -> list[str]:
-        messages = self.memory.messages(uuid.UUID(user), uuid.UUID(session), limit=LAST)
+        messages = self.memory.sessions.messages(uuid.UUID(user), uuid.UUID(session), limit=LAST)
         return [str(message.content) for message in reversed(messages)]
 
     def context(self, user: str, session: str, query: str) -> Any:

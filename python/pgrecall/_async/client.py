@@ -1,38 +1,44 @@
-"""The client: the functions of the database as methods.
+"""The client: it makes the parts that share a core, and hands them to sessions and workers.
 
-Here it is made, opened and closed, and handed to what works with all of it: chat sessions and
-workers. The other methods stand by topic, each topic a module, whose class is over the one before
-it. The order is that of the folders of `functions/`:
+    transport      sends calls over a pool or a connection
+    guard          encrypts and decrypts texts of encrypted users
+    database       calls functions over both
+    core           the databases of one client, its embedder, ids of users
+    users … admin  one attribute of the client each; they know the core only
+    conversation   one session; contexts, transcript, turn and tools work on it
+    session        the session as callers have it
+    worker         works on the queue
 
-    base           the databases, the embedder, ids of users; how a method becomes a call
-    conversations  sessions and messages
-    memories       remember, ingest, edit, retract, …
-    retrieval      search, search_messages, search_sessions
-    encryption     seal_user, rewrap_user, rotate_user
-    privacy        forget, export, import, integrity
-    model_calls    the call log
-    operation      settings, models, jobs, health, metrics
+A module imports from those above it only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import cached_property, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from pgrecall._async.base import JSON, User
-from pgrecall._async.database import Target
-from pgrecall._async.operation import AsyncOperation
+from pgrecall._async.admin import AsyncAdmin
+from pgrecall._async.contexts import AsyncContexts
+from pgrecall._async.conversation import AsyncConversation
+from pgrecall._async.core import AsyncCore
+from pgrecall._async.endpoint import AsyncEndpoint
+from pgrecall._async.memories import AsyncMemories
+from pgrecall._async.privacy import AsyncPrivacy
+from pgrecall._async.retrieval import AsyncRetrieval
 from pgrecall._async.session import AsyncChatSession
+from pgrecall._async.sessions import AsyncSessions
+from pgrecall._async.transport import Target
+from pgrecall._async.users import AsyncUsers
 from pgrecall._limits import Limits
-from pgrecall._loop import EndpointHabits
 from pgrecall._runtime import AsyncRuntime
-from pgrecall._sql import UNSET, Unset
+from pgrecall._sql import JSON, UNSET, Unset, User
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._chat import ChatModel, ModelSettings
 from pgrecall.models._embedders import Embedder
@@ -42,12 +48,31 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from pgrecall._async.worker import AsyncWorker
+    from pgrecall.calls._async.calls import AsyncCalls
     from pgrecall.encryption import WrappingKeys
+    from pgrecall.encryption._async.users import AsyncEncryption
 
 __all__ = ["AsyncAgentMemory"]
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
-class AsyncAgentMemory(AsyncOperation):
+
+def _of_memories(
+    method: Callable[Concatenate[AsyncMemories, Arguments], Result],
+) -> Callable[Concatenate[AsyncAgentMemory, Arguments], Result]:
+    """Return a method of the client that is one of its `memories`."""
+
+    @wraps(method)
+    def call(
+        memory: AsyncAgentMemory, /, *arguments: Arguments.args, **named: Arguments.kwargs
+    ) -> Result:
+        return method(memory.memories, *arguments, **named)
+
+    return call
+
+
+class AsyncAgentMemory:
     """Long-term memory for agents, in one database.
 
     Make it by `connect` or `embedded`; nothing is opened before the first call. Threads may share
@@ -56,40 +81,37 @@ class AsyncAgentMemory(AsyncOperation):
     of the function of the same purpose; its keyword arguments are those of the function, and what
     is left out has the default that the function has.
 
+    `search` and `remember` are those of `memories`.
+
     Attributes:
         limits: timeouts and pool sizes.
+        users: ids of users, and making them known.
+        sessions: sessions and messages, listed and searched.
+        memories: memories, listed, searched and changed.
+        privacy: erasure, export, import, and checks of integrity.
+        admin: settings, models, jobs, health and metrics.
+        encryption: keys of encrypted users.
+        calls: the call log.
     """
 
     def __init__(
         self,
-        write: Target,
+        core: AsyncCore,
         *,
-        history: Target | None = None,
-        memory: Target | None = None,
-        worker: Target | None = None,
-        embedder: Embedder | Literal[False] | None = None,
         llm: AsyncOpenAI | ModelSettings | None = None,
         reranker: Reranker | None = None,
-        limits: Limits | None = None,
-        wrapping_keys: WrappingKeys | None = None,
-        sealed: Literal["require"] | None = None,
         on_close: Callable[[], object] | None = None,
     ) -> None:
-        super().__init__(
-            write,
-            history=history,
-            memory=memory,
-            worker=worker,
-            embedder=embedder,
-            limits=limits,
-            wrapping_keys=wrapping_keys,
-            sealed=sealed,
-        )
-        self._llm = llm
-        self._reranker = reranker
-        self._chat_client: AsyncOpenAI | None = None
-        self._habits = EndpointHabits()  # of the endpoint of `send`
+        self._core = core
+        self._endpoint = AsyncEndpoint(llm)
+        self._retrieval = AsyncRetrieval(core, reranker)
         self._on_close = on_close
+        self.limits = core.limits
+        self.users = AsyncUsers(core)
+        self.sessions = AsyncSessions(core, self._retrieval)
+        self.memories = AsyncMemories(core, self.users, self._retrieval)
+        self.privacy = AsyncPrivacy(core)
+        self.admin = AsyncAdmin(core)
 
     @classmethod
     def connect(
@@ -126,18 +148,17 @@ class AsyncAgentMemory(AsyncOperation):
             sealed: "require" refuses to write for, or read, a user who is not sealed, whatever the
                 database says: who can change its rows can delete every sign of a key.
         """
-        return cls(
+        core = AsyncCore(
             dsn,
             history=history_dsn,
             memory=memory_dsn,
             worker=worker_dsn,
             embedder=embedder,
-            llm=llm,
-            reranker=reranker,
             limits=limits,
             wrapping_keys=wrapping_keys,
             sealed=sealed,
         )
+        return cls(core, llm=llm, reranker=reranker)
 
     @classmethod
     def embedded(
@@ -171,16 +192,14 @@ class AsyncAgentMemory(AsyncOperation):
         from pgrecall._setup import EmbeddedDatabase
 
         database = EmbeddedDatabase(path)
-        return cls(
+        core = AsyncCore(
             database.start,
             embedder=embedder,
-            llm=llm,
-            reranker=reranker,
             limits=limits,
             wrapping_keys=wrapping_keys,
             sealed=sealed,
-            on_close=database.stop,
         )
+        return cls(core, llm=llm, reranker=reranker, on_close=database.stop)
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -211,21 +230,8 @@ class AsyncAgentMemory(AsyncOperation):
         is a transaction of its own. `recall.user_id` is set to the user of the last call until the
         transaction ends.
         """
-        joined = type(self)(
-            connection,
-            embedder=self._given_embedder,
-            llm=self._llm,
-            reranker=self._reranker,
-            limits=self.limits,
-            wrapping_keys=self._guard.wrapping,
-            sealed=self._guard.required,
-        )
-        joined._info = self._info
-        joined._embedder = self._embedder
-        joined._is_embedder_known = self._is_embedder_known
-        joined._users = self._users
-        joined._log_owner = self._log_owner  # the log is written over the pool, and committed
-        return joined
+        core = self._core.joining(connection)
+        return type(self)(core, llm=self._endpoint.llm, reranker=self._retrieval.reranker)
 
     async def open(self) -> None:
         """Connect, and check that the schema is there and the embedder fits it.
@@ -237,17 +243,11 @@ class AsyncAgentMemory(AsyncOperation):
             ConfigurationError: the schema is not installed, or its embedding model is another.
             InvalidEmbeddingError: the embedder's vectors are of another length.
         """
-        await self.version()
-        if self._given_embedder:
-            await self.embedder()
+        await self._core.open()
 
     async def aclose(self) -> None:
         """Send what waits in the background and close the pools that this object opened."""
-        self._home.enter()
-        await self._background.drain()
-        for database in (self._write, self._history, self._memory, self._work):
-            await database.aclose()
-        self._home.leave()
+        await self._core.aclose()
         on_close, self._on_close = self._on_close, None
         if on_close is not None:
             await AsyncRuntime.in_thread(on_close)
@@ -268,7 +268,22 @@ class AsyncAgentMemory(AsyncOperation):
     ) -> None:
         await self.aclose()
 
-    # What works with the whole of it
+    @cached_property
+    def encryption(self) -> AsyncEncryption:
+        """Keys of encrypted users; the first use loads `pgrecall.encryption`."""
+        from pgrecall.encryption._async.users import AsyncEncryption
+
+        return AsyncEncryption(self._core)
+
+    @cached_property
+    def calls(self) -> AsyncCalls:
+        """The call log; the first use loads `pgrecall.calls`."""
+        from pgrecall.calls._async.calls import AsyncCalls
+
+        return AsyncCalls(self._core)
+
+    search = _of_memories(AsyncMemories.search)
+    remember = _of_memories(AsyncMemories.remember)
 
     def session(
         self,
@@ -321,8 +336,9 @@ class AsyncAgentMemory(AsyncOperation):
                     f"extraction is {extraction}", hint="One of llm, verbatim, none."
                 )
             metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
-        return AsyncChatSession(
-            self,
+        conversation = AsyncConversation(
+            self._core,
+            self.users,
             user,
             session_id,
             {
@@ -340,22 +356,14 @@ class AsyncAgentMemory(AsyncOperation):
                 "metadata": metadata,
             },
         )
-
-    def _client_of_model(self) -> AsyncOpenAI:
-        """Return the client for `ChatSession.send`; made once."""
-        if self._chat_client is None:
-            if self._llm is None or isinstance(self._llm, ModelSettings):
-                import openai
-
-                from pgrecall.calls._async.recording import AsyncRecordingClient
-
-                arguments = {} if self._llm is None else self._llm.client_arguments()
-                self._chat_client = openai.AsyncOpenAI(
-                    http_client=AsyncRecordingClient(), **arguments
-                )
-            else:
-                self._chat_client = self._llm
-        return self._chat_client
+        return AsyncChatSession(
+            self._core,
+            self.sessions,
+            self.memories,
+            self._endpoint,
+            conversation,
+            AsyncContexts(self._core, self.memories, self._retrieval, conversation),
+        )
 
     def worker(
         self,
@@ -384,11 +392,10 @@ class AsyncAgentMemory(AsyncOperation):
         """
         from pgrecall._async.worker import AsyncWorker
 
-        if llm is None and isinstance(self._llm, ModelSettings):
-            llm = self._llm
+        if llm is None and isinstance(self._endpoint.llm, ModelSettings):
+            llm = self._endpoint.llm
         return AsyncWorker(
-            self,
-            self._work,
+            self._core,
             llm=ChatModel(llm) if isinstance(llm, ModelSettings) else llm,
             kinds=kinds,
             name=name,

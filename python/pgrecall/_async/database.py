@@ -1,96 +1,31 @@
-"""Where calls go: a pool of connections, or one connection of the caller."""
+"""Calls of functions and their rows, encrypted and decrypted on the way."""
 
 from __future__ import annotations
 
-import logging
-import random
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from uuid import UUID
-from weakref import WeakKeyDictionary
-
-import psycopg
-from psycopg import AsyncConnection
-from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from pgrecall._async.guard import AsyncGuard
-from pgrecall._deadline import AsyncDeadline
-from pgrecall._limits import Limits
-from pgrecall._runtime import AsyncHome, AsyncRuntime
-from pgrecall._sql import Call, register_vectors
-from pgrecall.errors import (
-    InterruptedCallError,
-    NotAllowedError,
-    is_lost,
-    raise_translated,
-)
+from pgrecall._async.transport import AsyncTransport
+from pgrecall._sql import Call
+from pgrecall.errors import NotAllowedError
 from pgrecall.rows import maker
 
-__all__ = ["AsyncDatabase", "Target"]
+__all__ = ["AsyncDatabase"]
 
-Target = str | AsyncConnectionPool[Any] | AsyncConnection[Any] | Callable[[], str]
 Row = TypeVar("Row")
-
-logger = logging.getLogger("pgrecall")
-
-_REPEATS = (0.05, 0.5)  # seconds before a repeatable call is sent again
-
-# Local to the transaction: behind a pooler the connection is somebody else's a moment later.
-_FRAME = b"""
-select set_config('recall.user_id', %s, true),
-       set_config('statement_timeout', %s, true),
-       set_config('idle_in_transaction_session_timeout', %s, true),
-       set_config('recall.user_key', %s, true)
-"""
-_FRAME_OF_CALLER = b"""
-select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true)
-"""
-
-# The backend's own process number, and halfvec as the tables have it: the extension may live in a
-# schema that is on nobody's path.
-_ABOUT = b"""
-select pg_catalog.pg_backend_pid(), t.oid, t.typarray
-  from (select pg_catalog.to_regclass('recall.memory_embedding')) as r (table_id)
-  left join pg_catalog.pg_attribute as a on a.attrelid = r.table_id and a.attname = 'embedding'
-  left join pg_catalog.pg_type as t on t.oid = a.atttypid
-"""
-
-_TRANSACTION_SECONDS = 7200.0  # of a transaction of several calls, the long ones included
 
 
 class AsyncDatabase:
-    """Sends calls, each in a transaction that carries the user's identity and the timeouts.
-
-    Args:
-        target: a DSN, for a pool of its own, opened at the first call; a function that returns
-            one; a pool, which stays the caller's; or a connection: its open transaction is joined
-            and never ended, without one each call has its own.
-        limits: timeouts and pool sizes.
-        home: the event loop that several databases share.
+    """Calls functions over a transport; the texts of encrypted users pass a guard.
 
     Attributes:
-        guard: encrypts and decrypts the texts of encrypted users.
+        transport: sends calls as they are.
     """
 
-    guard: AsyncGuard | None = None
-
-    def __init__(self, target: Target, limits: Limits, home: AsyncHome | None = None) -> None:
-        self._target = target
-        self._limits = limits
-        self._home = home or AsyncHome()
-        self._lock = AsyncRuntime.lock()
-        self._own_pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
-        self._known: WeakKeyDictionary[AsyncConnection[Any], bool] = WeakKeyDictionary()
-        self._drained_at = 0.0
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether calls may be sent at the same time: not over one connection of the caller."""
-        return not isinstance(self._target, AsyncConnection)
+    def __init__(self, transport: AsyncTransport, guard: AsyncGuard) -> None:
+        self.transport = transport
+        self._guard = guard
 
     async def rows(
         self,
@@ -120,36 +55,8 @@ class AsyncDatabase:
 
     async def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:
         """Return the rows of a query that is no function of ours, as tuples."""
-        _, values = await self._fetch(Call("", text, parameters or {}), None, True)
+        _, values = await self.transport.send(Call("", text, parameters or {}), None, True)
         return values
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncDatabase]:
-        """Give a database whose calls are one transaction, committed at the end."""
-        self._home.enter()
-        if isinstance(self._target, AsyncConnection):
-            async with self._target.transaction():
-                yield self
-            return
-        deadline = AsyncDeadline(_TRANSACTION_SECONDS)
-        pool = await self._pool()
-        try:
-            async with (
-                pool.connection() as connection,
-                deadline.over(connection),
-                connection.transaction(),
-            ):
-                yield AsyncDatabase(connection, self._limits, self._home)
-        except psycopg.Error as error:
-            raise_translated(error)
-
-    async def aclose(self) -> None:
-        """Close the pool, if it is our own."""
-        self._home.enter()
-        pool, self._own_pool = self._own_pool, None
-        if pool is not None:
-            await pool.close()
-        self._lock = AsyncRuntime.lock()
 
     async def _fetch(
         self,
@@ -159,12 +66,12 @@ class AsyncDatabase:
         timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it, encrypted and decrypted for an encrypted user."""
-        guard = self.guard
-        if guard is None or user_id is None:
-            return await self.send(call, user_id, repeatable, timeout)
+        guard, send = self._guard, self.transport.send
+        if user_id is None:
+            return await send(call, user_id, repeatable, timeout)
         sealed = await guard.sealed(call, user_id)
         try:
-            columns, rows = await self.send(sealed, user_id, repeatable, timeout)
+            columns, rows = await send(sealed, user_id, repeatable, timeout)
         except NotAllowedError:
             # sealed, or its keys replaced, by somebody else since we asked
             if guard.wrapping is None or not guard.forget(user_id):
@@ -172,180 +79,5 @@ class AsyncDatabase:
             sealed = await guard.sealed(call, user_id)
             if sealed is call:
                 raise
-            columns, rows = await self.send(sealed, user_id, repeatable, timeout)
+            columns, rows = await send(sealed, user_id, repeatable, timeout)
         return columns, await guard.opened(call, columns, rows, user_id)
-
-    async def send(
-        self,
-        call: Call,
-        user_id: UUID | None,
-        repeatable: bool,
-        timeout: float | None = None,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send a call as it is; return its columns and rows.
-
-        Raises:
-            CallTimeoutError: it took too long for the server, or for `Limits`.
-            ConnectionLostError: the server is away; a repeatable call was sent again before.
-        """
-        self._home.enter()
-        frame = self._frame(call, user_id, timeout)
-        deadline = AsyncDeadline(
-            self._limits.deadline(self._limits.statement_timeout if timeout is None else timeout)
-        )
-        pauses = list(_REPEATS) if repeatable and self.is_pooled else []
-        while True:
-            began = time.monotonic()
-            try:
-                if isinstance(self._target, AsyncConnection):
-                    return await self._joined(self._target, call, frame, deadline)
-                return await self._pooled(await self._pool(), call, frame, deadline)
-            except psycopg.Error as error:
-                if not pauses or not _may_pass(error):
-                    raise_translated(error)
-                logger.info("recall.%s is sent again after: %s", call.function, error)
-                await AsyncRuntime.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311
-                if is_lost(error):
-                    await self._drain(began)
-
-    async def _drain(self, began: float) -> None:
-        """Let the pool open its connections anew: the others may have been lost with this one.
-
-        Not checked one by one, since a check of one that does not answer would wait for ever; and
-        once for all who lost theirs at the same time.
-        """
-        if began > self._drained_at:
-            self._drained_at = time.monotonic()
-            await (await self._pool()).drain()
-
-    async def _pooled(
-        self,
-        pool: AsyncConnectionPool[Any],
-        call: Call,
-        frame: tuple[str, ...],
-        deadline: AsyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send it in a transaction of its own."""
-        async with (
-            pool.connection(deadline.left(pool.timeout)) as connection,
-            deadline.over(connection),
-        ):
-            is_known = connection in self._known
-            is_behind_pooler = await self._is_behind_pooler(connection)
-            if not is_known:
-                await connection.commit()
-            cursor = connection.cursor(row_factory=tuple_row)
-            if is_behind_pooler:
-                async with connection.transaction():
-                    await connection.execute(_FRAME, frame, prepare=False)
-                    await cursor.execute(call.text, call.parameters, prepare=False)
-            else:
-                # What stands in one pipeline is one transaction. With autocommit a call is one
-                # round trip instead of four, 12 % of an append on the loopback interface; in a
-                # pool of the caller the commit is another, since an error ends the pipeline.
-                async with connection.pipeline():
-                    await connection.execute(_FRAME, frame)
-                    await cursor.execute(call.text, call.parameters)
-                if not connection.autocommit:
-                    await connection.commit()
-            return _columns(cursor), await cursor.fetchall()
-
-    async def _joined(
-        self,
-        connection: AsyncConnection[Any],
-        call: Call,
-        frame: tuple[str, ...],
-        deadline: AsyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send it within the caller's transaction, under a savepoint of its own."""
-        async with deadline.over(connection):
-            prepare = False if await self._is_behind_pooler(connection) else None
-            is_idle = connection.info.transaction_status == TransactionStatus.IDLE
-            if is_idle and not connection.autocommit:
-                await connection.execute(b"select")  # begins the transaction that is the caller's
-            async with connection.transaction():
-                if is_idle:
-                    await connection.execute(_FRAME, frame, prepare=prepare)
-                else:
-                    identity = (frame[0], frame[-1])
-                    await connection.execute(_FRAME_OF_CALLER, identity, prepare=prepare)
-                cursor = connection.cursor(row_factory=tuple_row)
-                await cursor.execute(call.text, call.parameters, prepare=prepare)
-                return _columns(cursor), await cursor.fetchall()
-
-    def _frame(self, call: Call, user_id: UUID | None, timeout: float | None) -> tuple[str, ...]:
-        seconds = self._limits.statement_timeout if timeout is None else timeout
-        return (
-            "" if user_id is None else str(user_id),
-            f"{round(seconds * 1000)}ms",
-            f"{round(self._limits.idle_timeout * 1000)}ms",
-            call.keys,
-        )
-
-    async def _is_behind_pooler(self, connection: AsyncConnection[Any]) -> bool:
-        """Return whether a connection leads through a pooler; ask a new one, and teach it halfvec.
-
-        Through a transaction pooler neither pipelines nor prepared statements are safe: PgBouncer
-        1.24 leaves clients of pipelines waiting for ever. A pooler makes up the process number and
-        key that cancel a query, since the backend changes; so the number differs from the
-        backend's own. In session mode it does, too, which costs the pipeline only.
-        """
-        is_pooled = self._known.get(connection)
-        if is_pooled is None:
-            cursor = connection.cursor(row_factory=tuple_row)
-            found = await (await cursor.execute(_ABOUT, prepare=False)).fetchone()
-            pid, oid, array_oid = found or (None, None, None)
-            is_pooled = self._limits.pooler
-            if is_pooled is None:
-                is_pooled = pid != connection.info.backend_pid
-            if oid is not None:  # else the call itself will say that the schema is missing
-                register_vectors(connection, oid, array_oid)
-                self._known[connection] = is_pooled
-        return is_pooled
-
-    async def _pool(self) -> AsyncConnectionPool[Any]:
-        if isinstance(self._target, AsyncConnectionPool):
-            return self._target
-        if self._own_pool is not None:
-            return self._own_pool
-        async with self._lock:
-            if self._own_pool is None:
-                dsn = await self._dsn()
-                # one connection first: its error says what is wrong, a pool's only that it waited
-                try:
-                    async with await AsyncConnection.connect(dsn, **self._limits.connection(dsn)):
-                        pass
-                except psycopg.Error as error:
-                    raise_translated(error)
-                pool = AsyncConnectionPool(
-                    dsn,
-                    min_size=self._limits.min_connections,
-                    max_size=self._limits.max_connections,
-                    timeout=self._limits.connect_timeout,
-                    kwargs={**self._limits.connection(dsn), "autocommit": True},
-                    open=False,
-                    name="pgrecall",
-                )
-                await pool.open()
-                self._own_pool = pool
-            return self._own_pool
-
-    async def _dsn(self) -> str:
-        if isinstance(self._target, str):
-            return self._target
-        if isinstance(self._target, AsyncConnection) or not callable(self._target):
-            raise TypeError(f"a {type(self._target).__name__} is no DSN, pool or connection")
-        return await AsyncRuntime.in_thread(self._target)
-
-
-def _columns(cursor: Any) -> list[str]:
-    return [column.name for column in cursor.description or ()]
-
-
-def _may_pass(error: psycopg.Error) -> bool:
-    """Return whether the same call may succeed when it is sent again."""
-    if isinstance(error, (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)):
-        return True
-    if isinstance(error, (InterruptedCallError, PoolTimeout, TooManyRequests)):
-        return False
-    return is_lost(error)

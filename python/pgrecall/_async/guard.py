@@ -11,7 +11,7 @@ from pgrecall._ciphertext import has_sealed, refuse_ciphertext
 from pgrecall._sql import Call
 
 if TYPE_CHECKING:
-    from pgrecall._async.database import AsyncDatabase
+    from pgrecall._async.transport import AsyncTransport
     from pgrecall.encryption import WrappingKeys
     from pgrecall.encryption._async.sealer import AsyncSealer
     from pgrecall.encryption._sealed import Sealing
@@ -28,7 +28,7 @@ class AsyncGuard:
     them, or when an answer holds a ciphertext, `pgrecall.encryption` decides.
 
     Args:
-        database: where the wrapped keys are.
+        transport: leads to the wrapped keys.
         wrapping: unwraps them; None for a driver that cannot read encrypted users.
         required: "require" refuses every user without data keys.
 
@@ -39,11 +39,11 @@ class AsyncGuard:
 
     def __init__(
         self,
-        database: AsyncDatabase,
+        transport: AsyncTransport,
         wrapping: WrappingKeys | None,
         required: Literal["require"] | None,
     ) -> None:
-        self._database = database
+        self._transport = transport
         self._sealer: AsyncSealer | None = None
         self.wrapping = wrapping
         self.required = required
@@ -56,7 +56,7 @@ class AsyncGuard:
             if self._sealer is None:
                 from pgrecall.encryption._async.sealer import AsyncSealer
 
-                self._sealer = AsyncSealer(self._database, self.wrapping, self.required)
+                self._sealer = AsyncSealer(self._transport, self.wrapping, self.required)
             return self._sealer
 
     async def sealing(self, user_id: UUID) -> Sealing | None:

@@ -1,18 +1,22 @@
-"""Memories: written, read, corrected and confirmed."""
+"""`AgentMemory.memories`: memories are searched, written, read, corrected and confirmed."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pgrecall._async.base import JSON, User
-from pgrecall._async.conversations import AsyncConversations
-from pgrecall._sql import UNSET, Call, Unset, Vector, to_halfvec
+from pgrecall._async.core import AsyncCore
+from pgrecall._async.retrieval import AsyncRetrieval, with_dates
+from pgrecall._async.users import AsyncUsers
+from pgrecall._sql import JSON, UNSET, Call, Unset, User, Vector, to_halfvec
 from pgrecall.errors import InvalidInputError
-from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
+from pgrecall.models._embedders import Embedder
+from pgrecall.models._rerankers import RERANKED, Reranker, at_least, first
+from pgrecall.rows import Dispute, Memory, MemoryEvent, Message, Remembered, SearchHit
 
 __all__ = ["AsyncMemories"]
 
@@ -21,8 +25,54 @@ _PROVING_MESSAGES = 200  # of an encrypted user's session, which are decrypted
 _UNTRUSTED = ("tool_output", "system_inferred")
 
 
-class AsyncMemories(AsyncConversations):
-    """The methods on memories."""
+class AsyncMemories:
+    """Memories of users."""
+
+    def __init__(self, core: AsyncCore, users: AsyncUsers, retrieval: AsyncRetrieval) -> None:
+        self._core = core
+        self._users = users
+        self._retrieval = retrieval
+
+    async def search(
+        self,
+        user: User,
+        query: str | None = None,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+        filter: JSON | Unset = UNSET,  # noqa: A002
+        as_of: datetime | Unset = UNSET,
+        asked_at: datetime | None = None,
+        dates: bool = True,
+        reranker: Reranker | Unset | None = UNSET,
+    ) -> builtins.list[SearchHit]:
+        """Return the memories that answer a query, best first.
+
+        Args:
+            user: whose.
+            query: words, or a question; None gives the most important and recent.
+            embedding: the query's vector; None searches by words, left out it is made here.
+            limit: how many at most.
+            filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source,
+                source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
+                valid_at, min_similarity, min_match, include_ended, stale.
+            as_of: search what was known then.
+            asked_at: when the query was asked, for "last week" and its like; None is `as_of`, or
+                now. Days are those of the user's setting time_zone (encrypted users: UTC).
+            dates: whether such words in the query favor what was observed in that time; with a
+                filter by time they never do.
+            reranker: another one than the client's; None for none.
+
+        Raises:
+            InvalidInputError: an unknown key of the filter, a negative limit.
+        """
+        given = with_dates(filter, asked_at, dates)
+        chosen = self._retrieval.chosen(reranker) if query else None
+        wanted = limit if chosen is None else at_least(limit, RERANKED)
+        hits = await self._retrieval.found(user, query, embedding, wanted, given, as_of)
+        if chosen is None:
+            return hits
+        return first(await self._retrieval.reranked(query, hits, chosen) or hits, limit)
 
     async def remember(
         self,
@@ -98,12 +148,12 @@ class AsyncMemories(AsyncConversations):
                 embeddings=UNSET if embedding is UNSET else [embedding],
             )
             return replace(stored[0], is_proven=True)
-        rows = await self._change(
+        rows = await self._core.change(
             Remembered,
             user,
             "remember",
             **fields,
-            embedding=await self._vector(user, content, embedding),
+            embedding=await self._core.vector(user, content, embedding),
             session_id=session_id,
             user_words=user_words,
             current_message=current_message,
@@ -117,7 +167,7 @@ class AsyncMemories(AsyncConversations):
         *,
         session_id: UUID | None = None,
         embeddings: Sequence[Vector | None] | Unset | None = UNSET,
-    ) -> list[Remembered]:
+    ) -> builtins.list[Remembered]:
         """Remember many sentences of one user in one transaction; the results are in their order.
 
         Args:
@@ -130,14 +180,14 @@ class AsyncMemories(AsyncConversations):
         Raises:
             InvalidInputError: the message names the candidate and the field; nothing is stored.
         """
-        given: list[Any] = list(candidates)
-        if embeddings is UNSET and given and await self._has_vectors(user):
+        given: builtins.list[Any] = builtins.list(candidates)
+        if embeddings is UNSET and given and await self._core.has_vectors(user):
             texts = [isinstance(one, Mapping) and one.get("content") for one in given]
             if all(isinstance(text, str) for text in texts):  # else the database says which is not
-                embeddings = await self._embedded(user, [str(text) for text in texts])
+                embeddings = await self._core.embedded(user, [str(text) for text in texts])
         if embeddings is None or not given:
             embeddings = UNSET
-        return await self._change(
+        return await self._core.change(
             Remembered,
             user,
             "ingest_memories",
@@ -160,7 +210,7 @@ class AsyncMemories(AsyncConversations):
             user: whose they all are.
         """
         outcomes: dict[str, int] = {}
-        waiting: dict[User, list[JSON]] = {}
+        waiting: dict[User, builtins.list[JSON]] = {}
         for count, memory in enumerate(memories):
             if not isinstance(memory, Mapping):
                 raise InvalidInputError(f"memories[{count}] is no object")
@@ -178,12 +228,14 @@ class AsyncMemories(AsyncConversations):
             await self._import(owner, candidates, outcomes)
         return outcomes
 
-    async def _import(self, user: User, candidates: list[JSON], outcomes: dict[str, int]) -> None:
-        await self.ensure_user(user)
+    async def _import(
+        self, user: User, candidates: builtins.list[JSON], outcomes: dict[str, int]
+    ) -> None:
+        await self._users.ensure(user)
         for remembered in await self.ingest(user, candidates):
             outcomes[remembered.outcome] = outcomes.get(remembered.outcome, 0) + 1
 
-    async def memories(
+    async def list(
         self,
         user: User,
         *,
@@ -191,7 +243,7 @@ class AsyncMemories(AsyncConversations):
         as_of: datetime | Unset = UNSET,
         limit: int | Unset = UNSET,
         after_id: UUID | Unset = UNSET,
-    ) -> list[Memory]:
+    ) -> builtins.list[Memory]:
         """Return the user's memories; a page goes on after `after_id`.
 
         Args:
@@ -201,14 +253,27 @@ class AsyncMemories(AsyncConversations):
             limit: how many at most.
             after_id: the last memory of the page before.
         """
-        return await self._read_memory(
+        return await self._core.read_memory(
             Memory, user, "get_memories", filter=filter, as_of=as_of, limit=limit, after_id=after_id
         )
 
-    async def get_memory(self, user: User, memory_id: UUID) -> Memory | None:
+    async def get(self, user: User, memory_id: UUID) -> Memory | None:
         """Return a memory, current or ended; None when the user has no such one."""
-        rows = await self._read_memory(Memory, user, "get_memory", memory_id=memory_id)
+        rows = await self._core.read_memory(Memory, user, "get_memory", memory_id=memory_id)
         return rows[0] if rows else None
+
+    async def embedder(self) -> Embedder | None:
+        """Return what makes vectors, None when there is none; made once.
+
+        Raises:
+            ConfigurationError: the model needs a key, or is not the database's.
+            InvalidEmbeddingError: its vectors are of another length than the database's.
+        """
+        return await self._core.embedder()
+
+    async def embed(self, texts: Sequence[str]) -> builtins.list[builtins.list[float]] | None:
+        """Return one vector per text, or None when there is no embedder."""
+        return await self._core.embed(texts)
 
     async def edit(
         self,
@@ -233,10 +298,10 @@ class AsyncMemories(AsyncConversations):
             InvalidInputError: it has ended, and nothing took its place.
         """
         fields = {} if changes is UNSET else dict(changes)
-        vector = await self._vector(user, content, embedding)
+        vector = await self._core.vector(user, content, embedding)
         if vector is not UNSET:
             fields["embedding"] = to_halfvec(vector)
-        found: UUID = await self._change_value(
+        found: UUID = await self._core.change_value(
             user,
             "supersede_memory",
             memory_id=memory_id,
@@ -250,17 +315,19 @@ class AsyncMemories(AsyncConversations):
     ) -> bool:
         """End a memory; it stays readable. Return False when it was not active."""
         return bool(
-            await self._change_value(user, "retract_memory", memory_id=memory_id, reason=reason)
+            await self._core.change_value(
+                user, "retract_memory", memory_id=memory_id, reason=reason
+            )
         )
 
     async def restore(self, user: User, memory_id: UUID) -> UUID:
         """Undo a merge, a retraction or an expiry: return the id of a new, active row."""
-        found: UUID = await self._change_value(user, "restore_memory", memory_id=memory_id)
+        found: UUID = await self._core.change_value(user, "restore_memory", memory_id=memory_id)
         return found
 
     async def validate(self, user: User, memory_id: UUID) -> bool:
         """Confirm a memory, as a person does. Return False when it was not active."""
-        return bool(await self._change_value(user, "validate_memory", memory_id=memory_id))
+        return bool(await self._core.change_value(user, "validate_memory", memory_id=memory_id))
 
     async def achieve(self, user: User, memory_id: UUID) -> bool:
         """Mark a goal as achieved: it stays, with little importance. False: it was not active.
@@ -268,21 +335,23 @@ class AsyncMemories(AsyncConversations):
         Raises:
             InvalidInputError: it is no goal.
         """
-        return bool(await self._change_value(user, "achieve_goal", memory_id=memory_id))
+        return bool(await self._core.change_value(user, "achieve_goal", memory_id=memory_id))
 
     async def reinforce(self, user: User, memory_id: UUID, *, useful: bool) -> bool:
         """Say whether a memory helped: importance and confidence move. False: it was not active."""
         return bool(
-            await self._change_value(user, "reinforce_memory", memory_id=memory_id, useful=useful)
+            await self._core.change_value(
+                user, "reinforce_memory", memory_id=memory_id, useful=useful
+            )
         )
 
-    async def memories_to_review(self, user: User) -> list[Memory]:
+    async def to_review(self, user: User) -> builtins.list[Memory]:
         """Return the memories that should be asked about again."""
-        return await self._read_memory(Memory, user, "memories_to_review")
+        return await self._core.read_memory(Memory, user, "memories_to_review")
 
-    async def disputes(self, user: User) -> list[Dispute]:
+    async def disputes(self, user: User) -> builtins.list[Dispute]:
         """Return what was inferred against the user's own word, and waits for a decision."""
-        return await self._read_memory(Dispute, user, "list_disputes")
+        return await self._core.read_memory(Dispute, user, "list_disputes")
 
     async def dispute(
         self,
@@ -314,8 +383,8 @@ class AsyncMemories(AsyncConversations):
             NotFoundError: the user has no such memory or session.
         """
         content: str | Unset = UNSET
-        if await self._sealing(user) is not None:
-            target = await self.get_memory(user, memory_id)
+        if await self._core.sealing(user) is not None:
+            target = await self.get(user, memory_id)
             content = UNSET if target is None else f"Forget: {target.content}"
             if target is not None and target.is_active and target.provenance not in _UNTRUSTED:
                 verdict, _ = await self._proof(
@@ -323,7 +392,7 @@ class AsyncMemories(AsyncConversations):
                 )
                 if verdict == "denies" and await self.retract(user, memory_id, reason=reason):
                     return Remembered(memory_id=memory_id, outcome="retracted")
-        [found] = await self._change(
+        [found] = await self._core.change(
             Remembered,
             user,
             "dispute_memory",
@@ -343,13 +412,15 @@ class AsyncMemories(AsyncConversations):
         content: str,
         words: str | Unset | None,
         current_message: str | Unset | None,
-    ) -> tuple[str | None, list[UUID]]:
+    ) -> tuple[str | None, builtins.list[UUID]]:
         """Return what an encrypted user's words prove of a text, and the message that has them."""
-        if not words or words is UNSET or session_id is UNSET or not await self._sealing(user):
+        if not words or words is UNSET or session_id is UNSET or not await self._core.sealing(user):
             return None, []
         from pgrecall.encryption._statements import prove
 
-        messages = await self.messages(user, session_id, limit=_PROVING_MESSAGES)
+        messages = await self._core.read_history(
+            Message, user, "get_messages", session_id=session_id, limit=_PROVING_MESSAGES
+        )
         current = current_message if isinstance(current_message, str) else None
         return prove(words, content, current, messages)
 
@@ -358,24 +429,26 @@ class AsyncMemories(AsyncConversations):
 
         None stands where a dispute that asks to forget was accepted.
         """
-        found: UUID | None = await self._change_value(
+        found: UUID | None = await self._core.change_value(
             user, "resolve_dispute", memory_id=memory_id, accept=accept
         )
         return found
 
-    async def chain(self, user: User, memory_id: UUID) -> list[Memory]:
+    async def chain(self, user: User, memory_id: UUID) -> builtins.list[Memory]:
         """Return every version of a memory, oldest first."""
-        return await self._read_memory(Memory, user, "memory_chain", memory_id=memory_id)
+        return await self._core.read_memory(Memory, user, "memory_chain", memory_id=memory_id)
 
-    async def history(self, user: User, memory_id: UUID) -> list[MemoryEvent]:
+    async def history(self, user: User, memory_id: UUID) -> builtins.list[MemoryEvent]:
         """Return what happened to a memory, oldest first."""
-        return await self._read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
+        return await self._core.read_memory(
+            MemoryEvent, user, "memory_history", memory_id=memory_id
+        )
 
     async def profile(self, user: User) -> dict[str, Any]:
         """Return the structured half of what is known: slot → content, since, confidence."""
-        user_id = await self.user_id(user)
+        user_id = await self._core.user_id(user)
         return (
-            await self._memory.value(
+            await self._core.memory.value(
                 Call.of("get_profile", user_id=user_id), user_id=user_id, repeatable=True
             )
             or {}
@@ -398,7 +471,7 @@ class AsyncMemories(AsyncConversations):
             efficiency: how well the context used the budget of its memories, for `metrics`.
         """
         return int(
-            await self._change_value(
+            await self._core.change_value(
                 user,
                 "record_access",
                 memory_ids=memory_ids,

@@ -1,29 +1,31 @@
-"""Privacy: a user's data is deleted, exported and imported, and its integrity verified."""
+"""`AgentMemory.privacy`: data of a user are erased, exported, imported and verified."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from pgrecall._async.base import JSON, LONG_TIMEOUT, User
-from pgrecall._async.encryption import AsyncEncryption
-from pgrecall._sql import UNSET, Call, Unset
+from pgrecall._async.core import LONG_TIMEOUT, AsyncCore
+from pgrecall._sql import JSON, UNSET, Call, Unset, User
 from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
 
 __all__ = ["AsyncPrivacy"]
 
 
-class AsyncPrivacy(AsyncEncryption):
-    """The methods on everything of a user."""
+class AsyncPrivacy:
+    """Everything of a user."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
 
     async def forget_user(self, user: User) -> dict[str, Any]:
         """Delete everything of a user for good; return the receipt, to be kept elsewhere.
 
         It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
         """
-        receipt: dict[str, Any] = await self._long_call(self._write, user, "forget_user")
-        self._guard.forget(await self.user_id(user))
+        receipt: dict[str, Any] = await self._core.long_call(user, "forget_user")
+        self._core.guard.forget(await self._core.user_id(user))
         return receipt
 
     async def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
@@ -32,7 +34,7 @@ class AsyncPrivacy(AsyncEncryption):
         Returns:
             The rows deleted, by table.
         """
-        done = await self._long_call(self._write, user, "forget_session", session_id=session_id)
+        done = await self._core.long_call(user, "forget_session", session_id=session_id)
         counts: dict[str, int] = done["counts"]
         return counts
 
@@ -44,7 +46,7 @@ class AsyncPrivacy(AsyncEncryption):
         Returns:
             The rows deleted, by table.
         """
-        done = await self._long_call(self._write, user, "forget_memory", memory_id=memory_id)
+        done = await self._core.long_call(user, "forget_memory", memory_id=memory_id)
         counts: dict[str, int] = done["counts"]
         return counts
 
@@ -61,15 +63,17 @@ class AsyncPrivacy(AsyncEncryption):
             NotFoundError: nobody knows this user.
             ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
         """
-        user_id = await self.user_id(user)
+        user_id = await self._core.user_id(user)
         call = Call.of("export_user", user_id=user_id)
-        _, rows = await self._history.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+        _, rows = await self._core.history.transport.send(
+            call, user_id, repeatable=False, timeout=LONG_TIMEOUT
+        )
         document: dict[str, Any] = rows[0][0]
         if sealed:
-            if self._guard.required:
-                await self._guard.sealing(user_id)
+            if self._core.guard.required:
+                await self._core.guard.sealing(user_id)
             return document
-        opened = await self._guard.opened(call, ["export_user"], rows, user_id)
+        opened = await self._core.guard.opened(call, ["export_user"], rows, user_id)
         if not document["tables"].get("user_keys"):
             return document
         document = {**opened[0][0], "is_opened": True}
@@ -97,16 +101,16 @@ class AsyncPrivacy(AsyncEncryption):
             raise InvalidInputError(
                 "the document names no user_id", hint="It is what export_user has returned."
             )
-        if self._guard.required and not (document.get("tables") or {}).get("user_keys"):
+        if self._core.guard.required and not (document.get("tables") or {}).get("user_keys"):
             raise NotAllowedError(
                 "the document is of a user without keys, and this driver requires sealed users",
                 hint="Take export_user(…, sealed=True) of a sealed user.",
             )
-        user_id = await self.user_id(str(document["user_id"]))
-        counts: dict[str, int] = await self._long_call(
-            self._write, user_id, "import_user", document=document, allow_weaker=allow_weaker
+        user_id = await self._core.user_id(str(document["user_id"]))
+        counts: dict[str, int] = await self._core.long_call(
+            user_id, "import_user", document=document, allow_weaker=allow_weaker
         )
-        self._guard.forget(user_id)  # it may have come with the document
+        self._core.guard.forget(user_id)  # it may have come with the document
         return counts
 
     async def verify_integrity(
@@ -123,12 +127,12 @@ class AsyncPrivacy(AsyncEncryption):
             NotFoundError: nobody knows this user.
             InvalidInputError: `head` is none of this user.
         """
-        return await self._read_memory(IntegrityFinding, user, "verify_integrity", head=head)
+        return await self._core.read_memory(IntegrityFinding, user, "verify_integrity", head=head)
 
     async def export_head(self, user: User) -> dict[str, Any]:
         """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
-        user_id = await self.user_id(user)
-        head: dict[str, Any] = await self._memory.value(
+        user_id = await self._core.user_id(user)
+        head: dict[str, Any] = await self._core.memory.value(
             Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
         )
         return head

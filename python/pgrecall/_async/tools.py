@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from pgrecall import _tools
+from pgrecall._async.contexts import AsyncContexts
+from pgrecall._async.conversation import AsyncConversation
+from pgrecall._async.memories import AsyncMemories
+from pgrecall._async.sessions import AsyncSessions
 from pgrecall._tools import AskedCall, list_result, result, shown
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
 from pgrecall.models._embedders import EmbeddingError
 from pgrecall.rows import Message
 
 if TYPE_CHECKING:
-    from pgrecall._async.session import AsyncChatSession
     from pgrecall._tool_arguments import (
         ForgetMemory,
         GetMessages,
@@ -51,17 +54,28 @@ class AsyncMemoryTools:
     does not reach other conversations.
 
     `forget_memory` ends what the user said only with the user's own words in proof; without them it
-    records a dispute (`AgentMemory.disputes`), and the memory stays. It ends softly:
-    `AgentMemory.restore` takes it back.
+    records a dispute (`memories.disputes`), and the memory stays. It ends softly:
+    `memories.restore` takes it back.
     """
 
-    def __init__(self, chat: AsyncChatSession, *, only: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        conversation: AsyncConversation,
+        contexts: AsyncContexts,
+        sessions: AsyncSessions,
+        memories: AsyncMemories,
+        *,
+        only: Collection[str] | None = None,
+    ) -> None:
         names = [tool["function"]["name"] for tool in _tools.DEFINITIONS]
         if only is not None and (unknown := sorted({*only} - {*names})):
             raise InvalidInputError(
                 f"{unknown[0]!r} is no memory tool", hint=f"One of {', '.join(names)}."
             )
-        self._chat = chat
+        self._conversation = conversation
+        self._contexts = contexts
+        self._sessions = sessions
+        self._memories = memories
         self._names = tuple(name for name in names if only is None or name in only)
 
     @property
@@ -119,7 +133,7 @@ class AsyncMemoryTools:
         from pgrecall._tool_arguments import checked
 
         arguments = checked(asked)
-        await self._chat.open()
+        await self._conversation.open()
         match asked.name:
             case "search_memories":
                 return await self._search_memories(arguments, max_chars)
@@ -135,13 +149,14 @@ class AsyncMemoryTools:
                 return await self._get_user_profile(max_chars)
 
     async def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
-        chat = self._chat
-        hits = await chat.search(
+        chat = self._conversation
+        hits = await self._memories.search(
+            chat.user_id,
             asked.query,
             limit=asked.limit or _DEFAULT_LIMIT,
             filter={"session_id": chat.session_id},
         )
-        chat._record_use([(hit.memory_id, hit.relevance) for hit in hits])
+        self._contexts.record_use([(hit.memory_id, hit.relevance) for hit in hits])
         return list_result(
             "search_memories",
             "memories",
@@ -161,8 +176,8 @@ class AsyncMemoryTools:
         )
 
     async def _remember(self, asked: Remember) -> str:
-        chat = self._chat
-        stored = await chat._memory.remember(
+        chat = self._conversation
+        stored = await self._memories.remember(
             chat.user_id,
             asked.content,
             kind=asked.kind or "fact",
@@ -170,7 +185,7 @@ class AsyncMemoryTools:
             session_id=chat.session_id,
             metadata={"tool": "remember"},
             user_words=asked.user_words,
-            current_message=chat._last_asked,
+            current_message=self._contexts.last_asked,
         )
         fields: dict[str, Any] = {"outcome": stored.outcome, "id": stored.memory_id}
         if stored.outcome == "disputed":
@@ -180,13 +195,13 @@ class AsyncMemoryTools:
         return result("remember", **fields)
 
     async def _forget_memory(self, asked: ForgetMemory) -> str:
-        chat = self._chat
-        done = await chat._memory.dispute(
+        chat = self._conversation
+        done = await self._memories.dispute(
             chat.user_id,
             asked.memory_id,
             session_id=chat.session_id,
             user_words=asked.user_words,
-            current_message=chat._last_asked,
+            current_message=self._contexts.last_asked,
             reason=f"the assistant, in session {chat.session_id}: {shown(asked.reason) or '-'}",
         )
         if done.outcome == "disputed":
@@ -198,8 +213,8 @@ class AsyncMemoryTools:
         )
 
     async def _search_messages(self, asked: SearchMessages, max_chars: int) -> str:
-        chat = self._chat
-        hits = await chat._memory.search_messages(
+        chat = self._conversation
+        hits = await self._sessions.search_messages(
             chat.user_id,
             asked.query,
             limit=asked.limit or _DEFAULT_LIMIT,
@@ -222,12 +237,12 @@ class AsyncMemoryTools:
         )
 
     async def _get_messages(self, asked: GetMessages, max_chars: int) -> str:
-        chat = self._chat
+        chat = self._conversation
         session_id = asked.session_id or chat.session_id
         arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}
         if asked.before_turn is not None:
             arguments["before_turn"] = asked.before_turn
-        messages = await chat._memory.messages(chat.user_id, session_id, **arguments)
+        messages = await self._sessions.messages(chat.user_id, session_id, **arguments)
         # newest first, so that it is the oldest that does not fit
         return list_result(
             "get_messages",
@@ -248,7 +263,7 @@ class AsyncMemoryTools:
         )
 
     async def _get_user_profile(self, max_chars: int) -> str:
-        profile = await self._chat._memory.profile(self._chat.user_id)
+        profile = await self._memories.profile(self._conversation.user_id)
         return list_result(
             "get_user_profile",
             "attributes",

@@ -14,7 +14,11 @@ from uuid import UUID
 import psycopg
 
 from pgrecall import _tools
+from pgrecall._async.contexts import AsyncContexts
+from pgrecall._async.conversation import AsyncConversation
+from pgrecall._async.endpoint import AsyncEndpoint
 from pgrecall._async.tools import AsyncMemoryTools
+from pgrecall._async.transcript import AsyncTranscript
 from pgrecall._json import dump
 from pgrecall._loop import (
     INTERRUPTED,
@@ -35,7 +39,7 @@ from pgrecall.models._tokens import count_message_tokens
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
-    from pgrecall._async.session import AsyncChatSession
+    from pgrecall.calls._async.log import AsyncCallLog
     from pgrecall.rows import CompiledContext
 
 __all__ = ["AsyncReplyStream", "AsyncTurn"]
@@ -59,7 +63,11 @@ class AsyncTurn:
 
     def __init__(
         self,
-        chat: AsyncChatSession,
+        conversation: AsyncConversation,
+        contexts: AsyncContexts,
+        transcript: AsyncTranscript,
+        endpoint: AsyncEndpoint,
+        call_log: AsyncCallLog,
         text: Any,
         *,
         tools: Sequence[Any] | None,
@@ -81,7 +89,11 @@ class AsyncTurn:
             names += memory_tools.names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidInputError(f"two tools are named {twice[0]}", hint="Rename one.")
-        self._chat = chat
+        self._conversation = conversation
+        self._contexts = contexts
+        self._transcript = transcript
+        self._endpoint = endpoint
+        self._call_log = call_log
         self._text = text
         self._tools = own
         self._names = names
@@ -107,11 +119,11 @@ class AsyncTurn:
 
     async def pieces(self) -> AsyncGenerator[str, None]:
         """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
-        chat = self._chat
-        compiled = await chat.compile(
-            current_message=self._text, tools=self._tools or None, **chat._measured()
+        contexts = self._contexts
+        compiled = await contexts.compile(
+            current_message=self._text, tools=self._tools or None, **contexts.measured()
         )
-        chat._record_context(compiled)
+        contexts.record(compiled)
         self._begin_with(compiled)
         is_going_on = True
         while is_going_on:
@@ -134,13 +146,12 @@ class AsyncTurn:
         The new summary takes the place of the rounds that it covers. History ends before this
         turn, whose other rounds follow the context as before.
         """
-        chat = self._chat
         if not self._rounds:
             return
-        compacted = (await chat.refresh()).compacted_through_turn or 0
+        compacted = (await self._conversation.refresh()).compacted_through_turn or 0
         if compacted == self._compacted:
             return
-        compiled = await chat.compile(
+        compiled = await self._contexts.compile(
             current_message=self._text,
             tools=self._tools or None,
             through_turn=self._first_turn - 1,
@@ -156,8 +167,8 @@ class AsyncTurn:
 
     async def _ask(self) -> AsyncGenerator[str, None]:
         """Ask the model once, with all that was said and found so far."""
-        client: Any = self._chat._memory._client_of_model()
-        request = {**self._chat.params, **self._parameters, "messages": self._fitted()}
+        client: Any = self._endpoint.client()
+        request = {**self._conversation.params, **self._parameters, "messages": self._fitted()}
         if self._tools and self._may_call():
             request["tools"] = self._tools
             if self._rounds and request.get("tool_choice") not in ("auto", "none"):
@@ -196,12 +207,11 @@ class AsyncTurn:
         """Ask in the way that the endpoint takes, which is found out by trying."""
         import openai
 
-        habits = self._chat._memory._habits
+        habits = self._endpoint.habits
         if self._is_streamed:
             request["stream"] = True
             request.setdefault("stream_options", {"include_usage": True})
-        chat = self._chat
-        log = chat._memory._call_log
+        chat, log = self._conversation, self._call_log
         with await log.of_own(chat.user_id, session_id=chat.session_id) as recording:
             while True:
                 asked = habits.adapted(request, self._parameters)
@@ -231,7 +241,7 @@ class AsyncTurn:
         if completion["usage"] is None:
             completion["usage"] = {
                 "prompt_tokens": self._prompt_tokens(),
-                "completion_tokens": count_message_tokens(message, self._chat.model),
+                "completion_tokens": count_message_tokens(message, self._conversation.model),
             }
             message["metadata"] = {**(message.get("metadata") or {}), "usage_estimated": True}
         if self._call_id is not None:
@@ -278,10 +288,8 @@ class AsyncTurn:
             raise
         self._rounds[-1] += answers
         self._ends.append(await self._append(completion, *answers))
-        chat = self._chat
-        chat._memory._call_log.note_tools(
-            chat.user_id, chat.session_id, self._call_id, mine, answers
-        )
+        chat = self._conversation
+        self._call_log.note_tools(chat.user_id, chat.session_id, self._call_id, mine, answers)
         return may_call and len(mine) == len(asked)
 
     def _is_mine(self, call: AskedCall) -> bool:
@@ -298,7 +306,7 @@ class AsyncTurn:
 
     async def _answer(self, call: AskedCall, limit: int, may_call: bool) -> dict[str, Any]:
         """Return the tool message that answers a call, of at most so many tokens."""
-        model = self._chat.model
+        model = self._conversation.model
         if not may_call:
             return tool_message(call, error_text("no more tool calls in this turn"))
         if limit < _LEAST_ROOM // 2:
@@ -353,14 +361,16 @@ class AsyncTurn:
         return self._limit() - stays - sum(map(self._cost, last))
 
     def _cost(self, message: Mapping[str, Any]) -> int:
-        return count_message_tokens(message, self._chat.model) + _PER_MESSAGE
+        return count_message_tokens(message, self._conversation.model) + _PER_MESSAGE
 
     # The record
 
     async def _append(self, *messages: dict[str, Any]) -> int:
         """Append a model's call, whole: its message, usage and answers; return the last turn."""
         asked = [] if self.stored else [_user_message(self._text)]
-        turns = await self._chat.append([*asked, *messages], usage={"latency_ms": self._latency})
+        turns = await self._transcript.append(
+            [*asked, *messages], usage={"latency_ms": self._latency}
+        )
         self._first_turn = self._first_turn or turns[0].turn_index
         said = [{**m["choices"][0]["message"], "finish_reason": m["choices"][0]["finish_reason"]}
                 if "choices" in m else m for m in messages]  # fmt: skip

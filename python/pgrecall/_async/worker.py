@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
+from pgrecall._async.core import AsyncCore
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import AsyncCrew, AsyncRuntime, AsyncStop
 from pgrecall._sql import UNSET, Call
@@ -28,10 +29,6 @@ from pgrecall.models._answers import storable, vectors_answer
 from pgrecall.models._chat import Asking, ChatModel
 from pgrecall.models._embedders import Embedder
 from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
-
-if TYPE_CHECKING:
-    from pgrecall._async.client import AsyncAgentMemory
-    from pgrecall._async.database import AsyncDatabase
 
 __all__ = ["AsyncWorker"]
 
@@ -61,8 +58,7 @@ class AsyncWorker:
 
     def __init__(
         self,
-        memory: AsyncAgentMemory,
-        database: AsyncDatabase,
+        core: AsyncCore,
         *,
         llm: ChatModel | None,
         kinds: Sequence[str] | None,
@@ -75,13 +71,13 @@ class AsyncWorker:
             raise InvalidInputError(
                 f"concurrency is {concurrency}", hint="A worker does 1 or more."
             )
-        if concurrency > 1 and not database.is_pooled:
+        if concurrency > 1 and not core.work.transport.is_pooled:
             raise InvalidInputError(
                 f"one connection cannot serve {concurrency} jobs at the same time",
                 hint="Connect by a DSN or a pool.",
             )
-        self._memory = memory
-        self._database = database
+        self._core = core
+        self._database = core.work
         self._llm = llm
         self._kinds = None if kinds is None else {kinds} if isinstance(kinds, str) else set(kinds)
         self._lease = lease
@@ -239,7 +235,7 @@ class AsyncWorker:
         return jobs
 
     async def _claim_once(self, limit: int, flush: bool) -> list[Job]:
-        kinds = self._kinds_of(await self._memory.embedder())
+        kinds = self._kinds_of(await self._core.embedder())
         return await self._database.rows(
             Job,
             Call.of(
@@ -335,7 +331,7 @@ class AsyncWorker:
 
     async def _do(self, job: Job) -> Outcome:
         try:
-            with await self._memory._call_log.of_own(
+            with await self._core.call_log.of_own(
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
                 end = await self._work(job)
@@ -359,8 +355,8 @@ class AsyncWorker:
 
         An answer that is missing says that the same question is to be put in another way.
         """
-        embedder = await self._memory.embedder()
-        guard = self._memory._guard
+        embedder = await self._core.embedder()
+        guard = self._core.guard
         sealer = None if guard.wrapping is None else guard.sealer()
         asking = None if self._llm is None else Asking(self._llm)
         offer = _offer(embedder, asking, None, sealer is not None)

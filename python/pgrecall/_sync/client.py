@@ -1,39 +1,45 @@
 # Made from _async/client.py by `make generate`; change that file, not this.
-"""The client: the functions of the database as methods.
+"""The client: it makes the parts that share a core, and hands them to sessions and workers.
 
-Here it is made, opened and closed, and handed to what works with all of it: chat sessions and
-workers. The other methods stand by topic, each topic a module, whose class is over the one before
-it. The order is that of the folders of `functions/`:
+    transport      sends calls over a pool or a connection
+    guard          encrypts and decrypts texts of encrypted users
+    database       calls functions over both
+    core           the databases of one client, its embedder, ids of users
+    users … admin  one attribute of the client each; they know the core only
+    conversation   one session; contexts, transcript, turn and tools work on it
+    session        the session as callers have it
+    worker         works on the queue
 
-    base           the databases, the embedder, ids of users; how a method becomes a call
-    conversations  sessions and messages
-    memories       remember, ingest, edit, retract, …
-    retrieval      search, search_messages, search_sessions
-    encryption     seal_user, rewrap_user, rotate_user
-    privacy        forget, export, import, integrity
-    model_calls    the call log
-    operation      settings, models, jobs, health, metrics
+A module imports from those above it only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import cached_property, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 from uuid import UUID
 
 from psycopg import Connection
 
 from pgrecall._limits import Limits
-from pgrecall._loop import EndpointHabits
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sql import UNSET, Unset
-from pgrecall._sync.base import JSON, User
-from pgrecall._sync.database import Target
-from pgrecall._sync.operation import Operation
+from pgrecall._sql import JSON, UNSET, Unset, User
+from pgrecall._sync.admin import Admin
+from pgrecall._sync.contexts import Contexts
+from pgrecall._sync.conversation import Conversation
+from pgrecall._sync.core import Core
+from pgrecall._sync.endpoint import Endpoint
+from pgrecall._sync.memories import Memories
+from pgrecall._sync.privacy import Privacy
+from pgrecall._sync.retrieval import Retrieval
 from pgrecall._sync.session import ChatSession
+from pgrecall._sync.sessions import Sessions
+from pgrecall._sync.transport import Target
+from pgrecall._sync.users import Users
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._chat import ChatModel, ModelSettings
 from pgrecall.models._embedders import Embedder
@@ -43,12 +49,31 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
     from pgrecall._sync.worker import Worker
+    from pgrecall.calls._sync.calls import Calls
     from pgrecall.encryption import WrappingKeys
+    from pgrecall.encryption._sync.users import Encryption
 
 __all__ = ["AgentMemory"]
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
-class AgentMemory(Operation):
+
+def _of_memories(
+    method: Callable[Concatenate[Memories, Arguments], Result],
+) -> Callable[Concatenate[AgentMemory, Arguments], Result]:
+    """Return a method of the client that is one of its `memories`."""
+
+    @wraps(method)
+    def call(
+        memory: AgentMemory, /, *arguments: Arguments.args, **named: Arguments.kwargs
+    ) -> Result:
+        return method(memory.memories, *arguments, **named)
+
+    return call
+
+
+class AgentMemory:
     """Long-term memory for agents, in one database.
 
     Make it by `connect` or `embedded`; nothing is opened before the first call. Threads may share
@@ -57,40 +82,37 @@ class AgentMemory(Operation):
     of the function of the same purpose; its keyword arguments are those of the function, and what
     is left out has the default that the function has.
 
+    `search` and `remember` are those of `memories`.
+
     Attributes:
         limits: timeouts and pool sizes.
+        users: ids of users, and making them known.
+        sessions: sessions and messages, listed and searched.
+        memories: memories, listed, searched and changed.
+        privacy: erasure, export, import, and checks of integrity.
+        admin: settings, models, jobs, health and metrics.
+        encryption: keys of encrypted users.
+        calls: the call log.
     """
 
     def __init__(
         self,
-        write: Target,
+        core: Core,
         *,
-        history: Target | None = None,
-        memory: Target | None = None,
-        worker: Target | None = None,
-        embedder: Embedder | Literal[False] | None = None,
         llm: OpenAI | ModelSettings | None = None,
         reranker: Reranker | None = None,
-        limits: Limits | None = None,
-        wrapping_keys: WrappingKeys | None = None,
-        sealed: Literal["require"] | None = None,
         on_close: Callable[[], object] | None = None,
     ) -> None:
-        super().__init__(
-            write,
-            history=history,
-            memory=memory,
-            worker=worker,
-            embedder=embedder,
-            limits=limits,
-            wrapping_keys=wrapping_keys,
-            sealed=sealed,
-        )
-        self._llm = llm
-        self._reranker = reranker
-        self._chat_client: OpenAI | None = None
-        self._habits = EndpointHabits()  # of the endpoint of `send`
+        self._core = core
+        self._endpoint = Endpoint(llm)
+        self._retrieval = Retrieval(core, reranker)
         self._on_close = on_close
+        self.limits = core.limits
+        self.users = Users(core)
+        self.sessions = Sessions(core, self._retrieval)
+        self.memories = Memories(core, self.users, self._retrieval)
+        self.privacy = Privacy(core)
+        self.admin = Admin(core)
 
     @classmethod
     def connect(
@@ -127,18 +149,17 @@ class AgentMemory(Operation):
             sealed: "require" refuses to write for, or read, a user who is not sealed, whatever the
                 database says: who can change its rows can delete every sign of a key.
         """
-        return cls(
+        core = Core(
             dsn,
             history=history_dsn,
             memory=memory_dsn,
             worker=worker_dsn,
             embedder=embedder,
-            llm=llm,
-            reranker=reranker,
             limits=limits,
             wrapping_keys=wrapping_keys,
             sealed=sealed,
         )
+        return cls(core, llm=llm, reranker=reranker)
 
     @classmethod
     def embedded(
@@ -172,16 +193,14 @@ class AgentMemory(Operation):
         from pgrecall._setup import EmbeddedDatabase
 
         database = EmbeddedDatabase(path)
-        return cls(
+        core = Core(
             database.start,
             embedder=embedder,
-            llm=llm,
-            reranker=reranker,
             limits=limits,
             wrapping_keys=wrapping_keys,
             sealed=sealed,
-            on_close=database.stop,
         )
+        return cls(core, llm=llm, reranker=reranker, on_close=database.stop)
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -212,21 +231,8 @@ class AgentMemory(Operation):
         is a transaction of its own. `recall.user_id` is set to the user of the last call until the
         transaction ends.
         """
-        joined = type(self)(
-            connection,
-            embedder=self._given_embedder,
-            llm=self._llm,
-            reranker=self._reranker,
-            limits=self.limits,
-            wrapping_keys=self._guard.wrapping,
-            sealed=self._guard.required,
-        )
-        joined._info = self._info
-        joined._embedder = self._embedder
-        joined._is_embedder_known = self._is_embedder_known
-        joined._users = self._users
-        joined._log_owner = self._log_owner  # the log is written over the pool, and committed
-        return joined
+        core = self._core.joining(connection)
+        return type(self)(core, llm=self._endpoint.llm, reranker=self._retrieval.reranker)
 
     def open(self) -> None:
         """Connect, and check that the schema is there and the embedder fits it.
@@ -238,17 +244,11 @@ class AgentMemory(Operation):
             ConfigurationError: the schema is not installed, or its embedding model is another.
             InvalidEmbeddingError: the embedder's vectors are of another length.
         """
-        self.version()
-        if self._given_embedder:
-            self.embedder()
+        self._core.open()
 
     def close(self) -> None:
         """Send what waits in the background and close the pools that this object opened."""
-        self._home.enter()
-        self._background.drain()
-        for database in (self._write, self._history, self._memory, self._work):
-            database.close()
-        self._home.leave()
+        self._core.close()
         on_close, self._on_close = self._on_close, None
         if on_close is not None:
             SyncRuntime.in_thread(on_close)
@@ -269,7 +269,22 @@ class AgentMemory(Operation):
     ) -> None:
         self.close()
 
-    # What works with the whole of it
+    @cached_property
+    def encryption(self) -> Encryption:
+        """Keys of encrypted users; the first use loads `pgrecall.encryption`."""
+        from pgrecall.encryption._sync.users import Encryption
+
+        return Encryption(self._core)
+
+    @cached_property
+    def calls(self) -> Calls:
+        """The call log; the first use loads `pgrecall.calls`."""
+        from pgrecall.calls._sync.calls import Calls
+
+        return Calls(self._core)
+
+    search = _of_memories(Memories.search)
+    remember = _of_memories(Memories.remember)
 
     def session(
         self,
@@ -322,8 +337,9 @@ class AgentMemory(Operation):
                     f"extraction is {extraction}", hint="One of llm, verbatim, none."
                 )
             metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
-        return ChatSession(
-            self,
+        conversation = Conversation(
+            self._core,
+            self.users,
             user,
             session_id,
             {
@@ -341,20 +357,14 @@ class AgentMemory(Operation):
                 "metadata": metadata,
             },
         )
-
-    def _client_of_model(self) -> OpenAI:
-        """Return the client for `ChatSession.send`; made once."""
-        if self._chat_client is None:
-            if self._llm is None or isinstance(self._llm, ModelSettings):
-                import openai
-
-                from pgrecall.calls._sync.recording import RecordingClient
-
-                arguments = {} if self._llm is None else self._llm.client_arguments()
-                self._chat_client = openai.OpenAI(http_client=RecordingClient(), **arguments)
-            else:
-                self._chat_client = self._llm
-        return self._chat_client
+        return ChatSession(
+            self._core,
+            self.sessions,
+            self.memories,
+            self._endpoint,
+            conversation,
+            Contexts(self._core, self.memories, self._retrieval, conversation),
+        )
 
     def worker(
         self,
@@ -383,11 +393,10 @@ class AgentMemory(Operation):
         """
         from pgrecall._sync.worker import Worker
 
-        if llm is None and isinstance(self._llm, ModelSettings):
-            llm = self._llm
+        if llm is None and isinstance(self._endpoint.llm, ModelSettings):
+            llm = self._endpoint.llm
         return Worker(
-            self,
-            self._work,
+            self._core,
             llm=ChatModel(llm) if isinstance(llm, ModelSettings) else llm,
             kinds=kinds,
             name=name,

@@ -1,97 +1,32 @@
 # Made from _async/database.py by `make generate`; change that file, not this.
-"""Where calls go: a pool of connections, or one connection of the caller."""
+"""Calls of functions and their rows, encrypted and decrypted on the way."""
 
 from __future__ import annotations
 
-import logging
-import random
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
-import psycopg
-from psycopg import Connection
-from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
-from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
-
-from pgrecall._deadline import SyncDeadline
-from pgrecall._limits import Limits
-from pgrecall._runtime import SyncHome, SyncRuntime
-from pgrecall._sql import Call, register_vectors
+from pgrecall._sql import Call
 from pgrecall._sync.guard import Guard
-from pgrecall.errors import (
-    InterruptedCallError,
-    NotAllowedError,
-    is_lost,
-    raise_translated,
-)
+from pgrecall._sync.transport import Transport
+from pgrecall.errors import NotAllowedError
 from pgrecall.rows import maker
 
-__all__ = ["SyncDatabase", "Target"]
+__all__ = ["Database"]
 
-Target = str | ConnectionPool[Any] | Connection[Any] | Callable[[], str]
 Row = TypeVar("Row")
 
-logger = logging.getLogger("pgrecall")
 
-_REPEATS = (0.05, 0.5)  # seconds before a repeatable call is sent again
-
-# Local to the transaction: behind a pooler the connection is somebody else's a moment later.
-_FRAME = b"""
-select set_config('recall.user_id', %s, true),
-       set_config('statement_timeout', %s, true),
-       set_config('idle_in_transaction_session_timeout', %s, true),
-       set_config('recall.user_key', %s, true)
-"""
-_FRAME_OF_CALLER = b"""
-select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true)
-"""
-
-# The backend's own process number, and halfvec as the tables have it: the extension may live in a
-# schema that is on nobody's path.
-_ABOUT = b"""
-select pg_catalog.pg_backend_pid(), t.oid, t.typarray
-  from (select pg_catalog.to_regclass('recall.memory_embedding')) as r (table_id)
-  left join pg_catalog.pg_attribute as a on a.attrelid = r.table_id and a.attname = 'embedding'
-  left join pg_catalog.pg_type as t on t.oid = a.atttypid
-"""
-
-_TRANSACTION_SECONDS = 7200.0  # of a transaction of several calls, the long ones included
-
-
-class SyncDatabase:
-    """Sends calls, each in a transaction that carries the user's identity and the timeouts.
-
-    Args:
-        target: a DSN, for a pool of its own, opened at the first call; a function that returns
-            one; a pool, which stays the caller's; or a connection: its open transaction is joined
-            and never ended, without one each call has its own.
-        limits: timeouts and pool sizes.
-        home: the event loop that several databases share.
+class Database:
+    """Calls functions over a transport; the texts of encrypted users pass a guard.
 
     Attributes:
-        guard: encrypts and decrypts the texts of encrypted users.
+        transport: sends calls as they are.
     """
 
-    guard: Guard | None = None
-
-    def __init__(self, target: Target, limits: Limits, home: SyncHome | None = None) -> None:
-        self._target = target
-        self._limits = limits
-        self._home = home or SyncHome()
-        self._lock = SyncRuntime.lock()
-        self._own_pool: ConnectionPool[Connection[Any]] | None = None
-        self._known: WeakKeyDictionary[Connection[Any], bool] = WeakKeyDictionary()
-        self._drained_at = 0.0
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether calls may be sent at the same time: not over one connection of the caller."""
-        return not isinstance(self._target, Connection)
+    def __init__(self, transport: Transport, guard: Guard) -> None:
+        self.transport = transport
+        self._guard = guard
 
     def rows(
         self,
@@ -121,36 +56,8 @@ class SyncDatabase:
 
     def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:
         """Return the rows of a query that is no function of ours, as tuples."""
-        _, values = self._fetch(Call("", text, parameters or {}), None, True)
+        _, values = self.transport.send(Call("", text, parameters or {}), None, True)
         return values
-
-    @contextmanager
-    def transaction(self) -> Iterator[SyncDatabase]:
-        """Give a database whose calls are one transaction, committed at the end."""
-        self._home.enter()
-        if isinstance(self._target, Connection):
-            with self._target.transaction():
-                yield self
-            return
-        deadline = SyncDeadline(_TRANSACTION_SECONDS)
-        pool = self._pool()
-        try:
-            with (
-                pool.connection() as connection,
-                deadline.over(connection),
-                connection.transaction(),
-            ):
-                yield SyncDatabase(connection, self._limits, self._home)
-        except psycopg.Error as error:
-            raise_translated(error)
-
-    def close(self) -> None:
-        """Close the pool, if it is our own."""
-        self._home.enter()
-        pool, self._own_pool = self._own_pool, None
-        if pool is not None:
-            pool.close()
-        self._lock = SyncRuntime.lock()
 
     def _fetch(
         self,
@@ -160,12 +67,12 @@ class SyncDatabase:
         timeout: float | None = None,
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Send it, encrypted and decrypted for an encrypted user."""
-        guard = self.guard
-        if guard is None or user_id is None:
-            return self.send(call, user_id, repeatable, timeout)
+        guard, send = self._guard, self.transport.send
+        if user_id is None:
+            return send(call, user_id, repeatable, timeout)
         sealed = guard.sealed(call, user_id)
         try:
-            columns, rows = self.send(sealed, user_id, repeatable, timeout)
+            columns, rows = send(sealed, user_id, repeatable, timeout)
         except NotAllowedError:
             # sealed, or its keys replaced, by somebody else since we asked
             if guard.wrapping is None or not guard.forget(user_id):
@@ -173,180 +80,5 @@ class SyncDatabase:
             sealed = guard.sealed(call, user_id)
             if sealed is call:
                 raise
-            columns, rows = self.send(sealed, user_id, repeatable, timeout)
+            columns, rows = send(sealed, user_id, repeatable, timeout)
         return columns, guard.opened(call, columns, rows, user_id)
-
-    def send(
-        self,
-        call: Call,
-        user_id: UUID | None,
-        repeatable: bool,
-        timeout: float | None = None,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send a call as it is; return its columns and rows.
-
-        Raises:
-            CallTimeoutError: it took too long for the server, or for `Limits`.
-            ConnectionLostError: the server is away; a repeatable call was sent again before.
-        """
-        self._home.enter()
-        frame = self._frame(call, user_id, timeout)
-        deadline = SyncDeadline(
-            self._limits.deadline(self._limits.statement_timeout if timeout is None else timeout)
-        )
-        pauses = list(_REPEATS) if repeatable and self.is_pooled else []
-        while True:
-            began = time.monotonic()
-            try:
-                if isinstance(self._target, Connection):
-                    return self._joined(self._target, call, frame, deadline)
-                return self._pooled(self._pool(), call, frame, deadline)
-            except psycopg.Error as error:
-                if not pauses or not _may_pass(error):
-                    raise_translated(error)
-                logger.info("recall.%s is sent again after: %s", call.function, error)
-                SyncRuntime.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311
-                if is_lost(error):
-                    self._drain(began)
-
-    def _drain(self, began: float) -> None:
-        """Let the pool open its connections anew: the others may have been lost with this one.
-
-        Not checked one by one, since a check of one that does not answer would wait for ever; and
-        once for all who lost theirs at the same time.
-        """
-        if began > self._drained_at:
-            self._drained_at = time.monotonic()
-            (self._pool()).drain()
-
-    def _pooled(
-        self,
-        pool: ConnectionPool[Any],
-        call: Call,
-        frame: tuple[str, ...],
-        deadline: SyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send it in a transaction of its own."""
-        with (
-            pool.connection(deadline.left(pool.timeout)) as connection,
-            deadline.over(connection),
-        ):
-            is_known = connection in self._known
-            is_behind_pooler = self._is_behind_pooler(connection)
-            if not is_known:
-                connection.commit()
-            cursor = connection.cursor(row_factory=tuple_row)
-            if is_behind_pooler:
-                with connection.transaction():
-                    connection.execute(_FRAME, frame, prepare=False)
-                    cursor.execute(call.text, call.parameters, prepare=False)
-            else:
-                # What stands in one pipeline is one transaction. With autocommit a call is one
-                # round trip instead of four, 12 % of an append on the loopback interface; in a
-                # pool of the caller the commit is another, since an error ends the pipeline.
-                with connection.pipeline():
-                    connection.execute(_FRAME, frame)
-                    cursor.execute(call.text, call.parameters)
-                if not connection.autocommit:
-                    connection.commit()
-            return _columns(cursor), cursor.fetchall()
-
-    def _joined(
-        self,
-        connection: Connection[Any],
-        call: Call,
-        frame: tuple[str, ...],
-        deadline: SyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Send it within the caller's transaction, under a savepoint of its own."""
-        with deadline.over(connection):
-            prepare = False if self._is_behind_pooler(connection) else None
-            is_idle = connection.info.transaction_status == TransactionStatus.IDLE
-            if is_idle and not connection.autocommit:
-                connection.execute(b"select")  # begins the transaction that is the caller's
-            with connection.transaction():
-                if is_idle:
-                    connection.execute(_FRAME, frame, prepare=prepare)
-                else:
-                    identity = (frame[0], frame[-1])
-                    connection.execute(_FRAME_OF_CALLER, identity, prepare=prepare)
-                cursor = connection.cursor(row_factory=tuple_row)
-                cursor.execute(call.text, call.parameters, prepare=prepare)
-                return _columns(cursor), cursor.fetchall()
-
-    def _frame(self, call: Call, user_id: UUID | None, timeout: float | None) -> tuple[str, ...]:
-        seconds = self._limits.statement_timeout if timeout is None else timeout
-        return (
-            "" if user_id is None else str(user_id),
-            f"{round(seconds * 1000)}ms",
-            f"{round(self._limits.idle_timeout * 1000)}ms",
-            call.keys,
-        )
-
-    def _is_behind_pooler(self, connection: Connection[Any]) -> bool:
-        """Return whether a connection leads through a pooler; ask a new one, and teach it halfvec.
-
-        Through a transaction pooler neither pipelines nor prepared statements are safe: PgBouncer
-        1.24 leaves clients of pipelines waiting for ever. A pooler makes up the process number and
-        key that cancel a query, since the backend changes; so the number differs from the
-        backend's own. In session mode it does, too, which costs the pipeline only.
-        """
-        is_pooled = self._known.get(connection)
-        if is_pooled is None:
-            cursor = connection.cursor(row_factory=tuple_row)
-            found = (cursor.execute(_ABOUT, prepare=False)).fetchone()
-            pid, oid, array_oid = found or (None, None, None)
-            is_pooled = self._limits.pooler
-            if is_pooled is None:
-                is_pooled = pid != connection.info.backend_pid
-            if oid is not None:  # else the call itself will say that the schema is missing
-                register_vectors(connection, oid, array_oid)
-                self._known[connection] = is_pooled
-        return is_pooled
-
-    def _pool(self) -> ConnectionPool[Any]:
-        if isinstance(self._target, ConnectionPool):
-            return self._target
-        if self._own_pool is not None:
-            return self._own_pool
-        with self._lock:
-            if self._own_pool is None:
-                dsn = self._dsn()
-                # one connection first: its error says what is wrong, a pool's only that it waited
-                try:
-                    with Connection.connect(dsn, **self._limits.connection(dsn)):
-                        pass
-                except psycopg.Error as error:
-                    raise_translated(error)
-                pool = ConnectionPool(
-                    dsn,
-                    min_size=self._limits.min_connections,
-                    max_size=self._limits.max_connections,
-                    timeout=self._limits.connect_timeout,
-                    kwargs={**self._limits.connection(dsn), "autocommit": True},
-                    open=False,
-                    name="pgrecall",
-                )
-                pool.open()
-                self._own_pool = pool
-            return self._own_pool
-
-    def _dsn(self) -> str:
-        if isinstance(self._target, str):
-            return self._target
-        if isinstance(self._target, Connection) or not callable(self._target):
-            raise TypeError(f"a {type(self._target).__name__} is no DSN, pool or connection")
-        return SyncRuntime.in_thread(self._target)
-
-
-def _columns(cursor: Any) -> list[str]:
-    return [column.name for column in cursor.description or ()]
-
-
-def _may_pass(error: psycopg.Error) -> bool:
-    """Return whether the same call may succeed when it is sent again."""
-    if isinstance(error, (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)):
-        return True
-    if isinstance(error, (InterruptedCallError, PoolTimeout, TooManyRequests)):
-        return False
-    return is_lost(error)

@@ -12,7 +12,7 @@ from pgrecall._ciphertext import has_sealed, refuse_ciphertext
 from pgrecall._sql import Call
 
 if TYPE_CHECKING:
-    from pgrecall._sync.database import SyncDatabase
+    from pgrecall._sync.transport import Transport
     from pgrecall.encryption import WrappingKeys
     from pgrecall.encryption._sealed import Sealing
     from pgrecall.encryption._sync.sealer import SyncSealer
@@ -29,7 +29,7 @@ class Guard:
     them, or when an answer holds a ciphertext, `pgrecall.encryption` decides.
 
     Args:
-        database: where the wrapped keys are.
+        transport: leads to the wrapped keys.
         wrapping: unwraps them; None for a driver that cannot read encrypted users.
         required: "require" refuses every user without data keys.
 
@@ -40,11 +40,11 @@ class Guard:
 
     def __init__(
         self,
-        database: SyncDatabase,
+        transport: Transport,
         wrapping: WrappingKeys | None,
         required: Literal["require"] | None,
     ) -> None:
-        self._database = database
+        self._transport = transport
         self._sealer: SyncSealer | None = None
         self.wrapping = wrapping
         self.required = required
@@ -57,7 +57,7 @@ class Guard:
             if self._sealer is None:
                 from pgrecall.encryption._sync.sealer import SyncSealer
 
-                self._sealer = SyncSealer(self._database, self.wrapping, self.required)
+                self._sealer = SyncSealer(self._transport, self.wrapping, self.required)
             return self._sealer
 
     def sealing(self, user_id: UUID) -> Sealing | None:

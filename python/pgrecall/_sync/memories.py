@@ -1,19 +1,23 @@
 # Made from _async/memories.py by `make generate`; change that file, not this.
-"""Memories: written, read, corrected and confirmed."""
+"""`AgentMemory.memories`: memories are searched, written, read, corrected and confirmed."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pgrecall._sql import UNSET, Call, Unset, Vector, to_halfvec
-from pgrecall._sync.base import JSON, User
-from pgrecall._sync.conversations import Conversations
+from pgrecall._sql import JSON, UNSET, Call, Unset, User, Vector, to_halfvec
+from pgrecall._sync.core import Core
+from pgrecall._sync.retrieval import Retrieval, with_dates
+from pgrecall._sync.users import Users
 from pgrecall.errors import InvalidInputError
-from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered
+from pgrecall.models._embedders import Embedder
+from pgrecall.models._rerankers import RERANKED, Reranker, at_least, first
+from pgrecall.rows import Dispute, Memory, MemoryEvent, Message, Remembered, SearchHit
 
 __all__ = ["Memories"]
 
@@ -22,8 +26,54 @@ _PROVING_MESSAGES = 200  # of an encrypted user's session, which are decrypted
 _UNTRUSTED = ("tool_output", "system_inferred")
 
 
-class Memories(Conversations):
-    """The methods on memories."""
+class Memories:
+    """Memories of users."""
+
+    def __init__(self, core: Core, users: Users, retrieval: Retrieval) -> None:
+        self._core = core
+        self._users = users
+        self._retrieval = retrieval
+
+    def search(
+        self,
+        user: User,
+        query: str | None = None,
+        *,
+        embedding: Vector | Unset | None = UNSET,
+        limit: int | Unset = UNSET,
+        filter: JSON | Unset = UNSET,  # noqa: A002
+        as_of: datetime | Unset = UNSET,
+        asked_at: datetime | None = None,
+        dates: bool = True,
+        reranker: Reranker | Unset | None = UNSET,
+    ) -> builtins.list[SearchHit]:
+        """Return the memories that answer a query, best first.
+
+        Args:
+            user: whose.
+            query: words, or a question; None gives the most important and recent.
+            embedding: the query's vector; None searches by words, left out it is made here.
+            limit: how many at most.
+            filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source,
+                source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
+                valid_at, min_similarity, min_match, include_ended, stale.
+            as_of: search what was known then.
+            asked_at: when the query was asked, for "last week" and its like; None is `as_of`, or
+                now. Days are those of the user's setting time_zone (encrypted users: UTC).
+            dates: whether such words in the query favor what was observed in that time; with a
+                filter by time they never do.
+            reranker: another one than the client's; None for none.
+
+        Raises:
+            InvalidInputError: an unknown key of the filter, a negative limit.
+        """
+        given = with_dates(filter, asked_at, dates)
+        chosen = self._retrieval.chosen(reranker) if query else None
+        wanted = limit if chosen is None else at_least(limit, RERANKED)
+        hits = self._retrieval.found(user, query, embedding, wanted, given, as_of)
+        if chosen is None:
+            return hits
+        return first(self._retrieval.reranked(query, hits, chosen) or hits, limit)
 
     def remember(
         self,
@@ -97,12 +147,12 @@ class Memories(Conversations):
                 embeddings=UNSET if embedding is UNSET else [embedding],
             )
             return replace(stored[0], is_proven=True)
-        rows = self._change(
+        rows = self._core.change(
             Remembered,
             user,
             "remember",
             **fields,
-            embedding=self._vector(user, content, embedding),
+            embedding=self._core.vector(user, content, embedding),
             session_id=session_id,
             user_words=user_words,
             current_message=current_message,
@@ -116,7 +166,7 @@ class Memories(Conversations):
         *,
         session_id: UUID | None = None,
         embeddings: Sequence[Vector | None] | Unset | None = UNSET,
-    ) -> list[Remembered]:
+    ) -> builtins.list[Remembered]:
         """Remember many sentences of one user in one transaction; the results are in their order.
 
         Args:
@@ -129,14 +179,14 @@ class Memories(Conversations):
         Raises:
             InvalidInputError: the message names the candidate and the field; nothing is stored.
         """
-        given: list[Any] = list(candidates)
-        if embeddings is UNSET and given and self._has_vectors(user):
+        given: builtins.list[Any] = builtins.list(candidates)
+        if embeddings is UNSET and given and self._core.has_vectors(user):
             texts = [isinstance(one, Mapping) and one.get("content") for one in given]
             if all(isinstance(text, str) for text in texts):  # else the database says which is not
-                embeddings = self._embedded(user, [str(text) for text in texts])
+                embeddings = self._core.embedded(user, [str(text) for text in texts])
         if embeddings is None or not given:
             embeddings = UNSET
-        return self._change(
+        return self._core.change(
             Remembered,
             user,
             "ingest_memories",
@@ -157,7 +207,7 @@ class Memories(Conversations):
             user: whose they all are.
         """
         outcomes: dict[str, int] = {}
-        waiting: dict[User, list[JSON]] = {}
+        waiting: dict[User, builtins.list[JSON]] = {}
         for count, memory in enumerate(memories):
             if not isinstance(memory, Mapping):
                 raise InvalidInputError(f"memories[{count}] is no object")
@@ -175,12 +225,14 @@ class Memories(Conversations):
             self._import(owner, candidates, outcomes)
         return outcomes
 
-    def _import(self, user: User, candidates: list[JSON], outcomes: dict[str, int]) -> None:
-        self.ensure_user(user)
+    def _import(
+        self, user: User, candidates: builtins.list[JSON], outcomes: dict[str, int]
+    ) -> None:
+        self._users.ensure(user)
         for remembered in self.ingest(user, candidates):
             outcomes[remembered.outcome] = outcomes.get(remembered.outcome, 0) + 1
 
-    def memories(
+    def list(
         self,
         user: User,
         *,
@@ -188,7 +240,7 @@ class Memories(Conversations):
         as_of: datetime | Unset = UNSET,
         limit: int | Unset = UNSET,
         after_id: UUID | Unset = UNSET,
-    ) -> list[Memory]:
+    ) -> builtins.list[Memory]:
         """Return the user's memories; a page goes on after `after_id`.
 
         Args:
@@ -198,14 +250,27 @@ class Memories(Conversations):
             limit: how many at most.
             after_id: the last memory of the page before.
         """
-        return self._read_memory(
+        return self._core.read_memory(
             Memory, user, "get_memories", filter=filter, as_of=as_of, limit=limit, after_id=after_id
         )
 
-    def get_memory(self, user: User, memory_id: UUID) -> Memory | None:
+    def get(self, user: User, memory_id: UUID) -> Memory | None:
         """Return a memory, current or ended; None when the user has no such one."""
-        rows = self._read_memory(Memory, user, "get_memory", memory_id=memory_id)
+        rows = self._core.read_memory(Memory, user, "get_memory", memory_id=memory_id)
         return rows[0] if rows else None
+
+    def embedder(self) -> Embedder | None:
+        """Return what makes vectors, None when there is none; made once.
+
+        Raises:
+            ConfigurationError: the model needs a key, or is not the database's.
+            InvalidEmbeddingError: its vectors are of another length than the database's.
+        """
+        return self._core.embedder()
+
+    def embed(self, texts: Sequence[str]) -> builtins.list[builtins.list[float]] | None:
+        """Return one vector per text, or None when there is no embedder."""
+        return self._core.embed(texts)
 
     def edit(
         self,
@@ -230,10 +295,10 @@ class Memories(Conversations):
             InvalidInputError: it has ended, and nothing took its place.
         """
         fields = {} if changes is UNSET else dict(changes)
-        vector = self._vector(user, content, embedding)
+        vector = self._core.vector(user, content, embedding)
         if vector is not UNSET:
             fields["embedding"] = to_halfvec(vector)
-        found: UUID = self._change_value(
+        found: UUID = self._core.change_value(
             user,
             "supersede_memory",
             memory_id=memory_id,
@@ -244,16 +309,18 @@ class Memories(Conversations):
 
     def retract(self, user: User, memory_id: UUID, *, reason: str | Unset | None = UNSET) -> bool:
         """End a memory; it stays readable. Return False when it was not active."""
-        return bool(self._change_value(user, "retract_memory", memory_id=memory_id, reason=reason))
+        return bool(
+            self._core.change_value(user, "retract_memory", memory_id=memory_id, reason=reason)
+        )
 
     def restore(self, user: User, memory_id: UUID) -> UUID:
         """Undo a merge, a retraction or an expiry: return the id of a new, active row."""
-        found: UUID = self._change_value(user, "restore_memory", memory_id=memory_id)
+        found: UUID = self._core.change_value(user, "restore_memory", memory_id=memory_id)
         return found
 
     def validate(self, user: User, memory_id: UUID) -> bool:
         """Confirm a memory, as a person does. Return False when it was not active."""
-        return bool(self._change_value(user, "validate_memory", memory_id=memory_id))
+        return bool(self._core.change_value(user, "validate_memory", memory_id=memory_id))
 
     def achieve(self, user: User, memory_id: UUID) -> bool:
         """Mark a goal as achieved: it stays, with little importance. False: it was not active.
@@ -261,21 +328,21 @@ class Memories(Conversations):
         Raises:
             InvalidInputError: it is no goal.
         """
-        return bool(self._change_value(user, "achieve_goal", memory_id=memory_id))
+        return bool(self._core.change_value(user, "achieve_goal", memory_id=memory_id))
 
     def reinforce(self, user: User, memory_id: UUID, *, useful: bool) -> bool:
         """Say whether a memory helped: importance and confidence move. False: it was not active."""
         return bool(
-            self._change_value(user, "reinforce_memory", memory_id=memory_id, useful=useful)
+            self._core.change_value(user, "reinforce_memory", memory_id=memory_id, useful=useful)
         )
 
-    def memories_to_review(self, user: User) -> list[Memory]:
+    def to_review(self, user: User) -> builtins.list[Memory]:
         """Return the memories that should be asked about again."""
-        return self._read_memory(Memory, user, "memories_to_review")
+        return self._core.read_memory(Memory, user, "memories_to_review")
 
-    def disputes(self, user: User) -> list[Dispute]:
+    def disputes(self, user: User) -> builtins.list[Dispute]:
         """Return what was inferred against the user's own word, and waits for a decision."""
-        return self._read_memory(Dispute, user, "list_disputes")
+        return self._core.read_memory(Dispute, user, "list_disputes")
 
     def dispute(
         self,
@@ -307,8 +374,8 @@ class Memories(Conversations):
             NotFoundError: the user has no such memory or session.
         """
         content: str | Unset = UNSET
-        if self._sealing(user) is not None:
-            target = self.get_memory(user, memory_id)
+        if self._core.sealing(user) is not None:
+            target = self.get(user, memory_id)
             content = UNSET if target is None else f"Forget: {target.content}"
             if target is not None and target.is_active and target.provenance not in _UNTRUSTED:
                 verdict, _ = self._proof(
@@ -316,7 +383,7 @@ class Memories(Conversations):
                 )
                 if verdict == "denies" and self.retract(user, memory_id, reason=reason):
                     return Remembered(memory_id=memory_id, outcome="retracted")
-        [found] = self._change(
+        [found] = self._core.change(
             Remembered,
             user,
             "dispute_memory",
@@ -336,13 +403,15 @@ class Memories(Conversations):
         content: str,
         words: str | Unset | None,
         current_message: str | Unset | None,
-    ) -> tuple[str | None, list[UUID]]:
+    ) -> tuple[str | None, builtins.list[UUID]]:
         """Return what an encrypted user's words prove of a text, and the message that has them."""
-        if not words or words is UNSET or session_id is UNSET or not self._sealing(user):
+        if not words or words is UNSET or session_id is UNSET or not self._core.sealing(user):
             return None, []
         from pgrecall.encryption._statements import prove
 
-        messages = self.messages(user, session_id, limit=_PROVING_MESSAGES)
+        messages = self._core.read_history(
+            Message, user, "get_messages", session_id=session_id, limit=_PROVING_MESSAGES
+        )
         current = current_message if isinstance(current_message, str) else None
         return prove(words, content, current, messages)
 
@@ -351,24 +420,24 @@ class Memories(Conversations):
 
         None stands where a dispute that asks to forget was accepted.
         """
-        found: UUID | None = self._change_value(
+        found: UUID | None = self._core.change_value(
             user, "resolve_dispute", memory_id=memory_id, accept=accept
         )
         return found
 
-    def chain(self, user: User, memory_id: UUID) -> list[Memory]:
+    def chain(self, user: User, memory_id: UUID) -> builtins.list[Memory]:
         """Return every version of a memory, oldest first."""
-        return self._read_memory(Memory, user, "memory_chain", memory_id=memory_id)
+        return self._core.read_memory(Memory, user, "memory_chain", memory_id=memory_id)
 
-    def history(self, user: User, memory_id: UUID) -> list[MemoryEvent]:
+    def history(self, user: User, memory_id: UUID) -> builtins.list[MemoryEvent]:
         """Return what happened to a memory, oldest first."""
-        return self._read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
+        return self._core.read_memory(MemoryEvent, user, "memory_history", memory_id=memory_id)
 
     def profile(self, user: User) -> dict[str, Any]:
         """Return the structured half of what is known: slot → content, since, confidence."""
-        user_id = self.user_id(user)
+        user_id = self._core.user_id(user)
         return (
-            self._memory.value(
+            self._core.memory.value(
                 Call.of("get_profile", user_id=user_id), user_id=user_id, repeatable=True
             )
             or {}
@@ -391,7 +460,7 @@ class Memories(Conversations):
             efficiency: how well the context used the budget of its memories, for `metrics`.
         """
         return int(
-            self._change_value(
+            self._core.change_value(
                 user,
                 "record_access",
                 memory_ids=memory_ids,

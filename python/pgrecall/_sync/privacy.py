@@ -1,30 +1,32 @@
 # Made from _async/privacy.py by `make generate`; change that file, not this.
-"""Privacy: a user's data is deleted, exported and imported, and its integrity verified."""
+"""`AgentMemory.privacy`: data of a user are erased, exported, imported and verified."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from pgrecall._sql import UNSET, Call, Unset
-from pgrecall._sync.base import JSON, LONG_TIMEOUT, User
-from pgrecall._sync.encryption import Encryption
+from pgrecall._sql import JSON, UNSET, Call, Unset, User
+from pgrecall._sync.core import LONG_TIMEOUT, Core
 from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
 
 __all__ = ["Privacy"]
 
 
-class Privacy(Encryption):
-    """The methods on everything of a user."""
+class Privacy:
+    """Everything of a user."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
 
     def forget_user(self, user: User) -> dict[str, Any]:
         """Delete everything of a user for good; return the receipt, to be kept elsewhere.
 
         It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
         """
-        receipt: dict[str, Any] = self._long_call(self._write, user, "forget_user")
-        self._guard.forget(self.user_id(user))
+        receipt: dict[str, Any] = self._core.long_call(user, "forget_user")
+        self._core.guard.forget(self._core.user_id(user))
         return receipt
 
     def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
@@ -33,7 +35,7 @@ class Privacy(Encryption):
         Returns:
             The rows deleted, by table.
         """
-        done = self._long_call(self._write, user, "forget_session", session_id=session_id)
+        done = self._core.long_call(user, "forget_session", session_id=session_id)
         counts: dict[str, int] = done["counts"]
         return counts
 
@@ -45,7 +47,7 @@ class Privacy(Encryption):
         Returns:
             The rows deleted, by table.
         """
-        done = self._long_call(self._write, user, "forget_memory", memory_id=memory_id)
+        done = self._core.long_call(user, "forget_memory", memory_id=memory_id)
         counts: dict[str, int] = done["counts"]
         return counts
 
@@ -62,15 +64,17 @@ class Privacy(Encryption):
             NotFoundError: nobody knows this user.
             ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
         """
-        user_id = self.user_id(user)
+        user_id = self._core.user_id(user)
         call = Call.of("export_user", user_id=user_id)
-        _, rows = self._history.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+        _, rows = self._core.history.transport.send(
+            call, user_id, repeatable=False, timeout=LONG_TIMEOUT
+        )
         document: dict[str, Any] = rows[0][0]
         if sealed:
-            if self._guard.required:
-                self._guard.sealing(user_id)
+            if self._core.guard.required:
+                self._core.guard.sealing(user_id)
             return document
-        opened = self._guard.opened(call, ["export_user"], rows, user_id)
+        opened = self._core.guard.opened(call, ["export_user"], rows, user_id)
         if not document["tables"].get("user_keys"):
             return document
         document = {**opened[0][0], "is_opened": True}
@@ -96,16 +100,16 @@ class Privacy(Encryption):
             raise InvalidInputError(
                 "the document names no user_id", hint="It is what export_user has returned."
             )
-        if self._guard.required and not (document.get("tables") or {}).get("user_keys"):
+        if self._core.guard.required and not (document.get("tables") or {}).get("user_keys"):
             raise NotAllowedError(
                 "the document is of a user without keys, and this driver requires sealed users",
                 hint="Take export_user(…, sealed=True) of a sealed user.",
             )
-        user_id = self.user_id(str(document["user_id"]))
-        counts: dict[str, int] = self._long_call(
-            self._write, user_id, "import_user", document=document, allow_weaker=allow_weaker
+        user_id = self._core.user_id(str(document["user_id"]))
+        counts: dict[str, int] = self._core.long_call(
+            user_id, "import_user", document=document, allow_weaker=allow_weaker
         )
-        self._guard.forget(user_id)  # it may have come with the document
+        self._core.guard.forget(user_id)  # it may have come with the document
         return counts
 
     def verify_integrity(self, user: User, *, head: JSON | None = None) -> list[IntegrityFinding]:
@@ -120,12 +124,12 @@ class Privacy(Encryption):
             NotFoundError: nobody knows this user.
             InvalidInputError: `head` is none of this user.
         """
-        return self._read_memory(IntegrityFinding, user, "verify_integrity", head=head)
+        return self._core.read_memory(IntegrityFinding, user, "verify_integrity", head=head)
 
     def export_head(self, user: User) -> dict[str, Any]:
         """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
-        user_id = self.user_id(user)
-        head: dict[str, Any] = self._memory.value(
+        user_id = self._core.user_id(user)
+        head: dict[str, Any] = self._core.memory.value(
             Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
         )
         return head

@@ -4,34 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID
 
-from pgrecall._messages import (
-    content_text,
-    continued,
-    normalize,
-    shorten_task,
-    tool_tokens,
-    with_tokens,
-)
-from pgrecall._names import new_uuid, session_uuid
-from pgrecall._runtime import SyncRuntime
 from pgrecall._sql import UNSET, Call, Unset, Vector
+from pgrecall._sync.contexts import Contexts
+from pgrecall._sync.conversation import Conversation
+from pgrecall._sync.core import Core
+from pgrecall._sync.endpoint import Endpoint
+from pgrecall._sync.memories import Memories
+from pgrecall._sync.sessions import Sessions
 from pgrecall._sync.tools import MemoryTools
+from pgrecall._sync.transcript import Transcript
 from pgrecall._sync.turn import Functions, ReplyStream, Turn
-from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.models._rerankers import least_match
 from pgrecall.models._tokens import count_text_tokens, encoding_name
 from pgrecall.rows import (
     Appended,
     CompiledContext,
     ExplainedMemory,
     Message,
-    NewMessage,
     Remembered,
     SearchHit,
     Session,
@@ -44,9 +37,6 @@ if TYPE_CHECKING:
         ChatCompletionToolUnionParam,
     )
 
-    from pgrecall._sync.base import User
-    from pgrecall._sync.client import AgentMemory
-    from pgrecall._sync.database import SyncDatabase
     from pgrecall.calls._capture import Level, Recording
     from pgrecall.models._rerankers import Reranker
 
@@ -61,30 +51,24 @@ class ChatSession:
     """One conversation of a user; made by `AgentMemory.session`.
 
     Leaving its `with` block closes nothing but this object; `close` closes the conversation.
-
-    Attributes:
-        last_context: the whole of what the last `context` compiled: budget, memories used, ….
     """
 
     def __init__(
         self,
-        memory: AgentMemory,
-        user: User,
-        session_id: User | None,
-        arguments: dict[str, Any],
+        core: Core,
+        sessions: Sessions,
+        memories: Memories,
+        endpoint: Endpoint,
+        conversation: Conversation,
+        contexts: Contexts,
     ) -> None:
-        self._memory = memory
-        self._user = user
-        self._wanted = session_id
-        self._arguments = arguments
-        self._lock = SyncRuntime.lock()
-        self._sync_lock = SyncRuntime.lock()
-        self._session: Session | None = None
-        self._user_id: UUID | None = None
-        self.last_context: CompiledContext | None = None
-        self._contexts = 0
-        self._is_sealed = False
-        self._last_asked = ""  # what the user said in the turn at hand, not stored yet
+        self._core = core
+        self._sessions = sessions
+        self._memories = memories
+        self._endpoint = endpoint
+        self._conversation = conversation
+        self._contexts = contexts
+        self._transcript = Transcript(core, conversation)
 
     def open(self) -> Session:
         """Open the conversation, or find the one that exists, and return what is known of it.
@@ -93,51 +77,7 @@ class ChatSession:
             NotFoundError: without a model, a session that does not exist; an unknown parent.
             InvalidInputError: a value out of range.
         """
-        with self._lock:
-            if self._session is None:
-                self._session = self._open()
-            return self._session
-
-    def _open(self) -> Session:
-        arguments = dict(self._arguments)
-        is_reading = arguments["model_id"] is UNSET
-        if is_reading or isinstance(self._user, UUID):
-            user_id = self._memory.user_id(self._user)
-        else:
-            user_id = self._memory.ensure_user(self._user)
-        self._user_id = user_id
-        session_id = None if self._wanted is None else session_uuid(user_id, self._wanted)
-        if is_reading:
-            if session_id is None:
-                raise InvalidInputError("a new session needs a model")
-        else:
-            named = session_id is not None and str(session_id) != str(self._wanted)
-            if named and arguments["title"] is UNSET:
-                arguments["title"] = str(self._wanted)
-            # made here, so that opening may be sent again after a lost connection
-            arguments["session_id"] = session_id or new_uuid()
-            prompt, model = arguments["system_prompt"], arguments["model_id"]
-            if prompt is not UNSET and encoding_name(model) is not None:
-                arguments["system_prompt_tokens"] = count_text_tokens(prompt, model)
-            session_id = self._database.value(
-                Call.of("open_session", user_id=user_id, **arguments),
-                user_id=user_id,
-                repeatable=True,
-            )
-        return self._read(session_id)
-
-    def _read(self, session_id: Any) -> Session:
-        rows = self._database.rows(
-            Session,
-            Call.of("get_session", user_id=self._user_id, session_id=session_id),
-            user_id=self._user_id,
-            repeatable=True,
-        )
-        if not rows:
-            raise NotFoundError(
-                f"this user has no session {self._wanted}", hint="Name a model to open it."
-            )
-        return rows[0]
+        return self._conversation.open()
 
     def __enter__(self) -> Self:
         self.open()
@@ -156,28 +96,22 @@ class ChatSession:
     @property
     def info(self) -> Session:
         """The session's row as it was opened, or last refreshed."""
-        if self._session is None:
-            raise InvalidInputError(
-                "the session is not open yet", hint="Use it in a with block, or call open()."
-            )
-        return self._session
+        return self._conversation.info
 
     @property
     def session_id(self) -> UUID:
         """The session's id."""
-        return self.info.session_id
+        return self._conversation.session_id
 
     @property
     def user_id(self) -> UUID:
         """The user's id."""
-        if self._user_id is None:
-            raise InvalidInputError("the session is not open yet")
-        return self._user_id
+        return self._conversation.user_id
 
     @property
     def model(self) -> str:
         """The chat model."""
-        return self.info.model_id
+        return self._conversation.model
 
     @property
     def params(self) -> dict[str, Any]:
@@ -185,19 +119,16 @@ class ChatSession:
 
         model, temperature, top_p and max_tokens.
         """
-        info = self.info
-        return {
-            "model": info.model_id,
-            "temperature": info.temperature,
-            "top_p": info.top_p,
-            "max_tokens": info.max_response_tokens,
-        }
+        return self._conversation.params
+
+    @property
+    def last_context(self) -> CompiledContext | None:
+        """The whole of what the last `context` compiled: budget, memories used, …."""
+        return self._contexts.last
 
     def refresh(self) -> Session:
         """Read the session again: counters, cost, status."""
-        opened = self.open()
-        self._session = self._read(opened.session_id)
-        return self._session
+        return self._conversation.refresh()
 
     def update(self, **changes: Any) -> Session:
         """Change model_id, system_prompt, temperature, title, metadata, … and return the result.
@@ -205,25 +136,25 @@ class ChatSession:
         Raises:
             InvalidInputError: an unknown key, a value out of range.
         """
-        opened = self.open()
+        opened = self._conversation.open()
         prompt = changes.get("system_prompt")
         model = changes.get("model_id") or opened.model_id
         if prompt is not None and encoding_name(model) is not None:
             changes.setdefault("system_prompt_tokens", count_text_tokens(prompt, model))
-        self._change("update_session", changes=changes)
+        self._conversation.change("update_session", changes=changes)
         return self.refresh()
 
     def pause(self) -> None:
         """Pause the conversation: nothing can be appended."""
-        self._change("pause_session")
+        self._conversation.change("pause_session")
 
     def resume(self) -> None:
         """Take a paused, closed or expired conversation back."""
-        self._change("resume_session")
+        self._conversation.change("resume_session")
 
     def close(self) -> None:
         """Close the conversation: working memory goes, the last extraction is left to a worker."""
-        self._change("close_session")
+        self._conversation.change("close_session")
 
     # A turn
 
@@ -273,41 +204,11 @@ class ChatSession:
             embedding=embedding,
             as_of=as_of,
             reranker=reranker,
-            **self._measured() | options,
+            **self._contexts.measured() | options,
         )
         if as_of is UNSET:
-            self._record_context(compiled)
+            self._contexts.record(compiled)
         return compiled.messages
-
-    def _measured(self) -> dict[str, Any]:
-        """Return the option that measures a context, now and then: it costs a little."""
-        self._contexts += 1
-        return {"efficiency": True} if self._contexts % _MEASURED == 1 else {}
-
-    def _record_context(self, compiled: CompiledContext) -> None:
-        """Record in the background that a model was shown the memories of a context."""
-        self._record_use(
-            [(item.memory_id, item.relevance) for item in compiled.memories], compiled.efficiency
-        )
-
-    def _record_use(
-        self, used: Sequence[tuple[UUID, float | None]], efficiency: float | None = None
-    ) -> None:
-        """Record in the background that a model was shown these memories, each by relevance."""
-        memory, user_id = self._memory, self.user_id
-        known = [(memory_id, part) for memory_id, part in used if part is not None]
-        if not known:
-            return
-
-        def record() -> None:
-            memory.record_access(
-                user_id,
-                [memory_id for memory_id, _ in known],
-                [part for _, part in known],
-                efficiency=UNSET if efficiency is None else efficiency,
-            )
-
-        memory._background.submit(record, "recording what a context used")
 
     def compile(
         self,
@@ -321,25 +222,15 @@ class ChatSession:
         **options: Any,
     ) -> CompiledContext:
         """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
-        call, relevance = self._context_call(
-            "compile_context", query, current_message, tools, embedding, as_of, reranker, options
+        return self._contexts.compile(
+            query,
+            current_message=current_message,
+            tools=tools,
+            embedding=embedding,
+            as_of=as_of,
+            reranker=reranker,
+            **options,
         )
-        raw = self._memory._memory.value(call, user_id=self.user_id, repeatable=True)
-        compiled = CompiledContext.from_json(raw)
-        # The database compares no memory of `memory_ids` with the query; the search did.
-        compiled = replace(
-            compiled,
-            memories=tuple(
-                replace(used, relevance=relevance.get(used.memory_id, used.relevance))
-                for used in compiled.memories
-            ),
-        )
-        # The database cannot shorten a ciphertext.
-        for part in compiled.left_out:
-            if part.reason == "shortened":
-                shorten_task(compiled.messages, part.tokens or 0, self.model)
-        self.last_context = compiled
-        return compiled
 
     def explain(
         self,
@@ -353,89 +244,15 @@ class ChatSession:
         **options: Any,
     ) -> list[ExplainedMemory]:
         """Return every memory that `context` with the same arguments considers, and why."""
-        call, _ = self._context_call(
-            "explain_context", query, current_message, tools, embedding, as_of, reranker, options
-        )
-        return self._memory._memory.rows(
-            ExplainedMemory, call, user_id=self.user_id, repeatable=True
-        )
-
-    def _context_call(
-        self,
-        function: str,
-        query: str | None,
-        current_message: Any,
-        tools: Sequence[Any] | None,
-        embedding: Vector | Unset | None,
-        as_of: datetime | Unset,
-        reranker: Reranker | Unset | None,
-        options: dict[str, Any],
-    ) -> tuple[Call, dict[UUID, float]]:
-        """Return the call, and the relevance of the memories that the driver chose for it."""
-        opened = self.open()
-        if current_message is UNSET:
-            current_message = query
-        if current_message is not None:
-            if not isinstance(current_message, Mapping):
-                current_message = {"role": "user", "content": current_message}
-            self._last_asked = content_text(current_message)
-            query = query or self._last_asked or None
-            options["current_message"] = with_tokens([dict(current_message)], opened.model_id)[0]
-        if tools is not None:
-            tokens = tool_tokens(tools, opened.model_id)
-            options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
-        vector = self._memory._vector(self.user_id, query, embedding)
-        hits = self._chosen_memories(
-            options, query, None if vector is UNSET else vector, as_of, reranker
-        )
-        if hits is not None:
-            options["memory_ids"] = [hit.memory_id for hit in hits]
-            options["filter"] = {"stale": False, **(options.get("filter") or {})}
-        call = Call.of(
-            function,
-            user_id=self.user_id,
-            session_id=opened.session_id,
-            query=UNSET if query is None else query,
-            query_embedding=vector,
-            options=options or UNSET,
+        return self._contexts.explain(
+            query,
+            current_message=current_message,
+            tools=tools,
+            embedding=embedding,
             as_of=as_of,
+            reranker=reranker,
+            **options,
         )
-        return call, {hit.memory_id: hit.relevance for hit in hits or ()}
-
-    def _chosen_memories(
-        self,
-        options: Mapping[str, Any],
-        query: str | None,
-        vector: Vector | None,
-        as_of: datetime | Unset,
-        reranker: Reranker | Unset | None,
-    ) -> list[SearchHit] | None:
-        """Return memories in an order that the database cannot make, None where it makes its own.
-
-        That is the order of a reranker, or, for an encrypted user, of a query.
-        """
-        chosen = (("selection", "hybrid"), ("memories_as_of", "now"), ("memory_ids", None))
-        if not query or any(options.get(key) not in (value, None) for key, value in chosen):
-            return None
-        memory = self._memory
-        ordered_by = None if options.get("pack") == "density" else memory._chosen(reranker)
-        is_sealed = memory._sealing(self.user_id) is not None
-        if ordered_by is None and not is_sealed:
-            return None
-        given = {
-            "session_id": str(self.session_id),
-            "stale": False,
-            **(options.get("filter") or {}),
-        }
-        given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
-        least = least_match(options) or 0
-        hits = [
-            hit
-            for hit in memory._found(self.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of)
-            if hit.kind == "instruction" or hit.match is None or hit.match >= least
-        ]
-        ordered = memory._reranked(query, hits, ordered_by)
-        return hits if ordered is None and is_sealed else ordered
 
     def append(
         self,
@@ -464,23 +281,9 @@ class ChatSession:
             SessionNotActiveError: the session is closed.
             RequestConflictError: the request id came before with other messages.
         """
-        opened = self.open()
-        batch = normalize(
-            SyncRuntime.collected(messages),
-            user=user,
-            reply=SyncRuntime.collected(reply),
-            model=opened.model_id,
+        return self._transcript.append(
+            messages, user=user, reply=reply, usage=usage, request_id=request_id
         )
-        batch.add_usage(usage)
-        call = Call.of(
-            "append_messages",
-            user_id=self.user_id,
-            session_id=opened.session_id,
-            messages=with_tokens(batch.messages, opened.model_id),
-            usage=UNSET if batch.usage is None else batch.usage,
-            request_id=request_id or uuid4(),
-        )
-        return self._database.rows(Appended, call, user_id=self.user_id, repeatable=True)
 
     def sync(self, messages: Any) -> list[Appended]:
         """Append what is new in a list of messages that the caller holds, and return that.
@@ -500,51 +303,7 @@ class ChatSession:
             InvalidInputError: something is no message; nothing is stored.
             SessionNotActiveError: the session is closed.
         """
-        messages = SyncRuntime.collected(messages)
-        if isinstance(messages, Sequence) and not messages:
-            return []
-        given = normalize(messages).messages
-        with self._sync_lock:
-            session = self.refresh()
-            if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:
-                given = given[1:]
-            listed = self._listed(given)
-            limit = len(listed) + _SYNC_SPARE
-            call = Call.of(
-                "get_messages", user_id=self.user_id, session_id=session.session_id, limit=limit
-            )
-            stored = self._database.rows(Message, call, user_id=self.user_id)
-            stored.reverse()
-            kept, known = continued(
-                [self._hash_of(message) for message in stored],
-                listed,
-                is_whole=len(stored) < limit,
-            )
-            if known == len(given):
-                return []
-            if kept < len(stored):
-                self.retract(stored[kept].turn_index)
-            # the same for the same list, unless something was appended in between
-            said = b"".join(listed[known:]).hex()
-            request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
-            return self.append(given[known:], request_id=request_id)
-
-    def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
-        """Return a hash of each message; a sealed user's are not shown to the database."""
-        self._is_sealed = self._memory._sealing(self.user_id) is not None
-        if self._is_sealed:
-            from pgrecall.encryption._sealed import message_digest
-
-            return [message_digest(message) for message in given]
-        call = Call.of("new_messages_since", cursor=None, messages=given)
-        return [one.cursor for one in self._database.rows(NewMessage, call)]
-
-    def _hash_of(self, stored: Message) -> bytes:
-        if self._is_sealed:
-            from pgrecall.encryption._sealed import message_digest
-
-            return message_digest(dict(stored.to_openai()))
-        return stored.content_hash or b""
+        return self._transcript.sync(messages)
 
     @overload
     def send(
@@ -627,14 +386,18 @@ class ChatSession:
             InvalidInputError: two tools of one name.
             ContextOverflowError: as `context`, as CostLimitError.
         """
-        self.open()
+        self._conversation.open()
         chosen = None if isinstance(memory_tools, bool) else memory_tools
         turn = Turn(
-            self,
+            self._conversation,
+            self._contexts,
+            self._transcript,
+            self._endpoint,
+            self._core.call_log,
             text,
             tools=tools,
             functions=functions,
-            memory_tools=MemoryTools(self, only=chosen) if memory_tools else None,
+            memory_tools=self.memory_tools(only=chosen) if memory_tools else None,
             max_tool_rounds=max_tool_rounds,
             max_result_tokens=max_result_tokens,
             is_streamed=stream,
@@ -669,24 +432,26 @@ class ChatSession:
         Raises:
             InvalidInputError: `only` names another tool.
         """
-        return MemoryTools(self, only=only)
+        return MemoryTools(
+            self._conversation, self._contexts, self._sessions, self._memories, only=only
+        )
 
     def recording(
         self, *, level: Level = "streams", metadata: Mapping[str, Any] | None = None
     ) -> Recording:
-        """Record calls of models in a `with` block for this session; `AgentMemory.recording`."""
-        opened = self.open()
-        return self._memory.recording(
-            self.user_id, session_id=opened.session_id, level=level, metadata=metadata
+        """Record calls of models in a `with` block for this session; `AgentMemory.calls`."""
+        opened = self._conversation.open()
+        return self._core.call_log.recording(
+            self.user_id, opened.session_id, None, level, metadata or {}
         )
 
     def retract(self, from_turn: int) -> int:
         """Take the turns from there on back (regenerate, undo); return how many."""
-        return int(self._change("retract_turns", from_turn=from_turn))
+        return self._transcript.retract(from_turn)
 
     def annotate(self, turn_index: int, patch: Mapping[str, Any]) -> None:
         """Add to a message's metadata; None removes a key."""
-        self._change("annotate_message", turn_index=turn_index, patch=patch)
+        self._conversation.change("annotate_message", turn_index=turn_index, patch=patch)
 
     def messages(
         self,
@@ -696,8 +461,8 @@ class ChatSession:
         include_compacted: bool | Unset = UNSET,
     ) -> list[Message]:
         """Return the messages, newest first; a page goes on before `before_turn`."""
-        opened = self.open()
-        return self._memory.messages(
+        opened = self._conversation.open()
+        return self._sessions.messages(
             self.user_id,
             opened.session_id,
             limit=limit,
@@ -717,16 +482,16 @@ class ChatSession:
         as_of: datetime | Unset = UNSET,
     ) -> list[SearchHit]:
         """Return the user's memories that answer a query, best first, as `AgentMemory.search`."""
-        self.open()
-        return self._memory.search(
+        self._conversation.open()
+        return self._memories.search(
             self.user_id, query, embedding=embedding, limit=limit, filter=filter, as_of=as_of
         )
 
     def remember(self, content: str, **fields: Any) -> Remembered:
         """Remember a sentence, as `AgentMemory.remember`, with this session as its source."""
-        opened = self.open()
+        opened = self._conversation.open()
         fields.setdefault("session_id", opened.session_id)
-        return self._memory.remember(self.user_id, content, **fields)
+        return self._memories.remember(self.user_id, content, **fields)
 
     # Working memory
 
@@ -740,13 +505,13 @@ class ChatSession:
         token_count: int | Unset = UNSET,
     ) -> None:
         """Keep a value (anything JSON can say) for a task; writing it again renews its life."""
-        self._change(
+        self._conversation.change(
             "put_working", task_id=task_id, key=key, value=value, ttl=ttl, token_count=token_count
         )
 
     def get_working(self, task_id: str, key: str | Unset = UNSET) -> Any:
         """Return a task's value, or all of its values by key; None when there is none."""
-        opened = self.open()
+        opened = self._conversation.open()
         call = Call.of(
             "get_working",
             user_id=self.user_id,
@@ -755,17 +520,8 @@ class ChatSession:
             key=key,
         )
         # never of a standby: there is no working memory on one
-        return self._database.value(call, user_id=self.user_id, repeatable=True)
+        return self._core.write.value(call, user_id=self.user_id, repeatable=True)
 
     def clear_working(self, task_id: str | Unset = UNSET) -> int:
         """Forget a task's values, or all of the session; return how many."""
-        return int(self._change("clear_working", task_id=task_id))
-
-    @property
-    def _database(self) -> SyncDatabase:
-        return self._memory._write
-
-    def _change(self, function: str, **arguments: Any) -> Any:
-        opened = self.open()
-        call = Call.of(function, user_id=self.user_id, session_id=opened.session_id, **arguments)
-        return self._database.value(call, user_id=self.user_id)
+        return int(self._conversation.change("clear_working", task_id=task_id))

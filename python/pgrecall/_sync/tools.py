@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from pgrecall import _tools
+from pgrecall._sync.contexts import Contexts
+from pgrecall._sync.conversation import Conversation
+from pgrecall._sync.memories import Memories
+from pgrecall._sync.sessions import Sessions
 from pgrecall._tools import AskedCall, list_result, result, shown
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
 from pgrecall.models._embedders import EmbeddingError
 from pgrecall.rows import Message
 
 if TYPE_CHECKING:
-    from pgrecall._sync.session import ChatSession
     from pgrecall._tool_arguments import (
         ForgetMemory,
         GetMessages,
@@ -52,17 +55,28 @@ class MemoryTools:
     does not reach other conversations.
 
     `forget_memory` ends what the user said only with the user's own words in proof; without them it
-    records a dispute (`AgentMemory.disputes`), and the memory stays. It ends softly:
-    `AgentMemory.restore` takes it back.
+    records a dispute (`memories.disputes`), and the memory stays. It ends softly:
+    `memories.restore` takes it back.
     """
 
-    def __init__(self, chat: ChatSession, *, only: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        contexts: Contexts,
+        sessions: Sessions,
+        memories: Memories,
+        *,
+        only: Collection[str] | None = None,
+    ) -> None:
         names = [tool["function"]["name"] for tool in _tools.DEFINITIONS]
         if only is not None and (unknown := sorted({*only} - {*names})):
             raise InvalidInputError(
                 f"{unknown[0]!r} is no memory tool", hint=f"One of {', '.join(names)}."
             )
-        self._chat = chat
+        self._conversation = conversation
+        self._contexts = contexts
+        self._sessions = sessions
+        self._memories = memories
         self._names = tuple(name for name in names if only is None or name in only)
 
     @property
@@ -118,7 +132,7 @@ class MemoryTools:
         from pgrecall._tool_arguments import checked
 
         arguments = checked(asked)
-        self._chat.open()
+        self._conversation.open()
         match asked.name:
             case "search_memories":
                 return self._search_memories(arguments, max_chars)
@@ -134,13 +148,14 @@ class MemoryTools:
                 return self._get_user_profile(max_chars)
 
     def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
-        chat = self._chat
-        hits = chat.search(
+        chat = self._conversation
+        hits = self._memories.search(
+            chat.user_id,
             asked.query,
             limit=asked.limit or _DEFAULT_LIMIT,
             filter={"session_id": chat.session_id},
         )
-        chat._record_use([(hit.memory_id, hit.relevance) for hit in hits])
+        self._contexts.record_use([(hit.memory_id, hit.relevance) for hit in hits])
         return list_result(
             "search_memories",
             "memories",
@@ -160,8 +175,8 @@ class MemoryTools:
         )
 
     def _remember(self, asked: Remember) -> str:
-        chat = self._chat
-        stored = chat._memory.remember(
+        chat = self._conversation
+        stored = self._memories.remember(
             chat.user_id,
             asked.content,
             kind=asked.kind or "fact",
@@ -169,7 +184,7 @@ class MemoryTools:
             session_id=chat.session_id,
             metadata={"tool": "remember"},
             user_words=asked.user_words,
-            current_message=chat._last_asked,
+            current_message=self._contexts.last_asked,
         )
         fields: dict[str, Any] = {"outcome": stored.outcome, "id": stored.memory_id}
         if stored.outcome == "disputed":
@@ -179,13 +194,13 @@ class MemoryTools:
         return result("remember", **fields)
 
     def _forget_memory(self, asked: ForgetMemory) -> str:
-        chat = self._chat
-        done = chat._memory.dispute(
+        chat = self._conversation
+        done = self._memories.dispute(
             chat.user_id,
             asked.memory_id,
             session_id=chat.session_id,
             user_words=asked.user_words,
-            current_message=chat._last_asked,
+            current_message=self._contexts.last_asked,
             reason=f"the assistant, in session {chat.session_id}: {shown(asked.reason) or '-'}",
         )
         if done.outcome == "disputed":
@@ -197,8 +212,8 @@ class MemoryTools:
         )
 
     def _search_messages(self, asked: SearchMessages, max_chars: int) -> str:
-        chat = self._chat
-        hits = chat._memory.search_messages(
+        chat = self._conversation
+        hits = self._sessions.search_messages(
             chat.user_id,
             asked.query,
             limit=asked.limit or _DEFAULT_LIMIT,
@@ -221,12 +236,12 @@ class MemoryTools:
         )
 
     def _get_messages(self, asked: GetMessages, max_chars: int) -> str:
-        chat = self._chat
+        chat = self._conversation
         session_id = asked.session_id or chat.session_id
         arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}
         if asked.before_turn is not None:
             arguments["before_turn"] = asked.before_turn
-        messages = chat._memory.messages(chat.user_id, session_id, **arguments)
+        messages = self._sessions.messages(chat.user_id, session_id, **arguments)
         # newest first, so that it is the oldest that does not fit
         return list_result(
             "get_messages",
@@ -247,7 +262,7 @@ class MemoryTools:
         )
 
     def _get_user_profile(self, max_chars: int) -> str:
-        profile = self._chat._memory.profile(self._chat.user_id)
+        profile = self._memories.profile(self._conversation.user_id)
         return list_result(
             "get_user_profile",
             "attributes",

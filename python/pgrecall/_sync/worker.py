@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import SyncCrew, SyncRuntime, SyncStop
 from pgrecall._sql import UNSET, Call
+from pgrecall._sync.core import Core
 from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
@@ -29,10 +30,6 @@ from pgrecall.models._answers import storable, vectors_answer
 from pgrecall.models._chat import Asking, ChatModel
 from pgrecall.models._embedders import Embedder
 from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
-
-if TYPE_CHECKING:
-    from pgrecall._sync.client import AgentMemory
-    from pgrecall._sync.database import SyncDatabase
 
 __all__ = ["Worker"]
 
@@ -62,8 +59,7 @@ class Worker:
 
     def __init__(
         self,
-        memory: AgentMemory,
-        database: SyncDatabase,
+        core: Core,
         *,
         llm: ChatModel | None,
         kinds: Sequence[str] | None,
@@ -76,13 +72,13 @@ class Worker:
             raise InvalidInputError(
                 f"concurrency is {concurrency}", hint="A worker does 1 or more."
             )
-        if concurrency > 1 and not database.is_pooled:
+        if concurrency > 1 and not core.work.transport.is_pooled:
             raise InvalidInputError(
                 f"one connection cannot serve {concurrency} jobs at the same time",
                 hint="Connect by a DSN or a pool.",
             )
-        self._memory = memory
-        self._database = database
+        self._core = core
+        self._database = core.work
         self._llm = llm
         self._kinds = None if kinds is None else {kinds} if isinstance(kinds, str) else set(kinds)
         self._lease = lease
@@ -238,7 +234,7 @@ class Worker:
         return jobs
 
     def _claim_once(self, limit: int, flush: bool) -> list[Job]:
-        kinds = self._kinds_of(self._memory.embedder())
+        kinds = self._kinds_of(self._core.embedder())
         return self._database.rows(
             Job,
             Call.of(
@@ -332,7 +328,7 @@ class Worker:
 
     def _do(self, job: Job) -> Outcome:
         try:
-            with self._memory._call_log.of_own(
+            with self._core.call_log.of_own(
                 job.user_id, session_id=job.session_id, job_id=job.job_id
             ):
                 end = self._work(job)
@@ -356,8 +352,8 @@ class Worker:
 
         An answer that is missing says that the same question is to be put in another way.
         """
-        embedder = self._memory.embedder()
-        guard = self._memory._guard
+        embedder = self._core.embedder()
+        guard = self._core.guard
         sealer = None if guard.wrapping is None else guard.sealer()
         asking = None if self._llm is None else Asking(self._llm)
         offer = _offer(embedder, asking, None, sealer is not None)

@@ -3,14 +3,14 @@
 A client of the package `openai` is recorded when it uses one of these HTTP clients::
 
     client = openai.OpenAI(http_client=RecordingClient())
-    with memory.recording("ada", session_id=chat.session_id):
+    with memory.calls.recording("ada", session_id=chat.session_id):
         client.chat.completions.create(…)
 
 Recording runs in the background and never fails or delays a call. Credentials are masked here
 before anything is sent, and in the database again; only harmless headers are kept. Calls that the
 driver makes itself (`ChatSession.send`, workers, embeddings) are recorded as `settings.ledger`
-says. `AgentMemory.model_calls` and `stream_events` read the log, and `replay` rebuilds the response
-of a stream. Nothing here is loaded before a call of a model, or a use of these names.
+says. `AgentMemory.calls` reads the log, and `replay` rebuilds the response of a stream. Nothing
+here is loaded before a call of a model, or a use of these names.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class CapturedCall:
 
 
 class Recording:
-    """Calls of models within its `with` block are recorded; made by `AgentMemory.recording`.
+    """Calls of models within its `with` block are recorded; made by `AgentMemory.calls.recording`.
 
     It holds for the block's thread or task, and for what they start by `asyncio.to_thread`.
 

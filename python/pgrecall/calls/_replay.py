@@ -44,8 +44,8 @@ def replay(stream: Any) -> Replay:
 
     Args:
         stream: the body of a streamed call (`ModelCall.response_body`, server-sent events), its
-            events as `AgentMemory.stream_events` returns them, or their payloads (dictionaries or
-            objects of the client), in order.
+            events as `AgentMemory.calls.stream_events` returns them, or their payloads
+            (dictionaries or objects of the client), in order.
 
     Raises:
         InvalidInputError: it is none of these.

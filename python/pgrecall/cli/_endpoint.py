@@ -111,7 +111,7 @@ def opened_with_models(
             yield memory
         return
     with opened(dsn, no_embedding=True) as memory:
-        info = memory.info()
+        info = memory.admin.info()
         embedder = default_embedder(info, base_url=endpoint.base_url, api_key=endpoint.api_key)
         with opened(dsn, embedder=checked_embedder(embedder, info), llm=llm) as other:
             yield other

@@ -326,7 +326,7 @@ class FactImporter:
         contents: set[str] = set()
         after: UUID | Unset = UNSET
         while True:
-            page = self._memory.memories(
+            page = self._memory.memories.list(
                 user, filter={"include_ended": True}, limit=_BATCH, after_id=after
             )
             contents.update(memory.content for memory in page)
@@ -343,9 +343,9 @@ class FactImporter:
             }
             for line in lines
         ]
-        self._memory.ensure_user(user)
+        self._memory.users.ensure(user)
         try:
-            for remembered in self._memory.ingest(user, candidates):
+            for remembered in self._memory.memories.ingest(user, candidates):
                 self.imported.facts[remembered.outcome] += 1
         except PgRecallError as error:
             refused = _refused_line(error, [(line.place, line.data) for line in lines])

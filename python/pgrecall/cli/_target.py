@@ -116,7 +116,7 @@ def check_user(memory: AgentMemory, user: str) -> None:
         NotFoundError: there is no such user.
     """
     try:
-        memory.export_head(user)
+        memory.privacy.export_head(user)
     except NotFoundError:
         raise NotFoundError(
             f"there is no user {user}", hint="A first session or memory makes one."
@@ -128,7 +128,7 @@ def note_unknown_user(memory: AgentMemory, user: str, found: Sized) -> None:
     if found:
         return
     try:
-        memory.export_head(user)
+        memory.privacy.export_head(user)
     except NotFoundError:
         note(f"there is no user {user}")
 

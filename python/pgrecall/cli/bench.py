@@ -41,18 +41,18 @@ def bench_command(rounds: int, memories: int, dsn: str | None, as_json: bool) ->
     takes a role with recall_admin, or what the prefix of the installation makes of it.
     """
     with opened(dsn, no_embedding=True) as memory:
-        if not memory._write.query(_MAY_FORGET)[0][0]:
+        if not memory._core.write.query(_MAY_FORGET)[0][0]:
             raise NotAllowedError(
                 "whoever measures must be able to forget the user it is done with",
-                hint=f"Connect with a role that has {memory.info().role_prefix}_admin.",
+                hint=f"Connect with a role that has {memory.admin.info().role_prefix}_admin.",
             )
         user = uuid.uuid4()
-        memory.ensure_user(user)
+        memory.users.ensure(user)
         try:
-            memory.configure_user(user, extraction="none", embed_messages=False)
+            memory.admin.configure_user(user, extraction="none", embed_messages=False)
             figures = _measure(memory, user, rounds, memories)
         finally:
-            memory.forget_user(user)
+            memory.privacy.forget_user(user)
     if as_json:
         print_json({"rounds": rounds, "memories": memories, "calls": figures})
         return
@@ -73,14 +73,14 @@ def _measure(
 ) -> dict[str, dict[str, float]]:
     """Return milliseconds by call: the median, and what 95 and 99 % stay below."""
     chance = random.Random(1)  # noqa: S311 - nothing secret
-    dimensions = memory.info().embedding_dimensions
+    dimensions = memory.admin.info().embedding_dimensions
 
     def vector() -> Any:
         return HalfVector([chance.gauss(0, 1) for _ in range(dimensions)])
 
     for first in range(0, memories, 500):
         some = range(first, min(first + 500, memories))
-        memory.ingest(
+        memory.memories.ingest(
             user,
             [{"content": f"User likes {chance.choice(_TOPICS)} number {n}"} for n in some],
             embeddings=[vector() for _ in some],

@@ -43,8 +43,8 @@ def list_command(
 ) -> None:
     """List calls, newest first, without their bodies."""
     with opened(dsn, no_embedding=True) as memory:
-        of = UNSET if session is None else session_uuid(memory.user_id(user), session)
-        calls = memory.model_calls(user, session_id=of, limit=limit, include_bodies=False)
+        of = UNSET if session is None else session_uuid(memory.users.id(user), session)
+        calls = memory.calls.list(user, session_id=of, limit=limit, include_bodies=False)
         note_unknown_user(memory, user, calls)
     if as_json:
         print_rows(calls)
@@ -95,7 +95,7 @@ def replay_command(call_id: UUID, user: str, dsn: str | None, as_json: bool) -> 
             raise InvalidInputError(
                 f"call {call_id} was not streamed", hint="pgrecall calls show prints its answer."
             )
-        again = replay(call.response_body or memory.stream_events(user, call_id))
+        again = replay(call.response_body or memory.calls.stream_events(user, call_id))
     answer = dump(again.answer)
     if as_json:
         print_json({"is_complete": again.is_complete, "error": again.error, "answer": answer})
@@ -117,7 +117,7 @@ def _say(text: str) -> None:
 
 
 def _found(memory: AgentMemory, user: str, call_id: UUID) -> ModelCall:
-    call = memory.get_model_call(user, call_id)
+    call = memory.calls.get(user, call_id)
     if call is None:
         raise NotFoundError(f"{user} has no call {call_id}", hint="pgrecall calls list shows them.")
     return call

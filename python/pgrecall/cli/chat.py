@@ -74,7 +74,7 @@ def chat_command(
         "ignore", TokenEstimateWarning
     )  # a budget used less fully is no news here
     with opened_with_models(dsn, endpoint, no_embedding=no_embedding, llm=llm) as memory:
-        memory.embedder()  # its errors before the first message
+        memory.memories.embedder()  # its errors before the first message
         talk = _Talk(
             memory, llm, user=user, session=session, system=system, show_memory=show_memory,
             tools=tools, learner=_Learner(memory, llm) if learn else None,
@@ -301,7 +301,7 @@ class _Talk:
         used = chat.last_context.memories
         _dim(f"memories used: {len(used)}")
         for item in used[:_MAX_SHOWN]:
-            memory = self._memory.get_memory(chat.user_id, item.memory_id)
+            memory = self._memory.memories.get(chat.user_id, item.memory_id)
             if memory is not None:
                 _dim(f"  {item.score or 0:.2f}  {memory.content}")
         if len(used) > _MAX_SHOWN:
@@ -325,12 +325,12 @@ class _Talk:
         self._learned |= {item.memory_id for item in new}
 
     def _of_session(self, chat: ChatSession) -> list[Any]:
-        return self._memory.memories(
+        return self._memory.memories.list(
             chat.user_id, filter={"source_session_id": chat.session_id}, limit=_MAX_LISTED
         )
 
     def _print_memories(self) -> None:
-        found = self._memory.memories(self._user, limit=_MAX_LISTED)
+        found = self._memory.memories.list(self._user, limit=_MAX_LISTED)
         if not found:
             note("(nothing is remembered yet)")
             return

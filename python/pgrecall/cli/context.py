@@ -82,7 +82,7 @@ def newest(memory: AgentMemory, user: str) -> str:
     Raises:
         NotFoundError: there is none.
     """
-    sessions = memory.sessions(user, limit=1)
+    sessions = memory.sessions.list(user, limit=1)
     if not sessions:
         raise NotFoundError(f"{user} has no session", hint="Import or open one first.")
     return str(sessions[0].session_id)

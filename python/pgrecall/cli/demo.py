@@ -34,7 +34,7 @@ def demo_command(dsn: str | None) -> None:
     """
     started = time.monotonic()
     with opened(dsn) as memory:
-        memory.embed([_SEARCH])  # a missing model is said before anything is stored
+        memory.memories.embed([_SEARCH])  # a missing model is said before anything is stored
         _heading(f"Importing conversations into {described(named_dsn(dsn))}")
         _import(memory)
         users = ("ada", "bruno", "mei")
@@ -46,7 +46,8 @@ def demo_command(dsn: str | None) -> None:
                     (f"{item.observed_at or item.created_at:%Y-%m-%d}", item.kind, item.slot,
                      item.tier, item.content)
                     for item in sorted(
-                        memory.memories(user), key=lambda item: item.observed_at or item.created_at
+                        memory.memories.list(user),
+                        key=lambda item: item.observed_at or item.created_at,
                     )
                 ),
                 wide="content",

@@ -96,7 +96,7 @@ def import_command(
             with _progress(facts) as advance:
                 counts = FactImporter(memory, facts, advance=advance).run()
             document["facts"] = {**counts.facts, "skipped": counts.skipped}
-        mode = extraction or memory.info().extraction
+        mode = extraction or memory.admin.info().extraction
     if as_json:
         print_json(document)
         return

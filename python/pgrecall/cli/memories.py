@@ -67,7 +67,7 @@ def list_command(
         filter_["include_ended"] = True
     at = UNSET if as_of is None else as_of.replace(tzinfo=UTC)
     with opened(dsn, no_embedding=True) as memory:
-        found = memory.memories(user, filter=filter_, limit=limit, as_of=at)
+        found = memory.memories.list(user, filter=filter_, limit=limit, as_of=at)
         note_unknown_user(memory, user, found)
     if as_json:
         print_rows(found)
@@ -116,7 +116,7 @@ def add_command(
 ) -> None:
     """Remember a sentence."""
     with opened(dsn, no_embedding=no_embedding) as memory:
-        memory.ensure_user(user)
+        memory.users.ensure(user)
         added = memory.remember(
             user, content, kind=kind, slot=slot, tags=tags, importance=importance
         )
@@ -135,7 +135,7 @@ def edit_command(
 ) -> None:
     """Replace a memory's text; the old one stays in its history."""
     with opened(dsn, no_embedding=no_embedding) as memory:
-        new_id = memory.edit(user, memory_id, content)
+        new_id = memory.memories.edit(user, memory_id, content)
     _say(as_json, {"memory_id": new_id, "outcome": "superseded", "supersedes": memory_id})
 
 
@@ -150,7 +150,7 @@ def retract_command(
 ) -> None:
     """End a memory; it can be restored."""
     with opened(dsn, no_embedding=True) as memory:
-        was_active = memory.retract(user, memory_id, reason=reason)
+        was_active = memory.memories.retract(user, memory_id, reason=reason)
     _say_changed(as_json, memory_id, "retracted", was_active)
 
 
@@ -162,7 +162,7 @@ def retract_command(
 def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
     """Take a memory back that was merged, retracted or has expired."""
     with opened(dsn, no_embedding=True) as memory:
-        new_id = memory.restore(user, memory_id)
+        new_id = memory.memories.restore(user, memory_id)
     _say(as_json, {"memory_id": new_id, "outcome": "restored"})
 
 
@@ -173,7 +173,7 @@ def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) 
 def review_command(user: str, dsn: str | None, as_json: bool) -> None:
     """List what should be asked again."""
     with opened(dsn, no_embedding=True) as memory:
-        due = memory.memories_to_review(user)
+        due = memory.memories.to_review(user)
         note_unknown_user(memory, user, due)
     if as_json:
         print_rows(due)
@@ -197,7 +197,7 @@ def review_command(user: str, dsn: str | None, as_json: bool) -> None:
 def validate_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
     """Confirm a memory."""
     with opened(dsn, no_embedding=True) as memory:
-        was_active = memory.validate(user, memory_id)
+        was_active = memory.memories.validate(user, memory_id)
     _say_changed(as_json, memory_id, "validated", was_active)
 
 
@@ -209,7 +209,7 @@ def validate_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool)
 def achieve_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
     """Mark a goal as achieved; it stays, with little importance."""
     with opened(dsn, no_embedding=True) as memory:
-        was_active = memory.achieve(user, memory_id)
+        was_active = memory.memories.achieve(user, memory_id)
     _say_changed(as_json, memory_id, "achieved", was_active)
 
 
@@ -224,7 +224,7 @@ def reinforce_command(
 ) -> None:
     """Say whether a memory helped."""
     with opened(dsn, no_embedding=True) as memory:
-        was_active = memory.reinforce(user, memory_id, useful=useful)
+        was_active = memory.memories.reinforce(user, memory_id, useful=useful)
     _say_changed(as_json, memory_id, "reinforced" if useful else "weakened", was_active)
 
 
@@ -235,7 +235,7 @@ def reinforce_command(
 def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
     """List what contradicts the user's own word and waits for a decision."""
     with opened(dsn, no_embedding=True) as memory:
-        disputes = memory.disputes(user)
+        disputes = memory.memories.disputes(user)
         note_unknown_user(memory, user, disputes)
     if as_json:
         print_rows(disputes)
@@ -262,7 +262,7 @@ def resolve_command(
 ) -> None:
     """Decide a dispute; prints the memory that stands."""
     with opened(dsn, no_embedding=True) as memory:
-        stands = memory.resolve_dispute(user, memory_id, accept=accept)
+        stands = memory.memories.resolve_dispute(user, memory_id, accept=accept)
     _say(as_json, {"memory_id": stands, "outcome": "accepted" if accept else "refused"})
 
 
@@ -274,8 +274,8 @@ def resolve_command(
 def history_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
     """Show what happened to a memory."""
     with opened(dsn, no_embedding=True) as memory:
-        events = memory.history(user, memory_id)
-        if not events and memory.get_memory(user, memory_id) is None:
+        events = memory.memories.history(user, memory_id)
+        if not events and memory.memories.get(user, memory_id) is None:
             raise NotFoundError(f"{user} has no memory {memory_id}")
     if as_json:
         print_rows(events)

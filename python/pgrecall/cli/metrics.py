@@ -23,7 +23,7 @@ def metrics_command(dsn: str | None, as_json: bool) -> None:
     For a file that node_exporter reads, or whatever else scrapes text.
     """
     with opened(dsn, no_embedding=True) as memory:
-        metrics = memory.metrics()
+        metrics = memory.admin.metrics()
     if as_json:
         print_rows(metrics)
     else:

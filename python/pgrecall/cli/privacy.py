@@ -62,7 +62,7 @@ def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> int:
         place = described(named_dsn(dsn))
         click.confirm(f"Delete everything of {user} in {place}, for good?", abort=True, err=True)
     with opened(dsn, no_embedding=True) as memory:
-        receipt = memory.forget_user(user)
+        receipt = memory.privacy.forget_user(user)
     # a prompt that no session uses any more goes with any erasure
     was_known = any(rows for name, rows in receipt["counts"].items() if name != "system_prompts")
     if as_json:
@@ -92,7 +92,7 @@ def export_command(
 ) -> None:
     """Write everything of a user as one JSON document."""
     with opened(dsn, no_embedding=True) as memory:
-        document = memory.export_user(user, sealed=sealed)
+        document = memory.privacy.export_user(user, sealed=sealed)
     if output is None:
         print_json(document)
         return
@@ -121,7 +121,7 @@ def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json:
     """Take a user from the FILE that `export` wrote (- for stdin)."""
     document = _read_object(file, "export of a user")
     with opened(dsn, no_embedding=True) as memory:
-        counts = memory.import_user(document, allow_weaker=allow_weaker)
+        counts = memory.privacy.import_user(document, allow_weaker=allow_weaker)
     if as_json:
         print_json({"user_id": document["user_id"], "counts": counts})
     else:
@@ -145,7 +145,7 @@ def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> No
     the keys here open what the user was sealed with.
     """
     with opened(dsn, no_embedding=True) as memory:
-        user_id, is_new = memory.user_id(user), memory.seal_user(user, vectors=vectors)
+        user_id, is_new = memory.users.id(user), memory.encryption.seal_user(user, vectors=vectors)
     if as_json:
         print_json({"user_id": user_id, "is_new": is_new})
     else:
@@ -179,15 +179,15 @@ def rotate_key_command(
     ):
         rows = 0
         if user is None:
-            keys = memory.rewrap_users(
+            keys = memory.encryption.rewrap_users(
                 progress=lambda count: status.update(f"{count} keys wrapped anew")
             )
         else:
             if not wrapping_only:
-                rows = memory.rotate_user(
+                rows = memory.encryption.rotate_user(
                     user, progress=lambda count: status.update(f"{count} rows sealed anew")
                 )
-            keys = memory.rewrap_user(user)
+            keys = memory.encryption.rewrap_user(user)
     if as_json:
         print_json({"rows": rows, "rewrapped_keys": keys})
     else:
@@ -213,8 +213,8 @@ def verify_command(
     """
     kept = None if head is None else _read_object(head, "head of an audit")
     with opened(dsn, no_embedding=True) as memory:
-        findings = memory.verify_integrity(user, head=kept)
-        now = None if findings or save_head is None else memory.export_head(user)
+        findings = memory.privacy.verify_integrity(user, head=kept)
+        now = None if findings or save_head is None else memory.privacy.export_head(user)
     if as_json:
         print_json({"findings": findings, "head": now})
     elif findings:

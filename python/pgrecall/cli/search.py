@@ -48,9 +48,9 @@ def search_command(
     hits: Sequence[SearchHit | MessageHit | SessionHit]
     with opened(dsn, no_embedding=no_embedding) as memory:
         if messages:
-            hits = memory.search_messages(user, query, limit=limit)
+            hits = memory.sessions.search_messages(user, query, limit=limit)
         elif sessions:
-            hits = memory.search_sessions(user, query, limit=limit)
+            hits = memory.sessions.search(user, query, limit=limit)
         else:
             hits = memory.search(user, query, limit=limit)
         note_unknown_user(memory, user, hits)

@@ -51,14 +51,14 @@ _SEES_ALL = b"select not pg_catalog.row_security_active('recall.users')"
 def status_command(dsn: str | None, as_json: bool) -> None:
     """Say what is stored and what waits, in numbers; as the owner of the schema."""
     with opened(dsn, limits=Limits(statement_timeout=_COUNT_SECONDS)) as memory:
-        info = memory.info()
-        if not memory._write.query(_SEES_ALL)[0][0]:
+        info = memory.admin.info()
+        if not memory._core.write.query(_SEES_ALL)[0][0]:
             raise NotAllowedError(
                 "only the owner of the schema recall, or a superuser, may count everybody's rows",
                 hint=f"pgrecall metrics tells a role with {info.role_prefix}_worker much of it.",
             )
-        numbers: dict[str, Any] = memory._write.query(_NUMBERS)[0][0]
-        deferred, first, need_model = sum_waiting(memory.waiting_jobs())
+        numbers: dict[str, Any] = memory._core.write.query(_NUMBERS)[0][0]
+        deferred, first, need_model = sum_waiting(memory.admin.waiting_jobs())
     numbers = {
         "version": info.version,
         "driver": metadata.version("pgrecall"),
@@ -111,7 +111,7 @@ def _counts(counts: dict[str, int]) -> str:
 def doctor_command(dsn: str | None, as_json: bool) -> int:
     """Look for what is wrong, and say how to mend it. Fails when something is broken."""
     with opened(dsn) as memory:
-        checks = [*memory.health(), _driver_check(memory), _embedder_check(memory)]
+        checks = [*memory.admin.health(), _driver_check(memory), _embedder_check(memory)]
     worst = next(
         (level for level in ("fail", "warn") if any(c.status == level for c in checks)), "ok"
     )
@@ -127,7 +127,7 @@ def doctor_command(dsn: str | None, as_json: bool) -> int:
 
 
 def _driver_check(memory: AgentMemory) -> HealthCheck:
-    driver, schema = metadata.version("pgrecall"), memory.version()
+    driver, schema = metadata.version("pgrecall"), memory.admin.version()
     return HealthCheck(
         name="driver",
         status="ok" if driver == schema else "warn",
@@ -138,9 +138,9 @@ def _driver_check(memory: AgentMemory) -> HealthCheck:
 
 def _embedder_check(memory: AgentMemory) -> HealthCheck:
     try:
-        embedder = memory.embedder()
+        embedder = memory.memories.embedder()
         if embedder is not None:
-            memory.embed(["does it work?"])
+            memory.memories.embed(["does it work?"])
     except Exception as error:
         is_ours = isinstance(error, PgRecallError)
         return HealthCheck(

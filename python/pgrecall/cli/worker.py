@@ -103,7 +103,7 @@ def _work(
     console = progress_console()
     worker = memory.worker(**options)
     if not until_idle:
-        memory.embedder()  # its errors before the first job
+        memory.memories.embedder()  # its errors before the first job
         at_once = "one job at a time" if worker.concurrency == 1 else f"{worker.concurrency} jobs"
 
         def announce() -> None:

@@ -61,7 +61,7 @@ class LocalWrappingKeys:
     """Wrapping keys in this process: AES-256-GCM by keys of 32 bytes.
 
     The first key is the current one, the others open what they wrapped until it is wrapped anew
-    (`AgentMemory.rewrap_user`).
+    (`AgentMemory.encryption.rewrap_user`).
 
     Args:
         keys: keys by name.

@@ -16,8 +16,8 @@ __all__ = ["AsyncRecordingClient"]
 class AsyncRecordingClient(DefaultAsyncHttpxClient):
     """An HTTP client for the `http_client` of an OpenAI client, which records what it sends.
 
-    Within `AgentMemory.recording` its calls go to the call log, bodies and streams byte for byte;
-    elsewhere it adds nothing. It takes the arguments of `openai.DefaultHttpxClient`.
+    Within `AgentMemory.calls.recording` its calls go to the call log, bodies and streams byte for
+    byte; elsewhere it adds nothing. It takes the arguments of `openai.DefaultHttpxClient`.
     """
 
     async def send(

@@ -20,7 +20,9 @@ from pgrecall.calls._capture import CapturedCall, Level, Recording, Rules, entry
 from pgrecall.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pgrecall._sync.base import ClientBase, User
+    from pgrecall._runtime import SyncBackground
+    from pgrecall._sql import User
+    from pgrecall._sync.database import Database
     from pgrecall._tools import AskedCall
 
 __all__ = ["CallLog"]
@@ -43,12 +45,21 @@ class _Known:
 class CallLog:
     """Records calls of models.
 
+    Args:
+        database: where they are written.
+        background: sends them.
+        user_id: returns the id of a user who is named.
+
     Attributes:
         lost: how many calls, of models or tools, could not be recorded.
     """
 
-    def __init__(self, memory: ClientBase) -> None:
-        self._memory = memory
+    def __init__(
+        self, database: Database, background: SyncBackground, user_id: Callable[[User], Any]
+    ) -> None:
+        self._database = database
+        self._background = background
+        self._user_id = user_id
         self._known: dict[UUID, _Known] = {}
         self._lock = threading.Lock()
         self._waiting = 0
@@ -62,7 +73,7 @@ class CallLog:
         It records as `settings.ledger` says. When that cannot be found out, nothing is recorded,
         nor over one connection of the caller, whose transaction is not for the background.
         """
-        if not self._memory._write.is_pooled:
+        if not self._database.transport.is_pooled:
             return nullcontext()
         try:
             rules = self.rules(user_id)
@@ -84,12 +95,12 @@ class CallLog:
         max_body: int | None = None,
     ) -> Recording:
         """Return the block whose calls are recorded for a user."""
-        if not self._memory._write.is_pooled:
+        if not self._database.transport.is_pooled:
             raise ConfigurationError(
                 "calls cannot be recorded in the background over one connection",
                 hint="Connect by a DSN or a pool; joining() goes on recording over that.",
             )
-        self._memory._background.attach()
+        self._background.attach()
 
         def take(captured: CapturedCall) -> None:  # from whatever thread it was made in
             record = partial(self._record, user, session_id, job_id, level, metadata, captured)
@@ -104,7 +115,7 @@ class CallLog:
         if known is not None and time.monotonic() < known.until:
             return known.rules
         call = Call.of("get_ledger_rules", user_id=user_id)
-        found = self._memory._write.value(call, user_id=user_id, repeatable=True)
+        found = self._database.value(call, user_id=user_id, repeatable=True)
         rules = Rules.from_json(found)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
@@ -171,7 +182,7 @@ class CallLog:
         if is_full:
             self.lost += 1
             logger.warning("%s was left out: too much waits already", what)
-        elif not self._memory._background.submit(counted, what):
+        elif not self._background.submit(counted, what):
             self.lost += 1
             with self._lock:
                 self._waiting -= size
@@ -185,8 +196,7 @@ class CallLog:
         metadata: Mapping[str, Any],
         captured: CapturedCall,
     ) -> None:
-        memory = self._memory
-        user_id = memory.user_id(user)
+        user_id = self._user_id(user)
         rules = self.rules(user_id)
         entry, events = SyncRuntime.in_thread(entry_of, captured, rules, level, metadata)
         entry |= {
@@ -206,4 +216,4 @@ class CallLog:
 
     def _send(self, call: Call, user_id: UUID) -> None:
         """Send what may be sent again: each has an id."""
-        self._memory._write.value(call, user_id=user_id, repeatable=True, timeout=_SECONDS)
+        self._database.value(call, user_id=user_id, repeatable=True, timeout=_SECONDS)

@@ -24,7 +24,7 @@ from pgrecall.encryption._sealed import MovedError, Opener, Sealing, sealed_call
 from pgrecall.errors import ConfigurationError, NotFoundError
 
 if TYPE_CHECKING:
-    from pgrecall._async.database import AsyncDatabase
+    from pgrecall._async.transport import AsyncTransport
 
 __all__ = ["AsyncSealer"]
 
@@ -53,7 +53,7 @@ class AsyncSealer:
     """Seals calls and opens answers; for users who are not sealed it leaves them as they are.
 
     Args:
-        database: where the wrapped keys are.
+        transport: leads to the wrapped keys.
         wrapping: what unwraps them; None is a driver that can only say that a user is sealed.
         sealed: "require" refuses every user without data keys.
 
@@ -64,7 +64,7 @@ class AsyncSealer:
 
     def __init__(
         self,
-        database: AsyncDatabase,
+        transport: AsyncTransport,
         wrapping: WrappingKeys | None,
         sealed: Literal["require"] | None = None,
     ) -> None:
@@ -76,7 +76,7 @@ class AsyncSealer:
             )
         if wrapping is not None:
             aes_gcm()  # its error now, not at the first call
-        self._database = database
+        self._transport = transport
         self._known: dict[UUID, _Known] = {}
         self.wrapping = wrapping
         self.required = sealed
@@ -130,7 +130,7 @@ class AsyncSealer:
 
     async def _fetched(self, user_id: UUID) -> tuple[Wrapped, list[tuple[Any, ...]]]:
         call = Call.of("get_user_keys", user_id=user_id)
-        _, rows = await self._database.send(call, user_id, repeatable=True)
+        _, rows = await self._transport.send(call, user_id, repeatable=True)
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
 
@@ -273,7 +273,7 @@ class AsyncSealer:
         if field == "memory":
             call = Call.of("memory_chain", user_id=user_id, memory_id=row)
             try:
-                columns, rows = await self._database.send(call, user_id, repeatable=True)
+                columns, rows = await self._transport.send(call, user_id, repeatable=True)
             except NotFoundError:
                 return set()
             ids = {str(one[columns.index("memory_id")]) for one in rows}
@@ -283,7 +283,7 @@ class AsyncSealer:
         ancestor: Any = UUID(expected)
         for _ in range(_MAX_ANCESTORS):
             call = Call.of("get_session", user_id=user_id, session_id=ancestor)
-            columns, rows = await self._database.send(call, user_id, repeatable=True)
+            columns, rows = await self._transport.send(call, user_id, repeatable=True)
             if not rows:
                 break
             ancestor = rows[0][columns.index("parent_session_id")]

@@ -1,6 +1,6 @@
 """Searches of encrypted users: what the database found or listed is compared here by words.
 
-The methods of `AgentMemory` of these names say what each function takes, returns and raises.
+`AgentMemory.search` and `AgentMemory.sessions` say what each function takes, returns and raises.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pgrecall._messages import content_text
-from pgrecall._sql import Unset, Vector
+from pgrecall._sql import JSON, Unset, User, Vector
 from pgrecall.encryption._dates import by_window, favored_window
 from pgrecall.encryption._words import (
     as_moment,
@@ -22,11 +22,10 @@ from pgrecall.encryption._words import (
     shares_of_words,
 )
 from pgrecall.models._rerankers import at_least, first, least_match
-from pgrecall.rows import MessageHit, SearchHit, SessionHit
+from pgrecall.rows import Message, MessageHit, SearchHit, Session, SessionHit
 
 if TYPE_CHECKING:
-    from pgrecall._async.base import JSON, User
-    from pgrecall._async.retrieval import AsyncRetrieval
+    from pgrecall._async.core import AsyncCore
 
 __all__ = ["search", "search_messages", "search_sessions"]
 
@@ -38,7 +37,7 @@ _NEAR_MESSAGES = 100  # the nearest, where there are vectors
 
 
 async def search(
-    memory: AsyncRetrieval,
+    core: AsyncCore,
     user: User,
     query: str,
     embedding: Vector | Unset | None,
@@ -51,14 +50,14 @@ async def search(
     That is by meaning where there are vectors, else by weight.
     """
     least = least_match(given)
-    hits = await memory._read_memory(
+    hits = await core.read_memory(
         SearchHit,
         user,
         "search",
         limit=at_least(limit, _OPENED_MEMORIES),
         filter={key: value for key, value in given.items() if key != "min_match"},
         as_of=as_of,
-        query_embedding=await memory._vector(user, query, embedding),
+        query_embedding=await core.vector(user, query, embedding),
     )
     ranked = [
         replace(hit, match=either(hit.match, hit.lexical))
@@ -70,7 +69,7 @@ async def search(
 
 
 async def search_messages(
-    memory: AsyncRetrieval,
+    core: AsyncCore,
     user: User,
     query: str,
     embedding: Vector | Unset | None,
@@ -81,16 +80,16 @@ async def search_messages(
 
     Opened are the latest of the sessions that were active last.
     """
-    near = await memory._read_history(  # without a vector none, but filter and limit are judged
+    near = await core.read_history(  # without a vector none, but filter and limit are judged
         MessageHit,
         user,
         "search_messages",
         query=query,
-        query_embedding=await memory._vector(user, query, embedding),
+        query_embedding=await core.vector(user, query, embedding),
         limit=at_least(limit, _NEAR_MESSAGES),
         filter=given,
     )
-    opened = await _opened_messages(memory, user, given)
+    opened = await _opened_messages(core, user, given)
     known = {hit.message_id for hit in opened}
     hits = {hit.message_id: hit for hit in near
             if "metadata" not in given or hit.message_id in known}  # fmt: skip
@@ -106,18 +105,20 @@ async def search_messages(
     return first(by_window(ranked, window, lambda hit: hit.created_at), limit)
 
 
-async def _opened_messages(memory: AsyncRetrieval, user: User, given: JSON) -> list[MessageHit]:
+async def _opened_messages(core: AsyncCore, user: User, given: JSON) -> list[MessageHit]:
     """Return the latest messages that a filter lets through."""
     since, until = (as_moment(given.get(key)) for key in ("since", "until"))
     roles = given.get("roles") or ("user", "assistant", "tool", "function")
-    listed = await memory._read_history(SessionHit, user, "search_sessions", limit=_OPENED_SESSIONS)
+    listed = await core.read_history(SessionHit, user, "search_sessions", limit=_OPENED_SESSIONS)
     ids = [session.session_id for session in listed]
     if (one := given.get("session_id")) is not None:
         ids = [session_id for session_id in ids if str(session_id) == str(one)]
     if (agent := given.get("agent_id")) is not None:
         of_agent = {
             session.session_id
-            for session in await memory.sessions(user, limit=_OPENED_SESSIONS)
+            for session in await core.read_history(
+                Session, user, "list_sessions", limit=_OPENED_SESSIONS
+            )
             if session.agent_id == agent
         }
         ids = [session_id for session_id in ids if session_id in of_agent]
@@ -139,7 +140,9 @@ async def _opened_messages(memory: AsyncRetrieval, user: User, given: JSON) -> l
                 name=said.name,
                 token_count=said.token_count,
             )
-            for said in await memory.messages(user, session_id, limit=left)
+            for said in await core.read_history(
+                Message, user, "get_messages", session_id=session_id, limit=left
+            )
             if said.role in roles
             and (since is None or said.created_at >= since)
             and (until is None or said.created_at < until)
@@ -150,19 +153,19 @@ async def _opened_messages(memory: AsyncRetrieval, user: User, given: JSON) -> l
 
 
 async def search_sessions(
-    memory: AsyncRetrieval,
+    core: AsyncCore,
     user: User,
     query: str,
     embedding: Vector | Unset | None,
     limit: int | Unset,
 ) -> list[SessionHit]:
     """Return sessions by the words of title and summary, and by their best turn."""
-    sessions = await memory._read_history(
+    sessions = await core.read_history(
         SessionHit, user, "search_sessions", limit=at_least(limit, _OPENED_SESSIONS)
     )
     turns: dict[UUID, MessageHit] = {}
     said = await search_messages(
-        memory, user, query, embedding, _OPENED_MESSAGES + _NEAR_MESSAGES, {"dates": False}
+        core, user, query, embedding, _OPENED_MESSAGES + _NEAR_MESSAGES, {"dates": False}
     )
     for hit in said:
         turns.setdefault(hit.session_id, hit)

@@ -25,7 +25,7 @@ from pgrecall.encryption._sealed import MovedError, Opener, Sealing, sealed_call
 from pgrecall.errors import ConfigurationError, NotFoundError
 
 if TYPE_CHECKING:
-    from pgrecall._sync.database import SyncDatabase
+    from pgrecall._sync.transport import Transport
 
 __all__ = ["SyncSealer"]
 
@@ -54,7 +54,7 @@ class SyncSealer:
     """Seals calls and opens answers; for users who are not sealed it leaves them as they are.
 
     Args:
-        database: where the wrapped keys are.
+        transport: leads to the wrapped keys.
         wrapping: what unwraps them; None is a driver that can only say that a user is sealed.
         sealed: "require" refuses every user without data keys.
 
@@ -65,7 +65,7 @@ class SyncSealer:
 
     def __init__(
         self,
-        database: SyncDatabase,
+        transport: Transport,
         wrapping: WrappingKeys | None,
         sealed: Literal["require"] | None = None,
     ) -> None:
@@ -77,7 +77,7 @@ class SyncSealer:
             )
         if wrapping is not None:
             aes_gcm()  # its error now, not at the first call
-        self._database = database
+        self._transport = transport
         self._known: dict[UUID, _Known] = {}
         self.wrapping = wrapping
         self.required = sealed
@@ -131,7 +131,7 @@ class SyncSealer:
 
     def _fetched(self, user_id: UUID) -> tuple[Wrapped, list[tuple[Any, ...]]]:
         call = Call.of("get_user_keys", user_id=user_id)
-        _, rows = self._database.send(call, user_id, repeatable=True)
+        _, rows = self._transport.send(call, user_id, repeatable=True)
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
 
@@ -274,7 +274,7 @@ class SyncSealer:
         if field == "memory":
             call = Call.of("memory_chain", user_id=user_id, memory_id=row)
             try:
-                columns, rows = self._database.send(call, user_id, repeatable=True)
+                columns, rows = self._transport.send(call, user_id, repeatable=True)
             except NotFoundError:
                 return set()
             ids = {str(one[columns.index("memory_id")]) for one in rows}
@@ -284,7 +284,7 @@ class SyncSealer:
         ancestor: Any = UUID(expected)
         for _ in range(_MAX_ANCESTORS):
             call = Call.of("get_session", user_id=user_id, session_id=ancestor)
-            columns, rows = self._database.send(call, user_id, repeatable=True)
+            columns, rows = self._transport.send(call, user_id, repeatable=True)
             if not rows:
                 break
             ancestor = rows[0][columns.index("parent_session_id")]

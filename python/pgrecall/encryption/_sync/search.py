@@ -1,7 +1,7 @@
 # Made from _async/search.py by `make generate`; change that file, not this.
 """Searches of encrypted users: what the database found or listed is compared here by words.
 
-The methods of `AgentMemory` of these names say what each function takes, returns and raises.
+`AgentMemory.search` and `AgentMemory.sessions` say what each function takes, returns and raises.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pgrecall._messages import content_text
-from pgrecall._sql import Unset, Vector
+from pgrecall._sql import JSON, Unset, User, Vector
 from pgrecall.encryption._dates import by_window, favored_window
 from pgrecall.encryption._words import (
     as_moment,
@@ -23,11 +23,10 @@ from pgrecall.encryption._words import (
     shares_of_words,
 )
 from pgrecall.models._rerankers import at_least, first, least_match
-from pgrecall.rows import MessageHit, SearchHit, SessionHit
+from pgrecall.rows import Message, MessageHit, SearchHit, Session, SessionHit
 
 if TYPE_CHECKING:
-    from pgrecall._sync.base import JSON, User
-    from pgrecall._sync.retrieval import Retrieval
+    from pgrecall._sync.core import Core
 
 __all__ = ["search", "search_messages", "search_sessions"]
 
@@ -39,7 +38,7 @@ _NEAR_MESSAGES = 100  # the nearest, where there are vectors
 
 
 def search(
-    memory: Retrieval,
+    core: Core,
     user: User,
     query: str,
     embedding: Vector | Unset | None,
@@ -52,14 +51,14 @@ def search(
     That is by meaning where there are vectors, else by weight.
     """
     least = least_match(given)
-    hits = memory._read_memory(
+    hits = core.read_memory(
         SearchHit,
         user,
         "search",
         limit=at_least(limit, _OPENED_MEMORIES),
         filter={key: value for key, value in given.items() if key != "min_match"},
         as_of=as_of,
-        query_embedding=memory._vector(user, query, embedding),
+        query_embedding=core.vector(user, query, embedding),
     )
     ranked = [
         replace(hit, match=either(hit.match, hit.lexical))
@@ -71,7 +70,7 @@ def search(
 
 
 def search_messages(
-    memory: Retrieval,
+    core: Core,
     user: User,
     query: str,
     embedding: Vector | Unset | None,
@@ -82,16 +81,16 @@ def search_messages(
 
     Opened are the latest of the sessions that were active last.
     """
-    near = memory._read_history(  # without a vector none, but filter and limit are judged
+    near = core.read_history(  # without a vector none, but filter and limit are judged
         MessageHit,
         user,
         "search_messages",
         query=query,
-        query_embedding=memory._vector(user, query, embedding),
+        query_embedding=core.vector(user, query, embedding),
         limit=at_least(limit, _NEAR_MESSAGES),
         filter=given,
     )
-    opened = _opened_messages(memory, user, given)
+    opened = _opened_messages(core, user, given)
     known = {hit.message_id for hit in opened}
     hits = {hit.message_id: hit for hit in near
             if "metadata" not in given or hit.message_id in known}  # fmt: skip
@@ -107,18 +106,18 @@ def search_messages(
     return first(by_window(ranked, window, lambda hit: hit.created_at), limit)
 
 
-def _opened_messages(memory: Retrieval, user: User, given: JSON) -> list[MessageHit]:
+def _opened_messages(core: Core, user: User, given: JSON) -> list[MessageHit]:
     """Return the latest messages that a filter lets through."""
     since, until = (as_moment(given.get(key)) for key in ("since", "until"))
     roles = given.get("roles") or ("user", "assistant", "tool", "function")
-    listed = memory._read_history(SessionHit, user, "search_sessions", limit=_OPENED_SESSIONS)
+    listed = core.read_history(SessionHit, user, "search_sessions", limit=_OPENED_SESSIONS)
     ids = [session.session_id for session in listed]
     if (one := given.get("session_id")) is not None:
         ids = [session_id for session_id in ids if str(session_id) == str(one)]
     if (agent := given.get("agent_id")) is not None:
         of_agent = {
             session.session_id
-            for session in memory.sessions(user, limit=_OPENED_SESSIONS)
+            for session in core.read_history(Session, user, "list_sessions", limit=_OPENED_SESSIONS)
             if session.agent_id == agent
         }
         ids = [session_id for session_id in ids if session_id in of_agent]
@@ -140,7 +139,9 @@ def _opened_messages(memory: Retrieval, user: User, given: JSON) -> list[Message
                 name=said.name,
                 token_count=said.token_count,
             )
-            for said in memory.messages(user, session_id, limit=left)
+            for said in core.read_history(
+                Message, user, "get_messages", session_id=session_id, limit=left
+            )
             if said.role in roles
             and (since is None or said.created_at >= since)
             and (until is None or said.created_at < until)
@@ -151,19 +152,19 @@ def _opened_messages(memory: Retrieval, user: User, given: JSON) -> list[Message
 
 
 def search_sessions(
-    memory: Retrieval,
+    core: Core,
     user: User,
     query: str,
     embedding: Vector | Unset | None,
     limit: int | Unset,
 ) -> list[SessionHit]:
     """Return sessions by the words of title and summary, and by their best turn."""
-    sessions = memory._read_history(
+    sessions = core.read_history(
         SessionHit, user, "search_sessions", limit=at_least(limit, _OPENED_SESSIONS)
     )
     turns: dict[UUID, MessageHit] = {}
     said = search_messages(
-        memory, user, query, embedding, _OPENED_MESSAGES + _NEAR_MESSAGES, {"dates": False}
+        core, user, query, embedding, _OPENED_MESSAGES + _NEAR_MESSAGES, {"dates": False}
     )
     for hit in said:
         turns.setdefault(hit.session_id, hit)

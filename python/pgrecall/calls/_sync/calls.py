@@ -1,24 +1,26 @@
-"""The call log: calls of models, the events of their streams, and traffic with tools."""
+# Made from _async/calls.py by `make generate`; change that file, not this.
+"""`AgentMemory.calls`: the call log, recorded and read."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
-from pgrecall._async.base import JSON, User
-from pgrecall._async.privacy import AsyncPrivacy
-from pgrecall._sql import UNSET, Unset
+from pgrecall._sql import JSON, UNSET, Unset, User
+from pgrecall._sync.core import Core
+from pgrecall.calls._capture import Level, Recording
 from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent
 
-if TYPE_CHECKING:
-    from pgrecall.calls._capture import Level, Recording
-
-__all__ = ["AsyncModelCalls"]
+__all__ = ["Calls"]
 
 
-class AsyncModelCalls(AsyncPrivacy):
-    """The methods that record calls of models, and list them."""
+class Calls:
+    """Calls of models, the events of their streams, and traffic with tools."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
 
     def recording(
         self,
@@ -31,7 +33,7 @@ class AsyncModelCalls(AsyncPrivacy):
         """Record the calls of models in a `with` block, made over a client of `pgrecall.calls`.
 
         It is done in the background: a call is neither held up nor failed by it. What could not be
-        recorded is logged, and counted by `unrecorded_calls`. The user must be known already, and
+        recorded is logged, and counted by `unrecorded`. The user must be known already, and
         committed. Of a sealed user only numbers and times are kept.
 
         Args:
@@ -44,14 +46,14 @@ class AsyncModelCalls(AsyncPrivacy):
         Raises:
             ConfigurationError: there is only one connection of the caller.
         """
-        return self._call_log.recording(user, session_id, None, level, metadata or {})
+        return self._core.call_log.recording(user, session_id, None, level, metadata or {})
 
     @property
-    def unrecorded_calls(self) -> int:
+    def unrecorded(self) -> int:
         """How many calls of models should have been recorded by this object, and were not."""
-        return self._call_log.lost
+        return self._core.call_log.lost
 
-    async def record_model_call(self, user: User, *, model: str, **fields: Any) -> UUID:
+    def record(self, user: User, *, model: str, **fields: Any) -> UUID:
         """Record a call of a model by hand, and return its id.
 
         Args:
@@ -66,10 +68,10 @@ class AsyncModelCalls(AsyncPrivacy):
             NotFoundError: nobody knows this user.
             InvalidInputError: a field out of range.
         """
-        found: UUID = await self._change_value(user, "record_model_call", model=model, **fields)
+        found: UUID = self._core.change_value(user, "record_model_call", model=model, **fields)
         return found
 
-    async def record_stream_events(self, user: User, call_id: UUID, events: Sequence[JSON]) -> int:
+    def record_stream_events(self, user: User, call_id: UUID, events: Sequence[JSON]) -> int:
         """Record the events of a streamed call, best all at once; return how many were new.
 
         Args:
@@ -82,12 +84,12 @@ class AsyncModelCalls(AsyncPrivacy):
             InvalidInputError: the message names the event and the field.
         """
         return int(
-            await self._change_value(
+            self._core.change_value(
                 user, "record_stream_events", call_id=call_id, events=list(events)
             )
         )
 
-    async def record_protocol_event(self, user: User, *, event_type: str, **fields: Any) -> UUID:
+    def record_protocol_event(self, user: User, *, event_type: str, **fields: Any) -> UUID:
         """Record a message to or from a tool (a call, MCP, JSON-RPC), and return its id.
 
         Args:
@@ -97,12 +99,12 @@ class AsyncModelCalls(AsyncPrivacy):
                 payload_body (bytes), session_id, call_id, metadata; event_id (a UUIDv7) makes it
                 repeatable.
         """
-        found: UUID = await self._change_value(
+        found: UUID = self._core.change_value(
             user, "record_protocol_event", event_type=event_type, **fields
         )
         return found
 
-    async def model_calls(
+    def list(
         self,
         user: User,
         *,
@@ -110,7 +112,7 @@ class AsyncModelCalls(AsyncPrivacy):
         limit: int | Unset = UNSET,
         before_id: UUID | Unset = UNSET,
         include_bodies: bool | Unset = UNSET,
-    ) -> list[ModelCall]:
+    ) -> builtins.list[ModelCall]:
         """Return calls of models, newest first; a page goes on before `before_id`.
 
         What this object still records is waited for.
@@ -122,8 +124,8 @@ class AsyncModelCalls(AsyncPrivacy):
             before_id: the last call of the page before.
             include_bodies: False leaves requests and responses out.
         """
-        await self._background.drain()
-        return await self._read_history(
+        self._core.background.drain()
+        return self._core.read_history(
             ModelCall,
             user,
             "list_model_calls",
@@ -133,23 +135,23 @@ class AsyncModelCalls(AsyncPrivacy):
             include_bodies=include_bodies,
         )
 
-    async def get_model_call(self, user: User, call_id: UUID) -> ModelCall | None:
+    def get(self, user: User, call_id: UUID) -> ModelCall | None:
         """Return a call with its bodies; None when the user has no such one."""
-        await self._background.drain()
-        rows = await self._read_history(ModelCall, user, "list_model_calls", call_id=call_id)
+        self._core.background.drain()
+        rows = self._core.read_history(ModelCall, user, "list_model_calls", call_id=call_id)
         return rows[0] if rows else None
 
-    async def stream_events(
+    def stream_events(
         self,
         user: User,
         call_id: UUID,
         *,
         limit: int = 1_000_000,
         after_index: int | Unset = UNSET,
-    ) -> list[StreamEvent]:
+    ) -> builtins.list[StreamEvent]:
         """Return the events of a streamed call in order; a page goes on after `after_index`."""
-        await self._background.drain()
-        return await self._read_history(
+        self._core.background.drain()
+        return self._core.read_history(
             StreamEvent,
             user,
             "list_stream_events",
@@ -158,7 +160,7 @@ class AsyncModelCalls(AsyncPrivacy):
             after_index=after_index,
         )
 
-    async def protocol_events(
+    def protocol_events(
         self,
         user: User,
         *,
@@ -166,10 +168,10 @@ class AsyncModelCalls(AsyncPrivacy):
         call_id: UUID | Unset = UNSET,
         limit: int | Unset = UNSET,
         before_id: UUID | Unset = UNSET,
-    ) -> list[ProtocolEvent]:
+    ) -> builtins.list[ProtocolEvent]:
         """Return traffic with tools, newest first; a page goes on before `before_id`."""
-        await self._background.drain()
-        return await self._read_history(
+        self._core.background.drain()
+        return self._core.read_history(
             ProtocolEvent,
             user,
             "list_protocol_events",

@@ -1,22 +1,24 @@
-"""What the methods of the client stand on: databases, an embedder, and how a call is made."""
+"""What the parts of a client share: databases, keys, an embedder, and the ways to call."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
 
 import psycopg
+from psycopg import AsyncConnection
 
-from pgrecall._async.database import AsyncDatabase, Target
+from pgrecall._async.database import AsyncDatabase
 from pgrecall._async.guard import AsyncGuard
+from pgrecall._async.transport import AsyncTransport, Target
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._json import refuse_unstorable
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
-from pgrecall._sql import UNSET, Call, Unset, Vector
-from pgrecall.errors import ConfigurationError, NotAllowedError
+from pgrecall._sql import UNSET, Call, Unset, User, Vector
+from pgrecall.errors import ConfigurationError
 from pgrecall.models._embedders import Embedder, OpenAIEmbedder
 
 if TYPE_CHECKING:
@@ -24,10 +26,8 @@ if TYPE_CHECKING:
     from pgrecall.encryption import WrappingKeys
     from pgrecall.encryption._sealed import Sealing
 
-__all__ = ["JSON", "LONG_TIMEOUT", "AsyncClientBase", "User"]
+__all__ = ["LONG_TIMEOUT", "AsyncCore"]
 
-User = str | UUID
-JSON = Mapping[str, Any]
 Row = TypeVar("Row")
 
 LONG_TIMEOUT = 3600.0  # seconds for what touches everything of a user
@@ -36,8 +36,18 @@ _MAX_CACHED_USERS = 10_000
 _MAKING = threading.Lock()  # threads share one call log
 
 
-class AsyncClientBase:
-    """The part of the client that every method needs."""
+class AsyncCore:
+    """The databases of one client, and what is known of them and of users.
+
+    Attributes:
+        limits: timeouts and pool sizes.
+        write: where writes go.
+        history: where sessions and messages are read.
+        memory: where memories are searched and listed, and contexts compiled.
+        work: where workers claim jobs.
+        guard: encrypts and decrypts the texts of encrypted users.
+        background: does what no caller waits for.
+    """
 
     def __init__(
         self,
@@ -53,24 +63,69 @@ class AsyncClientBase:
     ) -> None:
         self.limits = limits or Limits()
         self._home = AsyncHome()
-        self._write = self._database(write)
-        self._history = self._write if history is None else self._database(history)
-        self._memory = self._write if memory is None else self._database(memory)
-        self._work = self._write if worker is None else self._database(worker)
-        self._guard = AsyncGuard(self._write, wrapping_keys, sealed)
-        for database in (self._write, self._history, self._memory, self._work):
-            database.guard = self._guard
+        self._transports: list[AsyncTransport] = []
+        own = self._transport(write)
+        self.guard = AsyncGuard(own, wrapping_keys, sealed)
+        self.write = AsyncDatabase(own, self.guard)
+        self.history = self._database(history)
+        self.memory = self._database(memory)
+        self.work = self._database(worker)
+        self.background = AsyncBackground()
         self._given_embedder = embedder
         self._embedder: Embedder | None = None
         self._is_embedder_known = False
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
-        self._background = AsyncBackground()
         self._log: AsyncCallLog | None = None
-        self._log_owner: AsyncClientBase = self
+        self._joined_from: AsyncCore | None = None
 
-    def _database(self, target: Target) -> AsyncDatabase:
-        return AsyncDatabase(target, self.limits, self._home)
+    def _transport(self, target: Target) -> AsyncTransport:
+        transport = AsyncTransport(target, self.limits, self._home)
+        self._transports.append(transport)
+        return transport
+
+    def _database(self, target: Target | None) -> AsyncDatabase:
+        """Return the database of a target, or the one that writes go to."""
+        if target is None:
+            return self.write
+        return AsyncDatabase(self._transport(target), self.guard)
+
+    def joining(self, connection: AsyncConnection[Any]) -> AsyncCore:
+        """Return a core whose calls all go through one connection of the caller."""
+        joined = AsyncCore(
+            connection,
+            embedder=self._given_embedder,
+            limits=self.limits,
+            wrapping_keys=self.guard.wrapping,
+            sealed=self.guard.required,
+        )
+        joined._info = self._info
+        joined._embedder = self._embedder
+        joined._is_embedder_known = self._is_embedder_known
+        joined._users = self._users
+        joined._joined_from = self
+        return joined
+
+    async def open(self) -> None:
+        """Connect; check the schema, and an embedder that was given."""
+        await self.write.value(Call.of("version"), repeatable=True)
+        if self._given_embedder:
+            await self.embedder()
+
+    async def aclose(self) -> None:
+        """Send what waits in the background, and close the pools that were opened here."""
+        self._home.enter()
+        await self.background.drain()
+        for transport in self._transports:
+            await transport.aclose()
+        self._home.leave()
+
+    def forget_settings(self) -> None:
+        """Ask for the settings of the database again."""
+        self._info = None
+        self.call_log.forget()
+        if self._given_embedder is None:
+            self._is_embedder_known = False
 
     # What is known of the database, and of users
 
@@ -78,7 +133,7 @@ class AsyncClientBase:
         """Return version, embedding model and dimensions of the database; asked once."""
         if self._info is None:
             try:
-                rows = await self._write.query(DatabaseInfo.QUERY)
+                rows = await self.write.query(DatabaseInfo.QUERY)
             except psycopg.errors.InsufficientPrivilege as error:
                 raise ConfigurationError(
                     "this role may not read the settings of the schema recall",
@@ -127,100 +182,85 @@ class AsyncClientBase:
         if user not in self._users:
             if len(self._users) >= _MAX_CACHED_USERS:
                 self._users.clear()
-            self._users[user] = await self._memory.value(
+            self._users[user] = await self.memory.value(
                 Call.of("user_id", external_id=user), repeatable=True
             )
         return self._users[user]
 
-    async def ensure_user(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
-        """Make a user known, with the text that names them, and return the id.
-
-        Raises:
-            ConfigurationError: this driver requires sealed users, and this one is not sealed.
-            NotAllowedError: this driver requires sealed users; metadata would be stored readable.
-        """
-        if self._guard.required:
-            await self._guard.sealing(await self.user_id(user))
-            if metadata is not UNSET:
-                raise NotAllowedError(
-                    "the metadata of a user are stored readable, and this driver requires sealed "
-                    "users", hint="Keep them in the metadata of a session or memory.",
-                )  # fmt: skip
-        named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
-        found: UUID = await self._write.value(
-            Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True
-        )
-        return found
-
     @property
-    def _call_log(self) -> AsyncCallLog:
+    def call_log(self) -> AsyncCallLog:
         """The recorder of calls of models; its first use loads `pgrecall.calls`."""
-        owner = self._log_owner
+        if self._joined_from is not None:  # the log is written over the pool, and committed
+            return self._joined_from.call_log
         with _MAKING:
-            if owner._log is None:
+            if self._log is None:
                 from pgrecall.calls._async.log import AsyncCallLog
 
-                owner._log = AsyncCallLog(owner)
-            return owner._log
+                self._log = AsyncCallLog(self.write, self.background, self.user_id)
+            return self._log
 
     # How a method becomes a call
 
-    async def _read_history(
+    async def read_history(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
+        """Return rows of a user's sessions and messages."""
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
-        return await self._history.rows(row, call, user_id=user_id, repeatable=True)
+        return await self.history.rows(row, call, user_id=user_id, repeatable=True)
 
-    async def _read_memory(
+    async def read_memory(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
+        """Return rows of a user's memories."""
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
-        return await self._memory.rows(row, call, user_id=user_id, repeatable=True)
+        return await self.memory.rows(row, call, user_id=user_id, repeatable=True)
 
-    async def _change(
+    async def change(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
+        """Write, and return rows. The call is not repeated after a lost connection."""
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
-        return await self._write.rows(row, call, user_id=user_id)
+        return await self.write.rows(row, call, user_id=user_id)
 
-    async def _change_value(self, user: User, function: str, **arguments: Any) -> Any:
+    async def change_value(self, user: User, function: str, **arguments: Any) -> Any:
+        """Write, and return one value. The call is not repeated after a lost connection."""
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
-        return await self._write.value(call, user_id=user_id)
+        return await self.write.value(call, user_id=user_id)
 
-    async def _long_call(
-        self, database: AsyncDatabase, user: User, function: str, **arguments: Any
-    ) -> Any:
+    async def long_call(self, user: User, function: str, **arguments: Any) -> Any:
+        """Write what touches everything of a user, and return one value."""
         user_id = await self.user_id(user)
         call = Call.of(function, user_id=user_id, **arguments)
-        return await database.value(call, user_id=user_id, timeout=LONG_TIMEOUT)
+        return await self.write.value(call, user_id=user_id, timeout=LONG_TIMEOUT)
 
-    async def _vector(self, user: User, text: str | None, embedding: Vector | Unset | None) -> Any:
+    async def vector(self, user: User, text: str | None, embedding: Vector | Unset | None) -> Any:
         """Return the vector to send: the one given, or the text's; none when none are stored."""
         if embedding is not UNSET:
             return UNSET if embedding is None else embedding
-        if not text or not await self._has_vectors(user):
+        if not text or not await self.has_vectors(user):
             return UNSET
         refuse_unstorable(text, "text")
-        vectors = await self._embedded(user, [text])
+        vectors = await self.embedded(user, [text])
         return UNSET if vectors is None else vectors[0]
 
-    async def _embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
+    async def embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
         """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
         if not isinstance(await self.embedder(), OpenAIEmbedder):
             return await self.embed(texts)
-        with await self._call_log.of_own(await self.user_id(user)):
+        with await self.call_log.of_own(await self.user_id(user)):
             return await self.embed(texts)
 
-    async def _has_vectors(self, user: User) -> bool:
-        sealing = await self._sealing(user)
+    async def has_vectors(self, user: User) -> bool:
+        """Return whether vectors of a user's texts may be stored."""
+        sealing = await self.sealing(user)
         return sealing is None or sealing.has_vectors
 
-    async def _sealing(self, user: User) -> Sealing | None:
+    async def sealing(self, user: User) -> Sealing | None:
         """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
-        if self._guard.wrapping is None:
+        if self.guard.wrapping is None:
             return None
-        return await self._guard.sealing(await self.user_id(user))
+        return await self.guard.sealing(await self.user_id(user))

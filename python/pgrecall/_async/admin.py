@@ -1,5 +1,4 @@
-# Made from _async/operation.py by `make generate`; change that file, not this.
-"""Operation: settings, models, jobs, health and metrics."""
+"""`AgentMemory.admin`: settings, models, jobs, health and metrics."""
 
 from __future__ import annotations
 
@@ -7,36 +6,36 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pgrecall._sql import UNSET, Call, Unset
-from pgrecall._sync.base import JSON, User
-from pgrecall._sync.model_calls import ModelCalls
+from pgrecall._async.core import AsyncCore
+from pgrecall._info import DatabaseInfo
+from pgrecall._sql import JSON, UNSET, Call, Unset, User
 from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs
 
-__all__ = ["Operation"]
+__all__ = ["AsyncAdmin"]
 
 
-class Operation(ModelCalls):
-    """The methods for who runs it."""
+class AsyncAdmin:
+    """Settings, models, jobs, health and metrics of a database."""
 
-    def configure(self, **changes: Any) -> None:
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    async def configure(self, **changes: Any) -> None:
         """Change settings for everybody, named as the columns of `recall.settings`.
 
         Raises:
             InvalidInputError: an unknown setting, or a value out of range.
             ConfigurationError: a size that is fixed at installation.
         """
-        self._write.value(Call.of("configure", changes=changes))
-        self._info = None
-        self._call_log.forget()
-        if self._given_embedder is None:
-            self._is_embedder_known = False
+        await self._core.write.value(Call.of("configure", changes=changes))
+        self._core.forget_settings()
 
-    def configure_user(self, user: User, **changes: Any) -> None:
+    async def configure_user(self, user: User, **changes: Any) -> None:
         """Override settings for one user; None takes an override back."""
-        self._change_value(user, "configure_user", changes=changes)
-        self._call_log.forget()
+        await self._core.change_value(user, "configure_user", changes=changes)
+        self._core.call_log.forget()
 
-    def calibrate_embeddings(self) -> Calibration:
+    async def calibrate_embeddings(self) -> Calibration:
         """Measure the cosines of unrelated texts under the embedding model, and keep them.
 
         `match` is measured by them, and so is what a context leaves out as unrelated.
@@ -44,10 +43,10 @@ class Operation(ModelCalls):
         Raises:
             ConfigurationError: fewer than twenty users have vectors of the model.
         """
-        (measured,) = self._write.rows(Calibration, Call.of("calibrate_embeddings"))
+        (measured,) = await self._core.write.rows(Calibration, Call.of("calibrate_embeddings"))
         return measured
 
-    def register_model(
+    async def register_model(
         self,
         model: str,
         *,
@@ -58,7 +57,7 @@ class Operation(ModelCalls):
         output_price: int | Unset = UNSET,
     ) -> None:
         """Make a chat model known: window in tokens, micro-cents per million tokens."""
-        self._write.value(
+        await self._core.write.value(
             Call.of(
                 "register_model",
                 model_id=model,
@@ -70,23 +69,27 @@ class Operation(ModelCalls):
             )
         )
 
-    def health(self) -> list[HealthCheck]:
+    async def health(self) -> list[HealthCheck]:
         """Return what can go wrong, each with ok, warn or fail, and a remedy."""
-        return self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+        return await self._core.write.rows(HealthCheck, Call.of("health"), repeatable=True)
 
-    def metrics(self) -> list[Metric]:
+    async def metrics(self) -> list[Metric]:
         """Return gauges of all users together; for a login with the rights of `recall_worker`."""
-        return self._work.rows(Metric, Call.of("metrics"), repeatable=True)
+        return await self._core.work.rows(Metric, Call.of("metrics"), repeatable=True)
 
-    def version(self) -> str:
+    async def version(self) -> str:
         """Return the version of the installed schema."""
-        return str(self._write.value(Call.of("version"), repeatable=True))
+        return str(await self._core.write.value(Call.of("version"), repeatable=True))
 
-    def waiting_jobs(self) -> list[WaitingJobs]:
+    async def info(self) -> DatabaseInfo:
+        """Return version, embedding model and dimensions of the database; asked once."""
+        return await self._core.info()
+
+    async def waiting_jobs(self) -> list[WaitingJobs]:
         """Return the ready jobs by kind; for a login with the rights of `recall_worker`."""
-        return self._work.rows(WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
+        return await self._core.work.rows(WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
 
-    def enqueue(
+    async def enqueue_job(
         self,
         user: User,
         kind: str,
@@ -97,7 +100,7 @@ class Operation(ModelCalls):
         run_at: datetime | Unset = UNSET,
     ) -> UUID | None:
         """Leave work for a worker; None when an equal job is ready already."""
-        found: UUID | None = self._change_value(
+        found: UUID | None = await self._core.change_value(
             user,
             "enqueue_job",
             kind=kind,

@@ -1,4 +1,5 @@
-"""Operation: settings, models, jobs, health and metrics."""
+# Made from _async/admin.py by `make generate`; change that file, not this.
+"""`AgentMemory.admin`: settings, models, jobs, health and metrics."""
 
 from __future__ import annotations
 
@@ -6,36 +7,36 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pgrecall._async.base import JSON, User
-from pgrecall._async.model_calls import AsyncModelCalls
-from pgrecall._sql import UNSET, Call, Unset
+from pgrecall._info import DatabaseInfo
+from pgrecall._sql import JSON, UNSET, Call, Unset, User
+from pgrecall._sync.core import Core
 from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs
 
-__all__ = ["AsyncOperation"]
+__all__ = ["Admin"]
 
 
-class AsyncOperation(AsyncModelCalls):
-    """The methods for who runs it."""
+class Admin:
+    """Settings, models, jobs, health and metrics of a database."""
 
-    async def configure(self, **changes: Any) -> None:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def configure(self, **changes: Any) -> None:
         """Change settings for everybody, named as the columns of `recall.settings`.
 
         Raises:
             InvalidInputError: an unknown setting, or a value out of range.
             ConfigurationError: a size that is fixed at installation.
         """
-        await self._write.value(Call.of("configure", changes=changes))
-        self._info = None
-        self._call_log.forget()
-        if self._given_embedder is None:
-            self._is_embedder_known = False
+        self._core.write.value(Call.of("configure", changes=changes))
+        self._core.forget_settings()
 
-    async def configure_user(self, user: User, **changes: Any) -> None:
+    def configure_user(self, user: User, **changes: Any) -> None:
         """Override settings for one user; None takes an override back."""
-        await self._change_value(user, "configure_user", changes=changes)
-        self._call_log.forget()
+        self._core.change_value(user, "configure_user", changes=changes)
+        self._core.call_log.forget()
 
-    async def calibrate_embeddings(self) -> Calibration:
+    def calibrate_embeddings(self) -> Calibration:
         """Measure the cosines of unrelated texts under the embedding model, and keep them.
 
         `match` is measured by them, and so is what a context leaves out as unrelated.
@@ -43,10 +44,10 @@ class AsyncOperation(AsyncModelCalls):
         Raises:
             ConfigurationError: fewer than twenty users have vectors of the model.
         """
-        (measured,) = await self._write.rows(Calibration, Call.of("calibrate_embeddings"))
+        (measured,) = self._core.write.rows(Calibration, Call.of("calibrate_embeddings"))
         return measured
 
-    async def register_model(
+    def register_model(
         self,
         model: str,
         *,
@@ -57,7 +58,7 @@ class AsyncOperation(AsyncModelCalls):
         output_price: int | Unset = UNSET,
     ) -> None:
         """Make a chat model known: window in tokens, micro-cents per million tokens."""
-        await self._write.value(
+        self._core.write.value(
             Call.of(
                 "register_model",
                 model_id=model,
@@ -69,23 +70,27 @@ class AsyncOperation(AsyncModelCalls):
             )
         )
 
-    async def health(self) -> list[HealthCheck]:
+    def health(self) -> list[HealthCheck]:
         """Return what can go wrong, each with ok, warn or fail, and a remedy."""
-        return await self._write.rows(HealthCheck, Call.of("health"), repeatable=True)
+        return self._core.write.rows(HealthCheck, Call.of("health"), repeatable=True)
 
-    async def metrics(self) -> list[Metric]:
+    def metrics(self) -> list[Metric]:
         """Return gauges of all users together; for a login with the rights of `recall_worker`."""
-        return await self._work.rows(Metric, Call.of("metrics"), repeatable=True)
+        return self._core.work.rows(Metric, Call.of("metrics"), repeatable=True)
 
-    async def version(self) -> str:
+    def version(self) -> str:
         """Return the version of the installed schema."""
-        return str(await self._write.value(Call.of("version"), repeatable=True))
+        return str(self._core.write.value(Call.of("version"), repeatable=True))
 
-    async def waiting_jobs(self) -> list[WaitingJobs]:
+    def info(self) -> DatabaseInfo:
+        """Return version, embedding model and dimensions of the database; asked once."""
+        return self._core.info()
+
+    def waiting_jobs(self) -> list[WaitingJobs]:
         """Return the ready jobs by kind; for a login with the rights of `recall_worker`."""
-        return await self._work.rows(WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
+        return self._core.work.rows(WaitingJobs, Call.of("waiting_jobs"), repeatable=True)
 
-    async def enqueue(
+    def enqueue_job(
         self,
         user: User,
         kind: str,
@@ -96,7 +101,7 @@ class AsyncOperation(AsyncModelCalls):
         run_at: datetime | Unset = UNSET,
     ) -> UUID | None:
         """Leave work for a worker; None when an equal job is ready already."""
-        found: UUID | None = await self._change_value(
+        found: UUID | None = self._core.change_value(
             user,
             "enqueue_job",
             kind=kind,

@@ -1,25 +1,25 @@
-# Made from _async/model_calls.py by `make generate`; change that file, not this.
-"""The call log: calls of models, the events of their streams, and traffic with tools."""
+"""`AgentMemory.calls`: the call log, recorded and read."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
-from pgrecall._sql import UNSET, Unset
-from pgrecall._sync.base import JSON, User
-from pgrecall._sync.privacy import Privacy
+from pgrecall._async.core import AsyncCore
+from pgrecall._sql import JSON, UNSET, Unset, User
+from pgrecall.calls._capture import Level, Recording
 from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent
 
-if TYPE_CHECKING:
-    from pgrecall.calls._capture import Level, Recording
-
-__all__ = ["ModelCalls"]
+__all__ = ["AsyncCalls"]
 
 
-class ModelCalls(Privacy):
-    """The methods that record calls of models, and list them."""
+class AsyncCalls:
+    """Calls of models, the events of their streams, and traffic with tools."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
 
     def recording(
         self,
@@ -32,7 +32,7 @@ class ModelCalls(Privacy):
         """Record the calls of models in a `with` block, made over a client of `pgrecall.calls`.
 
         It is done in the background: a call is neither held up nor failed by it. What could not be
-        recorded is logged, and counted by `unrecorded_calls`. The user must be known already, and
+        recorded is logged, and counted by `unrecorded`. The user must be known already, and
         committed. Of a sealed user only numbers and times are kept.
 
         Args:
@@ -45,14 +45,14 @@ class ModelCalls(Privacy):
         Raises:
             ConfigurationError: there is only one connection of the caller.
         """
-        return self._call_log.recording(user, session_id, None, level, metadata or {})
+        return self._core.call_log.recording(user, session_id, None, level, metadata or {})
 
     @property
-    def unrecorded_calls(self) -> int:
+    def unrecorded(self) -> int:
         """How many calls of models should have been recorded by this object, and were not."""
-        return self._call_log.lost
+        return self._core.call_log.lost
 
-    def record_model_call(self, user: User, *, model: str, **fields: Any) -> UUID:
+    async def record(self, user: User, *, model: str, **fields: Any) -> UUID:
         """Record a call of a model by hand, and return its id.
 
         Args:
@@ -67,10 +67,12 @@ class ModelCalls(Privacy):
             NotFoundError: nobody knows this user.
             InvalidInputError: a field out of range.
         """
-        found: UUID = self._change_value(user, "record_model_call", model=model, **fields)
+        found: UUID = await self._core.change_value(
+            user, "record_model_call", model=model, **fields
+        )
         return found
 
-    def record_stream_events(self, user: User, call_id: UUID, events: Sequence[JSON]) -> int:
+    async def record_stream_events(self, user: User, call_id: UUID, events: Sequence[JSON]) -> int:
         """Record the events of a streamed call, best all at once; return how many were new.
 
         Args:
@@ -83,10 +85,12 @@ class ModelCalls(Privacy):
             InvalidInputError: the message names the event and the field.
         """
         return int(
-            self._change_value(user, "record_stream_events", call_id=call_id, events=list(events))
+            await self._core.change_value(
+                user, "record_stream_events", call_id=call_id, events=list(events)
+            )
         )
 
-    def record_protocol_event(self, user: User, *, event_type: str, **fields: Any) -> UUID:
+    async def record_protocol_event(self, user: User, *, event_type: str, **fields: Any) -> UUID:
         """Record a message to or from a tool (a call, MCP, JSON-RPC), and return its id.
 
         Args:
@@ -96,12 +100,12 @@ class ModelCalls(Privacy):
                 payload_body (bytes), session_id, call_id, metadata; event_id (a UUIDv7) makes it
                 repeatable.
         """
-        found: UUID = self._change_value(
+        found: UUID = await self._core.change_value(
             user, "record_protocol_event", event_type=event_type, **fields
         )
         return found
 
-    def model_calls(
+    async def list(
         self,
         user: User,
         *,
@@ -109,7 +113,7 @@ class ModelCalls(Privacy):
         limit: int | Unset = UNSET,
         before_id: UUID | Unset = UNSET,
         include_bodies: bool | Unset = UNSET,
-    ) -> list[ModelCall]:
+    ) -> builtins.list[ModelCall]:
         """Return calls of models, newest first; a page goes on before `before_id`.
 
         What this object still records is waited for.
@@ -121,8 +125,8 @@ class ModelCalls(Privacy):
             before_id: the last call of the page before.
             include_bodies: False leaves requests and responses out.
         """
-        self._background.drain()
-        return self._read_history(
+        await self._core.background.drain()
+        return await self._core.read_history(
             ModelCall,
             user,
             "list_model_calls",
@@ -132,23 +136,23 @@ class ModelCalls(Privacy):
             include_bodies=include_bodies,
         )
 
-    def get_model_call(self, user: User, call_id: UUID) -> ModelCall | None:
+    async def get(self, user: User, call_id: UUID) -> ModelCall | None:
         """Return a call with its bodies; None when the user has no such one."""
-        self._background.drain()
-        rows = self._read_history(ModelCall, user, "list_model_calls", call_id=call_id)
+        await self._core.background.drain()
+        rows = await self._core.read_history(ModelCall, user, "list_model_calls", call_id=call_id)
         return rows[0] if rows else None
 
-    def stream_events(
+    async def stream_events(
         self,
         user: User,
         call_id: UUID,
         *,
         limit: int = 1_000_000,
         after_index: int | Unset = UNSET,
-    ) -> list[StreamEvent]:
+    ) -> builtins.list[StreamEvent]:
         """Return the events of a streamed call in order; a page goes on after `after_index`."""
-        self._background.drain()
-        return self._read_history(
+        await self._core.background.drain()
+        return await self._core.read_history(
             StreamEvent,
             user,
             "list_stream_events",
@@ -157,7 +161,7 @@ class ModelCalls(Privacy):
             after_index=after_index,
         )
 
-    def protocol_events(
+    async def protocol_events(
         self,
         user: User,
         *,
@@ -165,10 +169,10 @@ class ModelCalls(Privacy):
         call_id: UUID | Unset = UNSET,
         limit: int | Unset = UNSET,
         before_id: UUID | Unset = UNSET,
-    ) -> list[ProtocolEvent]:
+    ) -> builtins.list[ProtocolEvent]:
         """Return traffic with tools, newest first; a page goes on before `before_id`."""
-        self._background.drain()
-        return self._read_history(
+        await self._core.background.drain()
+        return await self._core.read_history(
             ProtocolEvent,
             user,
             "list_protocol_events",

@@ -1,0 +1,208 @@
+"""Contexts of one session: compiled, explained, and recorded when a model has seen them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pgrecall._async.conversation import AsyncConversation
+from pgrecall._async.core import AsyncCore
+from pgrecall._async.memories import AsyncMemories
+from pgrecall._async.retrieval import AsyncRetrieval
+from pgrecall._messages import content_text, shorten_task, tool_tokens, with_tokens
+from pgrecall._sql import UNSET, Call, Unset, Vector
+from pgrecall.models._rerankers import Reranker, least_match
+from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
+
+__all__ = ["AsyncContexts"]
+
+_CHOSEN_MEMORIES = 90  # that an order of the driver's offers a context, as many as SQL considers
+_MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
+
+
+class AsyncContexts:
+    """Compiles contexts of a session.
+
+    Attributes:
+        last: the last one.
+        last_asked: what the user says in the turn at hand, which is not stored yet.
+    """
+
+    def __init__(
+        self,
+        core: AsyncCore,
+        memories: AsyncMemories,
+        retrieval: AsyncRetrieval,
+        conversation: AsyncConversation,
+    ) -> None:
+        self._core = core
+        self._memories = memories
+        self._retrieval = retrieval
+        self._conversation = conversation
+        self._count = 0
+        self.last: CompiledContext | None = None
+        self.last_asked = ""
+
+    async def compile(
+        self,
+        query: str | None = None,
+        *,
+        current_message: Any = UNSET,
+        tools: Sequence[Any] | None = None,
+        embedding: Vector | Unset | None = UNSET,
+        as_of: datetime | Unset = UNSET,
+        reranker: Reranker | Unset | None = UNSET,
+        **options: Any,
+    ) -> CompiledContext:
+        """Compile a context; see `ChatSession.compile`."""
+        call, relevance = await self._call(
+            "compile_context", query, current_message, tools, embedding, as_of, reranker, options
+        )
+        raw = await self._core.memory.value(
+            call, user_id=self._conversation.user_id, repeatable=True
+        )
+        compiled = CompiledContext.from_json(raw)
+        # The database compares no memory of `memory_ids` with the query; the search did.
+        compiled = replace(
+            compiled,
+            memories=tuple(
+                replace(used, relevance=relevance.get(used.memory_id, used.relevance))
+                for used in compiled.memories
+            ),
+        )
+        # The database cannot shorten a ciphertext.
+        for part in compiled.left_out:
+            if part.reason == "shortened":
+                shorten_task(compiled.messages, part.tokens or 0, self._conversation.model)
+        self.last = compiled
+        return compiled
+
+    async def explain(
+        self,
+        query: str | None = None,
+        *,
+        current_message: Any = UNSET,
+        tools: Sequence[Any] | None = None,
+        embedding: Vector | Unset | None = UNSET,
+        as_of: datetime | Unset = UNSET,
+        reranker: Reranker | Unset | None = UNSET,
+        **options: Any,
+    ) -> list[ExplainedMemory]:
+        """Return the memories that a context considers, and why; see `ChatSession.explain`."""
+        call, _ = await self._call(
+            "explain_context", query, current_message, tools, embedding, as_of, reranker, options
+        )
+        return await self._core.memory.rows(
+            ExplainedMemory, call, user_id=self._conversation.user_id, repeatable=True
+        )
+
+    def measured(self) -> dict[str, Any]:
+        """Return the option that measures a context, now and then: it costs a little."""
+        self._count += 1
+        return {"efficiency": True} if self._count % _MEASURED == 1 else {}
+
+    def record(self, compiled: CompiledContext) -> None:
+        """Record in the background that a model was shown the memories of a context."""
+        self.record_use(
+            [(item.memory_id, item.relevance) for item in compiled.memories], compiled.efficiency
+        )
+
+    def record_use(
+        self, used: Sequence[tuple[UUID, float | None]], efficiency: float | None = None
+    ) -> None:
+        """Record in the background that a model was shown these memories, each by relevance."""
+        user_id = self._conversation.user_id
+        known = [(memory_id, part) for memory_id, part in used if part is not None]
+        if not known:
+            return
+
+        async def record() -> None:
+            await self._memories.record_access(
+                user_id,
+                [memory_id for memory_id, _ in known],
+                [part for _, part in known],
+                efficiency=UNSET if efficiency is None else efficiency,
+            )
+
+        self._core.background.submit(record, "recording what a context used")
+
+    async def _call(
+        self,
+        function: str,
+        query: str | None,
+        current_message: Any,
+        tools: Sequence[Any] | None,
+        embedding: Vector | Unset | None,
+        as_of: datetime | Unset,
+        reranker: Reranker | Unset | None,
+        options: dict[str, Any],
+    ) -> tuple[Call, dict[UUID, float]]:
+        """Return the call, and the relevance of the memories that the driver chose for it."""
+        opened = await self._conversation.open()
+        if current_message is UNSET:
+            current_message = query
+        if current_message is not None:
+            if not isinstance(current_message, Mapping):
+                current_message = {"role": "user", "content": current_message}
+            self.last_asked = content_text(current_message)
+            query = query or self.last_asked or None
+            options["current_message"] = with_tokens([dict(current_message)], opened.model_id)[0]
+        if tools is not None:
+            tokens = tool_tokens(tools, opened.model_id)
+            options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
+        vector = await self._core.vector(self._conversation.user_id, query, embedding)
+        hits = await self._chosen_memories(
+            options, query, None if vector is UNSET else vector, as_of, reranker
+        )
+        if hits is not None:
+            options["memory_ids"] = [hit.memory_id for hit in hits]
+            options["filter"] = {"stale": False, **(options.get("filter") or {})}
+        call = Call.of(
+            function,
+            user_id=self._conversation.user_id,
+            session_id=opened.session_id,
+            query=UNSET if query is None else query,
+            query_embedding=vector,
+            options=options or UNSET,
+            as_of=as_of,
+        )
+        return call, {hit.memory_id: hit.relevance for hit in hits or ()}
+
+    async def _chosen_memories(
+        self,
+        options: Mapping[str, Any],
+        query: str | None,
+        vector: Vector | None,
+        as_of: datetime | Unset,
+        reranker: Reranker | Unset | None,
+    ) -> list[SearchHit] | None:
+        """Return memories in an order that the database cannot make, None where it makes its own.
+
+        That is the order of a reranker, or, for an encrypted user, of a query.
+        """
+        chosen = (("selection", "hybrid"), ("memories_as_of", "now"), ("memory_ids", None))
+        if not query or any(options.get(key) not in (value, None) for key, value in chosen):
+            return None
+        ordered_by = None if options.get("pack") == "density" else self._retrieval.chosen(reranker)
+        is_sealed = await self._core.sealing(self._conversation.user_id) is not None
+        if ordered_by is None and not is_sealed:
+            return None
+        given = {
+            "session_id": str(self._conversation.session_id),
+            "stale": False,
+            **(options.get("filter") or {}),
+        }
+        given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
+        least = least_match(options) or 0
+        hits = [
+            hit
+            for hit in await self._retrieval.found(
+                self._conversation.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of
+            )
+            if hit.kind == "instruction" or hit.match is None or hit.match >= least
+        ]
+        ordered = await self._retrieval.reranked(query, hits, ordered_by)
+        return hits if ordered is None and is_sealed else ordered

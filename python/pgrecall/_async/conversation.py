@@ -1,0 +1,151 @@
+"""One session of a user: opened once, then known by its id."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pgrecall._async.core import AsyncCore
+from pgrecall._async.users import AsyncUsers
+from pgrecall._names import new_uuid, session_uuid
+from pgrecall._runtime import AsyncRuntime
+from pgrecall._sql import UNSET, Call, User
+from pgrecall.errors import InvalidInputError, NotFoundError
+from pgrecall.models._tokens import count_text_tokens, encoding_name
+from pgrecall.rows import Session
+
+__all__ = ["AsyncConversation"]
+
+
+class AsyncConversation:
+    """A session, opened by the first call that needs it.
+
+    Args:
+        core: of the client.
+        users: of the client.
+        user: whose session it is.
+        session_id: its id, or its name among the user's sessions; None for a new one.
+        arguments: of `recall.open_session`.
+    """
+
+    def __init__(
+        self,
+        core: AsyncCore,
+        users: AsyncUsers,
+        user: User,
+        session_id: User | None,
+        arguments: dict[str, Any],
+    ) -> None:
+        self._core = core
+        self._users = users
+        self._user = user
+        self._wanted = session_id
+        self._arguments = arguments
+        self._lock = AsyncRuntime.lock()
+        self._session: Session | None = None
+        self._user_id: UUID | None = None
+
+    async def open(self) -> Session:
+        """Open the conversation, or find the one that exists, and return what is known of it.
+
+        Raises:
+            NotFoundError: without a model, a session that does not exist; an unknown parent.
+            InvalidInputError: a value out of range.
+        """
+        async with self._lock:
+            if self._session is None:
+                self._session = await self._open()
+            return self._session
+
+    async def _open(self) -> Session:
+        arguments = dict(self._arguments)
+        is_reading = arguments["model_id"] is UNSET
+        if is_reading or isinstance(self._user, UUID):
+            user_id = await self._core.user_id(self._user)
+        else:
+            user_id = await self._users.ensure(self._user)
+        self._user_id = user_id
+        session_id = None if self._wanted is None else session_uuid(user_id, self._wanted)
+        if is_reading:
+            if session_id is None:
+                raise InvalidInputError("a new session needs a model")
+        else:
+            named = session_id is not None and str(session_id) != str(self._wanted)
+            if named and arguments["title"] is UNSET:
+                arguments["title"] = str(self._wanted)
+            # made here, so that opening may be sent again after a lost connection
+            arguments["session_id"] = session_id or new_uuid()
+            prompt, model = arguments["system_prompt"], arguments["model_id"]
+            if prompt is not UNSET and encoding_name(model) is not None:
+                arguments["system_prompt_tokens"] = count_text_tokens(prompt, model)
+            session_id = await self._core.write.value(
+                Call.of("open_session", user_id=user_id, **arguments),
+                user_id=user_id,
+                repeatable=True,
+            )
+        return await self._read(session_id)
+
+    async def _read(self, session_id: Any) -> Session:
+        rows = await self._core.write.rows(
+            Session,
+            Call.of("get_session", user_id=self._user_id, session_id=session_id),
+            user_id=self._user_id,
+            repeatable=True,
+        )
+        if not rows:
+            raise NotFoundError(
+                f"this user has no session {self._wanted}", hint="Name a model to open it."
+            )
+        return rows[0]
+
+    @property
+    def info(self) -> Session:
+        """The session's row as it was opened, or last refreshed."""
+        if self._session is None:
+            raise InvalidInputError(
+                "the session is not open yet", hint="Use it in a with block, or call open()."
+            )
+        return self._session
+
+    @property
+    def session_id(self) -> UUID:
+        """The session's id."""
+        return self.info.session_id
+
+    @property
+    def user_id(self) -> UUID:
+        """The user's id."""
+        if self._user_id is None:
+            raise InvalidInputError("the session is not open yet")
+        return self._user_id
+
+    @property
+    def model(self) -> str:
+        """The chat model."""
+        return self.info.model_id
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What `chat.completions.create` takes beside the messages.
+
+        model, temperature, top_p and max_tokens.
+        """
+        info = self.info
+        return {
+            "model": info.model_id,
+            "temperature": info.temperature,
+            "top_p": info.top_p,
+            "max_tokens": info.max_response_tokens,
+        }
+
+    async def refresh(self) -> Session:
+        """Read the session again: counters, cost, status."""
+        opened = await self.open()
+        self._session = await self._read(opened.session_id)
+        return self._session
+
+    async def change(self, function: str, **arguments: Any) -> Any:
+        """Write by a function on this session, and return its value."""
+        opened = await self.open()
+        call = Call.of(function, user_id=self.user_id, session_id=opened.session_id, **arguments)
+        return await self._core.write.value(call, user_id=self.user_id)

@@ -1,0 +1,114 @@
+# Made from _async/transcript.py by `make generate`; change that file, not this.
+"""The messages of one session, as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+from pgrecall._messages import continued, normalize, with_tokens
+from pgrecall._runtime import SyncRuntime
+from pgrecall._sql import UNSET, Call
+from pgrecall._sync.conversation import Conversation
+from pgrecall._sync.core import Core
+from pgrecall.rows import Appended, Message, NewMessage
+
+__all__ = ["Transcript"]
+
+_SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's list
+
+
+class Transcript:
+    """Appends messages to a session, and takes turns back."""
+
+    def __init__(self, core: Core, conversation: Conversation) -> None:
+        self._core = core
+        self._conversation = conversation
+        self._sync_lock = SyncRuntime.lock()
+        self._is_sealed = False
+
+    def append(
+        self,
+        messages: Any = None,
+        *,
+        user: Any = None,
+        reply: Any = None,
+        usage: Mapping[str, Any] | None = None,
+        request_id: UUID | None = None,
+    ) -> list[Appended]:
+        """Append messages, then the user's message, then the reply; see `ChatSession.append`."""
+        opened = self._conversation.open()
+        batch = normalize(
+            SyncRuntime.collected(messages),
+            user=user,
+            reply=SyncRuntime.collected(reply),
+            model=opened.model_id,
+        )
+        batch.add_usage(usage)
+        call = Call.of(
+            "append_messages",
+            user_id=self._conversation.user_id,
+            session_id=opened.session_id,
+            messages=with_tokens(batch.messages, opened.model_id),
+            usage=UNSET if batch.usage is None else batch.usage,
+            request_id=request_id or uuid4(),
+        )
+        return self._core.write.rows(
+            Appended, call, user_id=self._conversation.user_id, repeatable=True
+        )
+
+    def sync(self, messages: Any) -> list[Appended]:
+        """Append what is new in a list that the caller holds; see `ChatSession.sync`."""
+        messages = SyncRuntime.collected(messages)
+        if isinstance(messages, Sequence) and not messages:
+            return []
+        given = normalize(messages).messages
+        with self._sync_lock:
+            session = self._conversation.refresh()
+            if given[0]["role"] == "system" and given[0].get("content") == session.system_prompt:
+                given = given[1:]
+            listed = self._listed(given)
+            limit = len(listed) + _SYNC_SPARE
+            call = Call.of(
+                "get_messages",
+                user_id=self._conversation.user_id,
+                session_id=session.session_id,
+                limit=limit,
+            )
+            stored = self._core.write.rows(Message, call, user_id=self._conversation.user_id)
+            stored.reverse()
+            kept, known = continued(
+                [self._hash_of(message) for message in stored],
+                listed,
+                is_whole=len(stored) < limit,
+            )
+            if known == len(given):
+                return []
+            if kept < len(stored):
+                self.retract(stored[kept].turn_index)
+            # the same for the same list, unless something was appended in between
+            said = b"".join(listed[known:]).hex()
+            request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
+            return self.append(given[known:], request_id=request_id)
+
+    def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
+        """Return a hash of each message; a sealed user's are not shown to the database."""
+        self._is_sealed = self._core.sealing(self._conversation.user_id) is not None
+        if self._is_sealed:
+            from pgrecall.encryption._sealed import message_digest
+
+            return [message_digest(message) for message in given]
+        call = Call.of("new_messages_since", cursor=None, messages=given)
+        return [one.cursor for one in self._core.write.rows(NewMessage, call)]
+
+    def _hash_of(self, stored: Message) -> bytes:
+        if self._is_sealed:
+            from pgrecall.encryption._sealed import message_digest
+
+            return message_digest(dict(stored.to_openai()))
+        return stored.content_hash or b""
+
+    def retract(self, from_turn: int) -> int:
+        """Take the turns from there on back; return how many."""
+        return int(self._conversation.change("retract_turns", from_turn=from_turn))

@@ -1,0 +1,43 @@
+# Made from _async/users.py by `make generate`; change that file, not this.
+"""Users: their ids, and making them known."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from pgrecall._sql import JSON, UNSET, Call, Unset, User
+from pgrecall._sync.core import Core
+from pgrecall.errors import NotAllowedError
+
+__all__ = ["Users"]
+
+
+class Users:
+    """Users by the names that an application gives them; `AgentMemory.users`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def id(self, user: User) -> UUID:
+        """Return the id of a user named by a UUID or any text, as `recall.user_id` makes it."""
+        return self._core.user_id(user)
+
+    def ensure(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
+        """Make a user known, with the text that names them, and return the id.
+
+        Raises:
+            ConfigurationError: this driver requires sealed users, and this one is not sealed.
+            NotAllowedError: this driver requires sealed users; metadata would be stored readable.
+        """
+        if self._core.guard.required:
+            self._core.guard.sealing(self._core.user_id(user))
+            if metadata is not UNSET:
+                raise NotAllowedError(
+                    "the metadata of a user are stored readable, and this driver requires sealed "
+                    "users", hint="Keep them in the metadata of a session or memory.",
+                )  # fmt: skip
+        named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
+        found: UUID = self._core.write.value(
+            Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True
+        )
+        return found
