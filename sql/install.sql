@@ -102,6 +102,7 @@ begin isolation level read committed;
 \ir ../functions/secrets/_redact_bytes.sql
 \ir ../functions/secrets/_redact_named.sql
 \ir ../functions/secrets/_redact_numbers.sql
+\ir ../functions/secrets/_redact_repeated.sql
 \ir ../functions/secrets/_secret_key_words.sql
 \ir ../functions/secrets/_secret_key_names.sql
 \ir ../functions/secrets/_secret_kinds.sql

@@ -29,7 +29,7 @@ from parameters import (
 )
 from pgrecall.calls._redaction import Redactor, _Kind
 from scripted_model import fact
-from secret_shapes import DENSE, HARMLESS, PREFIXES, SHAPES, Shape, is_held_out, leaks
+from secret_shapes import COMMON, DENSE, HARMLESS, PREFIXES, SHAPES, Shape, is_held_out, leaks
 from servers import TestServer
 from support import append, call, do_job, everything, open_session, refused, rows, value
 from test_forget import leave_traces
@@ -181,9 +181,9 @@ def test_the_driver_looks_for_few_words_and_applies_few_patterns(
     applied = []
     found = _Kind.found
 
-    def counted(kind: _Kind, text: str, lowered: str) -> Iterator[re.Match[str]]:
+    def counted(kind: _Kind, text: str, lowered: str, start: int) -> Iterator[re.Match[str]]:
         applied.append(kind.pattern)
-        return found(kind, text, lowered)
+        return found(kind, text, lowered, start)
 
     monkeypatch.setattr(_Kind, "found", counted)
     assert "[secret: token]" in redactor.text("cookie: a=b; ")
@@ -225,6 +225,43 @@ def test_time_is_linear_in_the_text(db: Connection, capsys: pytest.CaptureFixtur
             worst[name] = max(worst[name], took[1])
     with capsys.disabled():
         print(f"seconds for the worst MB: {worst}")  # noqa: T201
+
+
+@pytest.mark.parametrize("repeated", [*(shape.text for shape in COMMON), *DENSE])
+def test_a_long_text_that_repeats_a_secret_is_masked_like_each_part(
+    db: Connection, repeated: str
+) -> None:
+    """Other secrets between the repeated ones, and what continues one of them, too."""
+    redactor = Redactor(value(db, "select recall._pattern_list(%s)", [DEFAULT]), headers="")
+    many = 120_000 // len(repeated)
+    parts = [f"{repeated}\n", f"{repeated}x7;\n", f"9{repeated}\n", "cookie: a=b; c=d\n"]
+    for mask in (lambda text: redact(db, text), redactor.text):
+        masked = list(map(mask, parts))
+        assert mask(parts[0] * many + "".join(parts[1:]) * 2 + parts[0]) == (
+            masked[0] * many + "".join(masked[1:]) * 2 + masked[0]
+        )
+        assert mask("".join(parts[:1] * 9 + parts[1:]) * (many // 12)) == (
+            "".join(masked[:1] * 9 + masked[1:]) * (many // 12)
+        )
+
+
+def test_few_different_parts_of_a_long_text_are_masked_once(db: Connection) -> None:
+    """Null, and so masked match by match, where parts differ or the text repeats none."""
+    query = (
+        "select recall._redact_repeated(%s, k.class, k.mark, k.pattern)"
+        " from recall._secret_kinds(%s, %s) as k where k.class = 'card'"
+    )
+    card, other = "5555555555554444", "4111111111111111"
+
+    def once(text: str) -> Any:
+        return value(db, query, [text, text, DEFAULT])
+
+    mark = "[secret: card]"
+    assert once(f"{card} " * 2000) == f"{mark} " * 2000
+    assert once(f"{card} {other}\n" * 2000) == f"{mark} {mark}\n" * 2000
+    assert once(f"{card} " * 500) is None
+    assert once("".join(f"{card} {n}\n" for n in range(2000))) is None
+    assert once(f"]{card}" * 2000) is None
 
 
 def test_time_is_linear_in_a_stream_full_of_secrets(db: Connection) -> None:

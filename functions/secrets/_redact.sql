@@ -12,23 +12,33 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_text text collate pg_c_utf8 := p_text;
-    v_kind record;
+    v_text   text collate pg_c_utf8 := p_text;
+    -- Where a sample of a long text, of its middle, has a secret, there may be very many.
+    v_sample text collate pg_c_utf8;
+    v_masked text;
+    v_kind   record;
 begin
     if p_text is null or not recall._may_hold_secret(p_text) or recall._is_sealed(p_text) then
         return p_text;
+    end if;
+    if length(p_text) > 100000 then
+        v_sample := substr(p_text, length(p_text) / 2, 2000);
     end if;
     -- PostgreSQL keeps 32 compiled patterns: to run all of these would drive out each other.
     for v_kind in
         select k.class, k.mark, k.pattern
           from recall._secret_kinds(p_text, p_classes) as k
     loop
+        v_masked := case when regexp_match(v_sample, v_kind.pattern) is not null
+                         then recall._redact_repeated(v_text, v_kind.class, v_kind.mark,
+                                                      v_kind.pattern) end;
+        v_text := coalesce(v_masked, v_text);
         if v_kind.class not in ('card', 'iban') then
             -- Without a group to fill in, PostgreSQL need not look where the groups begin and end.
             v_text := regexp_replace(
                 v_text, v_kind.pattern,
                 case when v_kind.pattern like '()%' then '' else '\1' end || v_kind.mark, 'g');
-        elsif v_text ~ v_kind.pattern then
+        elsif v_masked is null and v_text ~ v_kind.pattern then
             v_text := recall._redact_numbers(v_text, v_kind.class, v_kind.mark, v_kind.pattern);
         end if;
     end loop;

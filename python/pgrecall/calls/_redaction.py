@@ -76,8 +76,48 @@ class _Kind:
             self, pattern=_WORDS.sub(lambda words: _narrowed(words[0], has), self.pattern)
         )
 
-    def found(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
-        for match in _compiled(self.pattern).finditer(lowered if self.ignores_case else text):
+    def masked(self, text: str, lowered: str, start: int = 0) -> str:
+        """Return a text with the mark in the place of secrets, from a character on."""
+        parts, last = [], 0
+        for match in self.found(text, lowered, start):
+            parts += [text[last : _start(match)], self.mark]
+            last = match.end()
+        return "".join([*parts, text[last:]]) if parts else text
+
+    def masked_once(self, text: str, lowered: str) -> str:
+        """Return a long text masked; where its first match is often repeated, each part once.
+
+        As `recall._redact_repeated`, for the same reason: a match takes 2 to 4 us.
+        """
+        pattern = _compiled(self.pattern)
+        first = pattern.search(lowered if self.ignores_case else text)
+        if first is None:
+            return text
+        match, rest = text[first.start() : first.end()], text[first.end() :]
+        # Each part begins with the sign before the match, which may decide whether it is one, and
+        # is masked with the sign that follows.
+        before = rest.find(match) - 1
+        sign = rest[before] if before >= 0 else ""
+        head, *parts = rest.split(sign + match)
+        if not _are_few(parts) or sign == "]":  # as the mark ends
+            return self.masked(text, lowered, first.start())
+        cut = sign + match
+        like_first = cut + parts[0] + sign
+        found = pattern.search(_lowered(like_first) if self.ignores_case else like_first)
+        if found is None or found.span() != (len(sign), len(cut)):
+            return self.masked(text, lowered, first.start())
+
+        def once(part: str) -> str:
+            return self.masked(part + sign, _lowered(part + sign)).removesuffix(sign)
+
+        masked = {part: once(cut + part) for part in set(parts)}
+        whole = once(text[: first.end()] + head) + "".join(map(masked.__getitem__, parts))
+        # A number is no part of a longer one; other secrets may go on in the next part.
+        return whole if self.name in _CLASSES_OF_NUMBERS else self.masked(whole, _lowered(whole))
+
+    def found(self, text: str, lowered: str, start: int = 0) -> Iterator[re.Match[str]]:
+        source = lowered if self.ignores_case else text
+        for match in _compiled(self.pattern).finditer(source, start):
             if _is_secret(self.name, match):
                 yield match
 
@@ -131,13 +171,9 @@ class Redactor:
         lowered = _lowered(text)
         # Decided once: the marks hold words such as "token", and no secrets.
         for kind in self._kinds_in(lowered):
-            parts, last = [], 0
-            for match in kind.found(text, lowered):
-                parts += [text[last : match.start(2)], kind.mark]
-                last = match.end()
-            if parts:
-                text = "".join([*parts, text[last:]])
-                lowered = _lowered(text)
+            masked = (kind.masked_once if len(text) > _LONG else kind.masked)(text, lowered)
+            if masked != text:
+                text, lowered = masked, _lowered(masked)
         return text
 
     def _kinds_in(self, lowered: str) -> list[_Kind]:
@@ -157,7 +193,7 @@ class Redactor:
         """Return where secrets stand: first character, the one behind the last, and the mark."""
         lowered = _lowered(text)
         found = sorted(
-            (match.start(2), -match.end(), kind.mark)
+            (_start(match), -match.end(), kind.mark)
             for kind in self._kinds_in(lowered)
             for match in kind.found(text, lowered)
         )
@@ -231,6 +267,16 @@ def _pieces(
                 yield from _pieces(item, (*path, key))
 
 
+def _start(match: re.Match[str]) -> int:
+    """Return where the secret of a match begins: it is the last group, often the only one."""
+    return match.start(match.lastindex or 0)
+
+
+def _are_few(parts: Sequence[str]) -> bool:
+    """Return whether there are many parts, few of them different."""
+    return len(parts) >= 1000 and 2 * len(set(parts)) <= len(parts)
+
+
 def _lowered(text: str) -> str:
     """Return a text in lower case, each character at its place: of U+0130 `lower` makes two."""
     return text.replace("\u0130", "i").lower()
@@ -252,8 +298,13 @@ def _lower_unescaped(match: re.Match[str]) -> str:
 
 
 def _translated(pattern: str) -> str:
-    """Return a pattern of PostgreSQL in Python's dialect: only its ends of words differ."""
+    """Return a pattern of PostgreSQL in Python's dialect: only its ends of words differ.
+
+    `re` skips what a match cannot begin with, unless the pattern begins with an empty group or a
+    look behind. So the first is left out, and the digit of a card comes before the look behind it.
+    """
     words = {"m": r"\b(?=\w)", "M": r"\b(?<=\w)"}
+    pattern = re.sub(r"(\(\?<!\[[^]]*\])\)\\d", r"\\d\1\\d)", pattern.removeprefix("()"))
     return re.sub(r"\\(.)", lambda m: words.get(m[1], m[0]), pattern, flags=re.DOTALL)
 
 
@@ -261,7 +312,7 @@ def _is_secret(kind: str, match: re.Match[str]) -> bool:
     """Return whether a match is one: of a number, whether its check digits hold."""
     if kind not in _CLASSES_OF_NUMBERS:
         return True
-    number = match[2].translate(_SEPARATORS)
+    number = match[match.lastindex or 0].translate(_SEPARATORS)
     if kind == "card":
         if not number.isascii() or not _CARD.fullmatch(number):
             return False
