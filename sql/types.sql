@@ -310,3 +310,30 @@ comment on type recall.statement_word is
 comment on type recall.shared_word is
     'A word of a part (ordinal, said_at, kind, form) that the merged text has, too (place, clause, '
     'says_form), and whether it is negated in both or in neither (is_kept).';
+
+-- Attributes that a schema of an older state lacks.
+do $types$
+declare
+    v_lacking record;
+begin
+    for v_lacking in
+        select w.type, w.attribute, w.of_type
+          from (values ('memory_filter', 'stale', 'boolean'),
+                       ('memory_filter', 'stale_importance', 'real'),
+                       ('memory_filter', 'stale_before', 'timestamptz'),
+                       ('recalled_turn', 'heading', 'text'),
+                       ('recalled_turn', 'heading_tokens', 'integer')
+               ) as w (type, attribute, of_type)
+         where not exists (
+                select
+                  from pg_catalog.pg_attribute as a
+                  join pg_catalog.pg_class as c on c.oid = a.attrelid
+                 where c.relnamespace = 'recall'::regnamespace
+                   and c.relname      = w.type
+                   and a.attname      = w.attribute)
+    loop
+        execute format('alter type recall.%I add attribute %I %s',
+                       v_lacking.type, v_lacking.attribute, v_lacking.of_type);
+    end loop;
+end;
+$types$;

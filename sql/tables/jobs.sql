@@ -29,6 +29,8 @@ create table if not exists recall.jobs (
         and (state = 'running') = (lease_token is not null)
         and (state = 'running') = (worker is not null))
 ) with (fillfactor = 70);
+-- A schema of an older state lacks it.
+alter table recall.jobs add column if not exists vectors halfvec[];
 
 comment on table recall.jobs is
     'Work that needs a model: ready, running under a lease, or dead. Logged, small.';
@@ -65,8 +67,6 @@ drop function if exists recall._vector_list(jsonb, text, text);
 drop function if exists recall._check_exchange_end(recall.sessions, recall.settings, integer);
 drop function if exists recall._check_pattern(recall.jobs, jsonb, recall.settings);
 drop function if exists recall._merge_list(recall.jobs, jsonb, recall.settings);
--- Vectors moved out of the state, into a column that a schema of an older state lacks.
-alter table recall.jobs add column if not exists vectors halfvec[];
 drop function if exists recall._take_answer(jsonb, jsonb);
 drop function if exists recall._take_vectors(jsonb, jsonb);
 drop function if exists recall._vectors_wanted(jsonb, jsonb, jsonb);

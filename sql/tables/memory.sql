@@ -266,3 +266,4 @@ comment on column recall.working_memory.expires_at is
 drop function if exists recall._merge_words(text[], text, text);
 drop function if exists recall._order_doubts(text[], text, text);
 drop function if exists recall._side_words(text, text);
+drop function if exists recall._quote_line(timestamptz, text, text, text, text, recall.settings);
