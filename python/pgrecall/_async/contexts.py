@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,10 +17,23 @@ from pgrecall._sql import UNSET, Call, Unset, Vector
 from pgrecall.models._rerankers import Reranker, least_match
 from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 
-__all__ = ["AsyncContexts"]
+__all__ = ["AsyncContexts", "Question"]
 
 _CHOSEN_MEMORIES = 90  # that an order of the driver's offers a context, as many as SQL considers
 _MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a context is compiled for; `ChatSession.context` describes each field."""
+
+    query: str | None = None
+    current_message: Any = UNSET
+    tools: Sequence[Any] | None = None
+    embedding: Vector | Unset | None = UNSET
+    as_of: datetime | Unset = UNSET
+    reranker: Reranker | Unset | None = UNSET
+    options: Mapping[str, Any]
 
 
 class AsyncContexts:
@@ -46,21 +59,9 @@ class AsyncContexts:
         self.last: CompiledContext | None = None
         self.last_asked = ""
 
-    async def compile(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[Any] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
-    ) -> CompiledContext:
+    async def compile(self, question: Question) -> CompiledContext:
         """Compile a context; see `ChatSession.compile`."""
-        call, relevance = await self._call(
-            "compile_context", query, current_message, tools, embedding, as_of, reranker, options
-        )
+        call, relevance = await self._call("compile_context", question)
         raw = await self._core.memory.value(
             call, user_id=self._conversation.user_id, repeatable=True
         )
@@ -80,21 +81,9 @@ class AsyncContexts:
         self.last = compiled
         return compiled
 
-    async def explain(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[Any] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
-    ) -> list[ExplainedMemory]:
+    async def explain(self, question: Question) -> list[ExplainedMemory]:
         """Return the memories that a context considers, and why; see `ChatSession.explain`."""
-        call, _ = await self._call(
-            "explain_context", query, current_message, tools, embedding, as_of, reranker, options
-        )
+        call, _ = await self._call("explain_context", question)
         return await self._core.memory.rows(
             ExplainedMemory, call, user_id=self._conversation.user_id, repeatable=True
         )
@@ -129,33 +118,24 @@ class AsyncContexts:
 
         self._core.background.submit(record, "recording what a context used")
 
-    async def _call(
-        self,
-        function: str,
-        query: str | None,
-        current_message: Any,
-        tools: Sequence[Any] | None,
-        embedding: Vector | Unset | None,
-        as_of: datetime | Unset,
-        reranker: Reranker | Unset | None,
-        options: dict[str, Any],
-    ) -> tuple[Call, dict[UUID, float]]:
+    async def _call(self, function: str, question: Question) -> tuple[Call, dict[UUID, float]]:
         """Return the call, and the relevance of the memories that the driver chose for it."""
         opened = await self._conversation.open()
-        if current_message is UNSET:
-            current_message = query
-        if current_message is not None:
-            if not isinstance(current_message, Mapping):
-                current_message = {"role": "user", "content": current_message}
-            self.last_asked = content_text(current_message)
+        options, query, message = {**question.options}, question.query, question.current_message
+        if message is UNSET:
+            message = query
+        if message is not None:
+            if not isinstance(message, Mapping):
+                message = {"role": "user", "content": message}
+            self.last_asked = content_text(message)
             query = query or self.last_asked or None
-            options["current_message"] = with_tokens([dict(current_message)], opened.model_id)[0]
-        if tools is not None:
-            tokens = tool_tokens(tools, opened.model_id)
-            options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
-        vector = await self._core.vector(self._conversation.user_id, query, embedding)
+            options["current_message"] = with_tokens([dict(message)], opened.model_id)[0]
+        if question.tools is not None:
+            tokens = tool_tokens(question.tools, opened.model_id)
+            options |= {"tools": question.tools} if tokens is None else {"tool_tokens": tokens}
+        vector = await self._core.vector(self._conversation.user_id, query, question.embedding)
         hits = await self._chosen_memories(
-            options, query, None if vector is UNSET else vector, as_of, reranker
+            replace(question, query=query, embedding=None if vector is UNSET else vector)
         )
         if hits is not None:
             options["memory_ids"] = [hit.memory_id for hit in hits]
@@ -167,26 +147,21 @@ class AsyncContexts:
             query=UNSET if query is None else query,
             query_embedding=vector,
             options=options or UNSET,
-            as_of=as_of,
+            as_of=question.as_of,
         )
         return call, {hit.memory_id: hit.relevance for hit in hits or ()}
 
-    async def _chosen_memories(
-        self,
-        options: Mapping[str, Any],
-        query: str | None,
-        vector: Vector | None,
-        as_of: datetime | Unset,
-        reranker: Reranker | Unset | None,
-    ) -> list[SearchHit] | None:
+    async def _chosen_memories(self, question: Question) -> list[SearchHit] | None:
         """Return memories in an order that the database cannot make, None where it makes its own.
 
         That is the order of a reranker, or, for an encrypted user, of a query.
         """
         chosen = (("selection", "hybrid"), ("memories_as_of", "now"), ("memory_ids", None))
+        options, query = question.options, question.query
         if not query or any(options.get(key) not in (value, None) for key, value in chosen):
             return None
-        ordered_by = None if options.get("pack") == "density" else self._retrieval.chosen(reranker)
+        is_dense = options.get("pack") == "density"
+        ordered_by = None if is_dense else self._retrieval.chosen(question.reranker)
         is_sealed = await self._core.sealing(self._conversation.user_id) is not None
         if ordered_by is None and not is_sealed:
             return None
@@ -200,7 +175,12 @@ class AsyncContexts:
         hits = [
             hit
             for hit in await self._retrieval.found(
-                self._conversation.user_id, query, vector, _CHOSEN_MEMORIES, given, as_of
+                self._conversation.user_id,
+                query,
+                question.embedding,
+                _CHOSEN_MEMORIES,
+                given,
+                question.as_of,
             )
             if hit.kind == "instruction" or hit.match is None or hit.match >= least
         ]

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from uuid import UUID
 
-from pgrecall._async.contexts import AsyncContexts
+from pgrecall._async.contexts import AsyncContexts, Question
 from pgrecall._async.conversation import AsyncConversation
 from pgrecall._async.core import AsyncCore
 from pgrecall._async.endpoint import AsyncEndpoint
@@ -221,15 +221,16 @@ class AsyncChatSession:
         **options: Any,
     ) -> CompiledContext:
         """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
-        return await self._contexts.compile(
-            query,
+        question = Question(
+            query=query,
             current_message=current_message,
             tools=tools,
             embedding=embedding,
             as_of=as_of,
             reranker=reranker,
-            **options,
+            options=options,
         )
+        return await self._contexts.compile(question)
 
     async def explain(
         self,
@@ -243,15 +244,16 @@ class AsyncChatSession:
         **options: Any,
     ) -> list[ExplainedMemory]:
         """Return every memory that `context` with the same arguments considers, and why."""
-        return await self._contexts.explain(
-            query,
+        question = Question(
+            query=query,
             current_message=current_message,
             tools=tools,
             embedding=embedding,
             as_of=as_of,
             reranker=reranker,
-            **options,
+            options=options,
         )
+        return await self._contexts.explain(question)
 
     async def append(
         self,

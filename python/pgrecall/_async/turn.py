@@ -14,7 +14,7 @@ from uuid import UUID
 import psycopg
 
 from pgrecall import _tools
-from pgrecall._async.contexts import AsyncContexts
+from pgrecall._async.contexts import AsyncContexts, Question
 from pgrecall._async.conversation import AsyncConversation
 from pgrecall._async.endpoint import AsyncEndpoint
 from pgrecall._async.tools import AsyncMemoryTools
@@ -120,9 +120,10 @@ class AsyncTurn:
     async def pieces(self) -> AsyncGenerator[str, None]:
         """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
         contexts = self._contexts
-        compiled = await contexts.compile(
-            current_message=self._text, tools=self._tools or None, **contexts.measured()
+        question = Question(
+            current_message=self._text, tools=self._tools or None, options=contexts.measured()
         )
+        compiled = await contexts.compile(question)
         contexts.record(compiled)
         self._begin_with(compiled)
         is_going_on = True
@@ -151,12 +152,12 @@ class AsyncTurn:
         compacted = (await self._conversation.refresh()).compacted_through_turn or 0
         if compacted == self._compacted:
             return
-        compiled = await self._contexts.compile(
+        question = Question(
             current_message=self._text,
             tools=self._tools or None,
-            through_turn=self._first_turn - 1,
-            task=self._task,
+            options={"through_turn": self._first_turn - 1, "task": self._task},
         )
+        compiled = await self._contexts.compile(question)
         self._begin_with(compiled)
         self._compacted = compacted
         left = [place for place, end in enumerate(self._ends) if end > compacted]

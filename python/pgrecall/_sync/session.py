@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from uuid import UUID
 
 from pgrecall._sql import UNSET, Call, Unset, Vector
-from pgrecall._sync.contexts import Contexts
+from pgrecall._sync.contexts import Contexts, Question
 from pgrecall._sync.conversation import Conversation
 from pgrecall._sync.core import Core
 from pgrecall._sync.endpoint import Endpoint
@@ -222,15 +222,16 @@ class ChatSession:
         **options: Any,
     ) -> CompiledContext:
         """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
-        return self._contexts.compile(
-            query,
+        question = Question(
+            query=query,
             current_message=current_message,
             tools=tools,
             embedding=embedding,
             as_of=as_of,
             reranker=reranker,
-            **options,
+            options=options,
         )
+        return self._contexts.compile(question)
 
     def explain(
         self,
@@ -244,15 +245,16 @@ class ChatSession:
         **options: Any,
     ) -> list[ExplainedMemory]:
         """Return every memory that `context` with the same arguments considers, and why."""
-        return self._contexts.explain(
-            query,
+        question = Question(
+            query=query,
             current_message=current_message,
             tools=tools,
             embedding=embedding,
             as_of=as_of,
             reranker=reranker,
-            **options,
+            options=options,
         )
+        return self._contexts.explain(question)
 
     def append(
         self,

@@ -27,7 +27,7 @@ from pgrecall._loop import (
 )
 from pgrecall._messages import content_text, merge_chunks
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sync.contexts import Contexts
+from pgrecall._sync.contexts import Contexts, Question
 from pgrecall._sync.conversation import Conversation
 from pgrecall._sync.endpoint import Endpoint
 from pgrecall._sync.tools import MemoryTools
@@ -121,9 +121,10 @@ class Turn:
     def pieces(self) -> Generator[str, None]:
         """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
         contexts = self._contexts
-        compiled = contexts.compile(
-            current_message=self._text, tools=self._tools or None, **contexts.measured()
+        question = Question(
+            current_message=self._text, tools=self._tools or None, options=contexts.measured()
         )
+        compiled = contexts.compile(question)
         contexts.record(compiled)
         self._begin_with(compiled)
         is_going_on = True
@@ -152,12 +153,12 @@ class Turn:
         compacted = (self._conversation.refresh()).compacted_through_turn or 0
         if compacted == self._compacted:
             return
-        compiled = self._contexts.compile(
+        question = Question(
             current_message=self._text,
             tools=self._tools or None,
-            through_turn=self._first_turn - 1,
-            task=self._task,
+            options={"through_turn": self._first_turn - 1, "task": self._task},
         )
+        compiled = self._contexts.compile(question)
         self._begin_with(compiled)
         self._compacted = compacted
         left = [place for place, end in enumerate(self._ends) if end > compacted]
