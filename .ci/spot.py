@@ -2,7 +2,8 @@
 
 pgspot reads neither includes of psql, nor `from current`, nor the standard's function bodies (which
 bind their names when they are created), nor types without a server. So it is fed statement by
-statement.
+statement. An internal SQL function with a text body has no path of its own, so that it can be
+inlined: no role may call it, and each function that does pins the path. It is read with that path.
 """
 
 from __future__ import annotations
@@ -43,6 +44,12 @@ def scripts() -> str:
         else:
             parts.append(line)
     text = re.sub(r"(?m)^\\.*$", "", "\n".join(parts))
+    text = re.sub(
+        r"(create or replace function recall\._\w+\((?:(?!create or replace)[\s\S])*?"
+        r"\nlanguage sql\n)((?:(?!\nas |\nset |create or replace)[\s\S])*\nas \$function\$)",
+        r"\1set search_path from current\n\2",
+        text,
+    )
     return text.replace("set search_path from current", f"set search_path to {PATH}")
 
 

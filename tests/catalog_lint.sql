@@ -264,3 +264,26 @@ select p.oid::regprocedure::text
                          '_left_turns', '_check_candidates', '_failure_text', '_health_server',
                          '_health_statements', '_date_expressions', '_date_share',
                          '_compare_turns');
+
+-- rule: an SQL function with a text body and no search_path is internal
+-- Without a path it can be inlined. Its callers pin the path, and no role may call it.
+select p.oid::regprocedure::text
+  from pg_proc as p
+  join pg_language as l on l.oid = p.prolang
+ where p.pronamespace = 'recall'::regnamespace
+   and l.lanname = 'sql'
+   and p.prosqlbody is null
+   and (p.prosecdef or p.proname not like '\_%')
+   and not exists (select from unnest(p.proconfig) as c where c like 'search\_path=%');
+
+-- rule: no SQL-standard body names a table or its columns
+-- Such a body makes the function depend on the table, and Citus cannot distribute that table.
+select format('%s: %s', d.objid::regprocedure, d.refobjid::regclass)
+  from pg_depend as d
+  join pg_proc as p on p.oid = d.objid
+  join pg_class as c on c.oid = d.refobjid
+ where d.classid = 'pg_proc'::regclass
+   and d.refclassid = 'pg_class'::regclass
+   and p.pronamespace = 'recall'::regnamespace
+   and c.relnamespace = 'recall'::regnamespace
+ group by d.objid, d.refobjid;

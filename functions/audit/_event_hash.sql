@@ -9,14 +9,16 @@ returns bytea
 language sql
 stable
 parallel safe
-return case
-    when (p_event).event = 'tombstone' then (p_event).event_hash
-    else sha256(array_send(array[
-        p_previous, uuid_send((p_event).user_id), uuid_send((p_event).memory_id),
-        timestamptz_send((p_event).at), convert_to((p_event).event, 'UTF8'),
-        uuid_send((p_event).job_id), convert_to((p_event).caller, 'UTF8'),
-        convert_to((p_event).detail::text, 'UTF8'), (p_event).memory_hash]))
-end;
+as $function$
+    select case
+        when (p_event).event = 'tombstone' then (p_event).event_hash
+        else sha256(array_send(array[
+            p_previous, uuid_send((p_event).user_id), uuid_send((p_event).memory_id),
+            timestamptz_send((p_event).at), convert_to((p_event).event, 'UTF8'),
+            uuid_send((p_event).job_id), convert_to((p_event).caller, 'UTF8'),
+            convert_to((p_event).detail::text, 'UTF8'), (p_event).memory_hash]))
+    end;
+$function$;
 
 comment on function recall._event_hash(bytea, recall.memory_events) is
     'SHA-256 over the hash of the event before and what this one says.';

@@ -7,7 +7,9 @@ returns text[]
 language sql
 immutable
 parallel safe
-return '{private_key,api_key,token,password,card}'::text[] || (p_settings).secret_classes;
+as $function$
+    select '{private_key,api_key,token,password,card}'::text[] || (p_settings).secret_classes;
+$function$;
 
 comment on function recall._ledger_classes(recall.settings) is
     'Classes of secrets that are never stored in the ledger.';

@@ -12,11 +12,14 @@ returns integer
 language sql
 immutable
 parallel safe
-return least(
-    p_settings.semantic_candidates + p_settings.lexical_candidates + p_settings.frequent_candidates,
-    case when p_options ->> 'pack' is distinct from 'density' then 15 + least(
-        greatest(0, p_room) / case when p_options ->> 'format' = 'bullets' then 12 else 25 end,
-        (p_options ->> 'max_memories')::bigint) end);
+as $function$
+    select least(
+        p_settings.semantic_candidates + p_settings.lexical_candidates
+        + p_settings.frequent_candidates,
+        case when p_options ->> 'pack' is distinct from 'density' then 15 + least(
+            greatest(0, p_room) / case when p_options ->> 'format' = 'bullets' then 12 else 25 end,
+            (p_options ->> 'max_memories')::bigint) end);
+$function$;
 
 comment on function recall._candidate_limit(bigint, jsonb, recall.settings) is
     'How many memories a context in selection hybrid looks at.';

@@ -10,24 +10,27 @@ returns jsonb
 language sql
 stable
 parallel safe
-return case p_options ->> 'selection'
-           when 'top' then jsonb_build_object('max_memories', p_settings.top_memories)
-           when 'split' then jsonb_build_object('max_facts', p_settings.split_facts,
-                                                'max_episodes', p_settings.split_episodes)
-           else '{}'
-       end
-       || case p_options ->> 'format'
-              when 'bullets'
-                  then jsonb_build_object('max_memory_chars', p_settings.bullets_max_characters)
-              else '{}'
-          end
-       || case
-              when p_options ->> 'layout' = 'cache_stable'
-                   and not recall._has_fixed_memories(p_options)
-                  then jsonb_build_object('memory_budget', p_settings.cache_stable_memory_tokens)
-              else '{}'
-          end
-       || p_options;
+as $function$
+    select case p_options ->> 'selection'
+               when 'top' then jsonb_build_object('max_memories', p_settings.top_memories)
+               when 'split' then jsonb_build_object('max_facts', p_settings.split_facts,
+                                                    'max_episodes', p_settings.split_episodes)
+               else '{}'
+           end
+           || case p_options ->> 'format'
+                  when 'bullets'
+                      then jsonb_build_object('max_memory_chars', p_settings.bullets_max_characters)
+                  else '{}'
+              end
+           || case
+                  when p_options ->> 'layout' = 'cache_stable'
+                       and not recall._has_fixed_memories(p_options)
+                      then jsonb_build_object('memory_budget',
+                                              p_settings.cache_stable_memory_tokens)
+                  else '{}'
+              end
+           || p_options;
+$function$;
 
 comment on function recall._context_limits(jsonb, recall.settings) is
     'Options of a context with the limits of its selection, format and layout from the settings.';

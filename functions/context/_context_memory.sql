@@ -10,13 +10,16 @@ returns recall.context_memory
 language sql
 immutable
 parallel safe
-return row(
-    p_found.memory_id, p_text, p_found.kind, p_found.tier, p_found.observed_at,
-    case when p_is_plain then 5 else 11 + (length(p_found.kind) + 1) / 2 end
-        + case when p_text = p_found.content then p_found.token_count
-               else recall._estimate_tokens(p_text) end,
-    p_found.score, p_found.relevance, p_found.match, p_found.similarity, p_found.lexical,
-    p_found.freshness, p_found.frequency, p_found.authority, false, null)::recall.context_memory;
+as $function$
+    select row(
+        p_found.memory_id, p_text, p_found.kind, p_found.tier, p_found.observed_at,
+        case when p_is_plain then 5 else 11 + (length(p_found.kind) + 1) / 2 end
+            + case when p_text = p_found.content then p_found.token_count
+                   else recall._estimate_tokens(p_text) end,
+        p_found.score, p_found.relevance, p_found.match, p_found.similarity, p_found.lexical,
+        p_found.freshness, p_found.frequency, p_found.authority, false,
+        null)::recall.context_memory;
+$function$;
 
 comment on function recall._context_memory(recall.found_memory, text, boolean) is
     'A memory that was found as a candidate of a context.';

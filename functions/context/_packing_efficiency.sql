@@ -11,7 +11,7 @@ returns double precision
 language sql
 immutable
 parallel safe
-begin atomic
+as $function$
     select least(1, coalesce(sum(d.score) filter (where d.taken), 0)
                     / nullif(sum(d.score * least(1, greatest(0, p_budget - d.before)::float8
                                                     / greatest(d.token_count, 1))), 0))
@@ -26,7 +26,7 @@ begin atomic
              where m.taken or m.reason like '% left'
            ) as d
     having bool_or(not d.taken);
-end;
+$function$;
 
 comment on function recall._packing_efficiency(recall.context_memory[], bigint) is
     'How well a budget was used by the memories that were packed into it.';

@@ -15,7 +15,7 @@ create or replace function recall._quote_line(
 language sql
 stable
 parallel safe
-begin atomic
+as $function$
     select to_char(p_created_at at time zone 'UTC', 'YYYY-MM-DD')
            || coalesce(', in "' || recall._plain_text(nullif(btrim(p_title), '')) || '"', '')
            || ':',
@@ -30,7 +30,7 @@ begin atomic
               from (select btrim(p_content)) as t (content)
              where t.content collate pg_c_utf8 ~ '\S'
            ) as q (quoted);
-end;
+$function$;
 
 comment on function recall._quote_line(timestamptz, text, text, text, text, recall.settings) is
     'A turn as a line of the recalled block, its text as it stands there, and its heading.';

@@ -6,7 +6,9 @@ returns boolean
 language sql
 stable
 parallel safe
-return coalesce((recall._read_user(p_user_id)).has_vectors, true);
+as $function$
+    select coalesce((recall._read_user(p_user_id)).has_vectors, true);
+$function$;
 
 comment on function recall._has_vectors(uuid) is
     'Whether vectors of a user''s texts are stored: not of one sealed without them.';

@@ -8,9 +8,11 @@ returns bigint
 language sql
 immutable
 parallel safe
-return greatest(0, floor((1 - p_settings.continuation_memory_share::numeric)
-                         * (p_session.context_window_size - p_session.system_prompt_tokens
-                            - p_session.max_response_tokens)))::bigint;
+as $function$
+    select greatest(0, floor((1 - p_settings.continuation_memory_share::numeric)
+                             * (p_session.context_window_size - p_session.system_prompt_tokens
+                                - p_session.max_response_tokens)))::bigint;
+$function$;
 
 comment on function recall._history_budget(recall.sessions, recall.settings) is
     'Tokens of history in a continuation, before tools and current message.';

@@ -8,8 +8,10 @@ returns boolean
 language sql
 immutable
 parallel safe
-return p_session.active_tokens > p_settings.compaction_threshold::numeric
-                                 * recall._history_budget(p_session, p_settings);
+as $function$
+    select p_session.active_tokens > p_settings.compaction_threshold::numeric
+                                     * recall._history_budget(p_session, p_settings);
+$function$;
 
 comment on function recall._needs_compaction(recall.sessions, recall.settings) is
     'Whether the tokens of a session''s turns pass their share of the history budget.';

@@ -7,11 +7,11 @@ returns interval
 language sql
 volatile
 parallel safe
-begin atomic
+as $function$
     select least(s.job_backoff_cap, s.job_backoff_base * power(2, least(p_attempts - 1, 20)))
            * (0.8 + 0.4 * random())
       from recall.settings as s;
-end;
+$function$;
 
 comment on function recall._backoff(integer) is
     'Wait before the next attempt: doubling, capped, with jitter.';

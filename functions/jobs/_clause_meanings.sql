@@ -7,7 +7,7 @@ returns text[]
 language sql
 stable
 parallel safe
-begin atomic
+as $function$
     select array(
         select distinct p.meaning
           from recall.verbatim_phrases as p
@@ -20,7 +20,7 @@ begin atomic
                 select '-' || right(p_words[cardinality(p_words)], e.size)
                   from generate_series(2, 5) as e (size)
                  where length(p_words[cardinality(p_words)]) > e.size)));
-end;
+$function$;
 
 comment on function recall._clause_meanings(text[]) is
     'Meanings of the phrases that stand anywhere in a clause: self, always, you, question, '

@@ -6,8 +6,10 @@ returns text
 language sql
 immutable
 parallel safe
-return (p_prompt).name || '@' || (p_prompt).version
-       || case when (p_prompt).language = 'en' then '' else ':' || (p_prompt).language end;
+as $function$
+    select (p_prompt).name || '@' || (p_prompt).version
+           || case when (p_prompt).language = 'en' then '' else ':' || (p_prompt).language end;
+$function$;
 
 comment on function recall._prompt_name(recall.prompts) is
     'Name of a prompt in the provenance: extract@1, or extract@own-1:de.';

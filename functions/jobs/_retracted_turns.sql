@@ -10,12 +10,14 @@ returns text
 language sql
 immutable
 parallel safe
-return case
-    when p_to_turn >= p_from_turn
-        then (p_session.retracted_turns
-              * int4multirange(int4range(p_from_turn, p_to_turn, '[]')))::text
-    else '{}'
-end;
+as $function$
+    select case
+        when p_to_turn >= p_from_turn
+            then (p_session.retracted_turns
+                  * int4multirange(int4range(p_from_turn, p_to_turn, '[]')))::text
+        else '{}'
+    end;
+$function$;
 
 comment on function recall._retracted_turns(recall.sessions, integer, integer) is
     'Retracted turns within a range, as the text of a multirange.';

@@ -9,9 +9,11 @@ returns jsonb
 language sql
 immutable
 parallel safe
-return case when cardinality(p_vectors) = p_count
-            then jsonb_build_object('embedding_model', (p_settings).embedding_model)
-            else jsonb '{}' end;
+as $function$
+    select case when cardinality(p_vectors) = p_count
+                then jsonb_build_object('embedding_model', (p_settings).embedding_model)
+                else jsonb '{}' end;
+$function$;
 
 comment on function recall._vectors_result(halfvec[], integer, recall.settings) is
     'Vectors of a step as its result has them; nothing when some are missing.';

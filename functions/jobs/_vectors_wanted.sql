@@ -9,15 +9,17 @@ returns jsonb
 language sql
 stable
 parallel safe
-return case
-    when jsonb_array_length(p_texts) > coalesce(cardinality(p_vectors), 0)
-         and p_work -> 'has_vectors' = 'true'
-         and p_work #>> '{worker,embedding_model}' = (select s.embedding_model
-                                                        from recall.settings as s)
-    then jsonb_build_object('embed', jsonb_build_object('texts', jsonb_path_query_array(
-             p_texts, '$[$from to last]',
-             jsonb_build_object('from', coalesce(cardinality(p_vectors), 0)))))
-end;
+as $function$
+    select case
+        when jsonb_array_length(p_texts) > coalesce(cardinality(p_vectors), 0)
+             and p_work -> 'has_vectors' = 'true'
+             and p_work #>> '{worker,embedding_model}' = (select s.embedding_model
+                                                            from recall.settings as s)
+        then jsonb_build_object('embed', jsonb_build_object('texts', jsonb_path_query_array(
+                 p_texts, '$[$from to last]',
+                 jsonb_build_object('from', coalesce(cardinality(p_vectors), 0)))))
+    end;
+$function$;
 
 comment on function recall._vectors_wanted(jsonb, halfvec[], jsonb) is
     'The question for vectors of texts; NULL when they are there, or cannot be had.';

@@ -11,17 +11,18 @@ returns boolean
 language sql
 stable
 parallel safe
-return
-    (p_session).status in ('closed', 'expired') and (p_session).updated_at <= p_since
-    or p_last_turn <= (p_session).compacted_through_turn
-       and exists (
-               select
-                 from recall.session_summaries as c
-                where c.user_id    = (p_session).user_id
-                  and c.session_id = (p_session).session_id
-                  and c.kind       = 'compaction'
-                  and c.to_turn    >= p_last_turn
-                  and c.created_at <= p_since);
+as $function$
+    select (p_session).status in ('closed', 'expired') and (p_session).updated_at <= p_since
+        or p_last_turn <= (p_session).compacted_through_turn
+           and exists (
+                   select
+                     from recall.session_summaries as c
+                    where c.user_id    = (p_session).user_id
+                      and c.session_id = (p_session).session_id
+                      and c.kind       = 'compaction'
+                      and c.to_turn    >= p_last_turn
+                      and c.created_at <= p_since);
+$function$;
 
 comment on function recall._may_retire(recall.sessions, integer, timestamptz) is
     'Whether a session has been over, or compacted past a turn, since some time.';

@@ -11,13 +11,15 @@ returns timestamptz
 language sql
 stable
 parallel safe
-return case
-    when (p_memory).tier = 'episodic' and (p_memory).access_count > 0 then greatest(
-        (p_memory).created_at + (p_settings).demotion_age,
-        (p_memory).last_accessed_at + make_interval(secs => least(
-            3600 * (p_memory).access_count / nullif((p_settings).demotion_accesses_per_hour, 0),
-            3.2e11)) + interval '1 microsecond')
-end;
+as $function$
+    select case
+        when (p_memory).tier = 'episodic' and (p_memory).access_count > 0 then greatest(
+            (p_memory).created_at + (p_settings).demotion_age,
+            (p_memory).last_accessed_at + make_interval(secs => least(
+                3600 * (p_memory).access_count / nullif((p_settings).demotion_accesses_per_hour, 0),
+                3.2e11)) + interval '1 microsecond')
+    end;
+$function$;
 
 comment on function recall._demotion_at(recall.memory_store, recall.settings) is
     'When an accessed episodic memory has been idle too long for its accesses.';

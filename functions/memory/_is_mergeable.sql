@@ -9,13 +9,15 @@ returns boolean
 language sql
 immutable
 parallel safe
-return (p_memory).scope = 'global'
-    and ((p_memory).provenance < 'tool_output' or (p_memory).tier > 'session')
-    and (p_memory).slot is null
-    and (p_memory).kind not in ('episode', 'pattern')
-    and (p_memory).valid_to is null
-    and not (p_memory).metadata ? 'achieved_at'
-    and ((p_memory).expires_at is null or (p_memory).expires_at > p_now);
+as $function$
+    select (p_memory).scope = 'global'
+        and ((p_memory).provenance < 'tool_output' or (p_memory).tier > 'session')
+        and (p_memory).slot is null
+        and (p_memory).kind not in ('episode', 'pattern')
+        and (p_memory).valid_to is null
+        and not (p_memory).metadata ? 'achieved_at'
+        and ((p_memory).expires_at is null or (p_memory).expires_at > p_now);
+$function$;
 
 comment on function recall._is_mergeable(recall.memory_store, timestamptz) is
     'Whether an active memory may be merged with others of its tag and kind.';

@@ -9,9 +9,11 @@ returns boolean
 language sql
 immutable
 parallel safe
-return (p_settings).protect_user_stated
-    and (p_memory).provenance <= 'preference'
-    and p_provenance >= 'tool_output';
+as $function$
+    select (p_settings).protect_user_stated
+        and (p_memory).provenance <= 'preference'
+        and p_provenance >= 'tool_output';
+$function$;
 
 comment on function recall._is_protected(recall.memory_store, recall.provenance, recall.settings) is
     'Whether a memory is the user''s own word, and the other one is not.';

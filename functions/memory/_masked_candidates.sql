@@ -8,13 +8,13 @@ returns jsonb
 language sql
 immutable
 parallel safe
-begin atomic
+as $function$
     select coalesce(jsonb_agg(
                c.candidate || recall._redact_json(
                    c.candidate - '{embedding,source_turn_ids}'::text[],
                    (p_settings).secret_classes) order by c.place), '[]')
       from jsonb_array_elements(p_candidates) with ordinality as c (candidate, place);
-end;
+$function$;
 
 comment on function recall._masked_candidates(jsonb, recall.settings) is
     'Candidates with marks in the place of secrets.';

@@ -9,11 +9,13 @@ returns boolean
 language sql
 immutable
 parallel safe
-return case
-    when (p_kept).provenance <= 'preference' then true
-    when (p_kept).provenance = 'fact' then (p_other).provenance >= 'fact'
-    else (p_other).provenance >= 'tool_output'
-end and ((p_kept).provenance <= 'preference' or (p_kept).tier >= (p_other).tier);
+as $function$
+    select case
+        when (p_kept).provenance <= 'preference' then true
+        when (p_kept).provenance = 'fact' then (p_other).provenance >= 'fact'
+        else (p_other).provenance >= 'tool_output'
+    end and ((p_kept).provenance <= 'preference' or (p_kept).tier >= (p_other).tier);
+$function$;
 
 comment on function recall._may_stand_for(recall.memory_store, recall.memory_store) is
     'Whether a memory is trusted enough to stand for a nearly equal one too.';

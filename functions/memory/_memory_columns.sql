@@ -41,7 +41,7 @@ returns table (
 language sql
 immutable
 parallel safe
-begin atomic
+as $function$
     select (p_memory).memory_id, (p_memory).content, (p_memory).kind, (p_memory).slot,
            (p_memory).tier::text, (p_memory).scope::text, (p_memory).tags, (p_memory).importance,
            (p_memory).confidence, (p_memory).provenance::text, (p_memory).source,
@@ -57,7 +57,7 @@ begin atomic
       from (
             select coalesce((p_memory).ended_at <= coalesce(p_as_of, 'infinity'), false)
            ) as s (is_known);
-end;
+$function$;
 
 comment on function recall._memory_columns(recall.memory_store, timestamptz) is
     'The columns of a memory that readers get.';

@@ -11,12 +11,14 @@ returns boolean
 language sql
 stable
 parallel safe
-return (p_as_of is null or (p_memory).created_at <= p_as_of)
-    and ((p_filter).include_ended
-         or ((p_memory).ended_at is null or (p_memory).ended_at > p_as_of)
-            and ((p_memory).expires_at is null
-                 or (p_memory).expires_at > coalesce(p_as_of, now()))
-         or (p_filter).valid_at is not null and (p_memory).end_reason = 'superseded');
+as $function$
+    select (p_as_of is null or (p_memory).created_at <= p_as_of)
+        and ((p_filter).include_ended
+             or ((p_memory).ended_at is null or (p_memory).ended_at > p_as_of)
+                and ((p_memory).expires_at is null
+                     or (p_memory).expires_at > coalesce(p_as_of, now()))
+             or (p_filter).valid_at is not null and (p_memory).end_reason = 'superseded');
+$function$;
 
 comment on function recall._memory_visible(recall.memory_store, recall.memory_filter,
     timestamptz) is

@@ -11,11 +11,13 @@ returns boolean
 language sql
 immutable
 parallel safe
-return (p_filter).stale is null
-    or (p_filter).stale = ((p_memory).importance < (p_filter).stale_importance
-                           and coalesce((p_memory).last_accessed_at, (p_memory).created_at)
-                               <= (p_filter).stale_before
-                           and (p_memory).kind <> 'instruction');
+as $function$
+    select (p_filter).stale is null
+        or (p_filter).stale = ((p_memory).importance < (p_filter).stale_importance
+                               and coalesce((p_memory).last_accessed_at, (p_memory).created_at)
+                                   <= (p_filter).stale_before
+                               and (p_memory).kind <> 'instruction');
+$function$;
 
 comment on function recall._staleness_matches(recall.memory_store, recall.memory_filter) is
     'Whether a memory is stale or fresh, as a filter asks.';

@@ -15,20 +15,22 @@ returns recall.memory_tier
 language sql
 immutable
 parallel safe
-return case
-    when p_is_verbatim then 'session'::recall.memory_tier
-    when p_kind = 'episode' and p_provenance <> 'tool_output'
-         and p_source not in ('tool', 'inference') then 'episodic'
-    when p_provenance >= 'tool_output' then 'session'
-    when p_source = 'consolidation' and p_kind = 'pattern' then 'procedural'
-    when p_source = 'consolidation' then 'semantic'
-    when p_source = 'manual' and p_provenance = 'user_stated' then 'semantic'
-    when p_source = 'conversation' and (p_settings).extracted_tier = 'session' then 'session'
-    when p_provenance <= 'preference' and p_confidence >= (p_settings).durable_confidence
-        then 'semantic'
-    when p_provenance <= 'preference' and p_confidence >= 0.5 then 'episodic'
-    else 'session'
-end;
+as $function$
+    select case
+        when p_is_verbatim then 'session'::recall.memory_tier
+        when p_kind = 'episode' and p_provenance <> 'tool_output'
+             and p_source not in ('tool', 'inference') then 'episodic'
+        when p_provenance >= 'tool_output' then 'session'
+        when p_source = 'consolidation' and p_kind = 'pattern' then 'procedural'
+        when p_source = 'consolidation' then 'semantic'
+        when p_source = 'manual' and p_provenance = 'user_stated' then 'semantic'
+        when p_source = 'conversation' and (p_settings).extracted_tier = 'session' then 'session'
+        when p_provenance <= 'preference' and p_confidence >= (p_settings).durable_confidence
+            then 'semantic'
+        when p_provenance <= 'preference' and p_confidence >= 0.5 then 'episodic'
+        else 'session'
+    end;
+$function$;
 
 comment on function recall._starting_tier(text, recall.provenance, text, real, boolean,
     recall.settings) is

@@ -9,10 +9,12 @@ returns text
 language sql
 immutable
 parallel safe
-return case
-    when (p_settings).secrets = 'keep' then p_text
-    else recall._guard_secrets(to_jsonb(p_text), p_settings, p_what) #>> '{}'
-end;
+as $function$
+    select case
+        when (p_settings).secrets = 'keep' then p_text
+        else recall._guard_secrets(to_jsonb(p_text), p_settings, p_what) #>> '{}'
+    end;
+$function$;
 
 comment on function recall._guard_text(text, recall.settings, text) is
     'A text as settings.secrets lets it be stored: as it is, masked, or refused (RC003).';

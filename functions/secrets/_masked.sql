@@ -8,10 +8,12 @@ returns text
 language sql
 immutable
 parallel safe
-return case
-    when (p_settings).secrets = 'keep' then p_text
-    else recall._redact(p_text, (p_settings).secret_classes)
-end;
+as $function$
+    select case
+        when (p_settings).secrets = 'keep' then p_text
+        else recall._redact(p_text, (p_settings).secret_classes)
+    end;
+$function$;
 
 comment on function recall._masked(text, recall.settings) is
     'A text with marks in the place of secrets, unless settings.secrets is keep.';

@@ -7,10 +7,12 @@ returns jsonb
 language sql
 immutable
 parallel safe
-return case
-    when (p_settings).secrets = 'keep' then p_value
-    else recall._redact_json(p_value, (p_settings).secret_classes)
-end;
+as $function$
+    select case
+        when (p_settings).secrets = 'keep' then p_value
+        else recall._redact_json(p_value, (p_settings).secret_classes)
+    end;
+$function$;
 
 comment on function recall._masked_json(jsonb, recall.settings) is
     'A JSON value with marks in the place of secrets, unless settings.secrets is keep.';

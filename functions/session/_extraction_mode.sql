@@ -8,11 +8,13 @@ returns text
 language sql
 immutable
 parallel safe
-return case
-    when p_session.metadata ->> 'extraction' in ('llm', 'verbatim', 'none')
-        then p_session.metadata ->> 'extraction'
-    else p_settings.extraction
-end;
+as $function$
+    select case
+        when p_session.metadata ->> 'extraction' in ('llm', 'verbatim', 'none')
+            then p_session.metadata ->> 'extraction'
+        else p_settings.extraction
+    end;
+$function$;
 
 comment on function recall._extraction_mode(recall.sessions, recall.settings) is
     'How memories are drawn from a session: llm, verbatim or none.';

@@ -9,9 +9,12 @@ returns text
 language sql
 immutable
 parallel safe
-return coalesce(
-    p_settings.summaries,
-    case when recall._extraction_mode(p_session, p_settings) = 'llm' then 'llm' else 'none' end);
+as $function$
+    select coalesce(
+        p_settings.summaries,
+        case when recall._extraction_mode(p_session, p_settings) = 'llm' then 'llm'
+             else 'none' end);
+$function$;
 
 comment on function recall._summaries_mode(recall.sessions, recall.settings) is
     'Who summarizes a session: llm or none.';
