@@ -31,14 +31,15 @@ begin
                        order by f.place), '[]')
       into v_facts
       from (
-            select e.fact, e.place, t.turns,
-                   recall._clean_line(e.fact ->> 'content', 500) as content,
+            select e.fact, e.place, t.turns, t.content,
                    recall._slot_name(e.fact ->> 'slot') as slot
               from jsonb_array_elements(p_said -> 'facts') with ordinality as e (fact, place)
              cross join lateral (
-                    select recall._known_turns(e.fact -> 'turns', p_keep -> 'turns')
-                   ) as t (turns)
-             where recall._clean_line(e.fact ->> 'content', 500) !~* v_nothing
+                    select recall._known_turns(e.fact -> 'turns', p_keep -> 'turns'),
+                           recall._clean_line(e.fact ->> 'content', 500)
+                    offset 0  -- so that they are made once
+                   ) as t (turns, content)
+             where t.content !~* v_nothing
                and (t.turns = '[]' or exists (
                        select from jsonb_array_elements(t.turns) as n (turn)
                         where p_keep -> 'user_turns' @> n.turn))

@@ -17,15 +17,30 @@ declare
     v_role   constant text    := p_message ->> 'role';
     v_limit  constant integer := coalesce((p_limits ->> v_role)::integer, 1200);
     v_body   constant text    := p_message ->> 'text';
-    v_name   constant jsonb   := recall._prompt_piece(p_message ->> 'name', 100, p_is_sealed, true);
-    v_calls  constant jsonb   := coalesce(p_message -> 'tool_calls', '[]');
-    v_stored constant integer := (p_message ->> 'token_count')::integer + 8
-        + coalesce(length(v_body) - length(replace(v_body, E'\n', '')), 0)
-        + case when v_name = '""' then 0 else recall._pieces_tokens(jsonb_build_array(v_name)) end
-        + 4 * jsonb_array_length(v_calls);
+    v_stored integer := (p_message ->> 'token_count')::integer + 8;
     v_is_whole boolean := recall._text_length(v_body) <= v_limit;
-    v_call     record;
+    v_name   jsonb;
+    v_calls  jsonb;
+    v_call   record;
 begin
+    if strpos(v_body, E'\n') > 0 then
+        v_stored := v_stored + length(v_body) - length(replace(v_body, E'\n', ''));
+    end if;
+    if v_is_whole and v_stored is not null and not p_is_sealed
+       and not p_message ?| '{name,tool_calls}' then
+        -- Most messages: 7 µs instead of 13, a seventh of the request for a summary
+        o_pieces := jsonb_build_array(
+            format('[%s] %s: ', p_message ->> 'turn_index', v_role)
+            || (recall._prompt_piece(v_body, v_limit, false) #>> '{}'));
+        o_tokens := v_stored;
+        return;
+    end if;
+
+    v_name   := recall._prompt_piece(p_message ->> 'name', 100, p_is_sealed, true);
+    v_calls  := coalesce(p_message -> 'tool_calls', '[]');
+    v_stored := v_stored + 4 * jsonb_array_length(v_calls)
+                + case when v_name = '""' then 0
+                       else recall._pieces_tokens(jsonb_build_array(v_name)) end;
     o_pieces := jsonb_build_array(format('[%s] %s', p_message ->> 'turn_index', v_role))
                 || case when v_name = '""' then jsonb '[": "]'
                         else jsonb_build_array(' ', v_name, ': ') end

@@ -13,12 +13,12 @@ set search_path from current
 as $function$
 declare
     v_settings constant recall.settings := recall._settings(p_job.user_id);
-    v_prompt   constant recall.prompts  := recall._prompt('merge', v_settings.prompt_language);
     v_input    constant jsonb := case
         when not p_work -> 'made' ? 'merges' or p_work #> '{made,open}' <> '[]'
         then recall._merge_input(p_job.user_id, p_job.payload) end;
     v_count    constant integer := jsonb_array_length(v_input -> 'memories');
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
+    v_prompt   recall.prompts;
     v_made     jsonb := p_work -> 'made';
     v_problem  text;
     v_limit    integer;
@@ -49,6 +49,7 @@ begin
         if v_count < 2 then
             return jsonb '{"result": {"merges": [], "refused": []}}';
         end if;
+        v_prompt := recall._prompt('merge', v_settings.prompt_language);
         v_limit := recall._answer_room(p_work, 'merge', 400 + 80 * v_count);
         v_topic := jsonb_build_array('Topic: ', recall._prompt_piece(v_input ->> 'tag', 100,
                                                                      v_sealed, true), '.');

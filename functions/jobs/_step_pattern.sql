@@ -11,12 +11,12 @@ set search_path from current
 as $function$
 declare
     v_settings constant recall.settings := recall._settings(p_job.user_id);
-    v_prompt   constant recall.prompts  := recall._prompt('pattern', v_settings.prompt_language);
     v_input    constant jsonb := case
         when p_work ? 'said' or not p_work -> 'made' ? 'content'
         then recall._pattern_input(p_job.user_id, p_job.payload) end;
     v_count    constant integer := jsonb_array_length(v_input -> 'episodes');
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
+    v_prompt   recall.prompts;
     v_made     jsonb := p_work -> 'made';
     v_said     jsonb := p_work -> 'said';
     v_unknown  jsonb;
@@ -43,6 +43,7 @@ begin
         if v_count = 0 then
             return jsonb '{"result": {"content": null}}';
         end if;
+        v_prompt := recall._prompt('pattern', v_settings.prompt_language);
         v_limit := recall._answer_room(p_work, 'pattern', 400 + 60 * v_count);
         v_piece := recall._bound_piece(
             recall._prompt_piece(
