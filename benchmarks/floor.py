@@ -19,14 +19,14 @@ import statistics
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
-from target import database
+from target import database, do_due_jobs
 
 DIMENSIONS = 1536
 OTHERS = 100
@@ -242,23 +242,13 @@ class Bench:
 
     def index(self) -> None:
         """Make the messages searchable, as a worker does, and give the session a summary."""
-        while job := self.db.execute(
-            "select user_id, job_id, lease_token from recall.claim_jobs('bench', '{embed}')"
-        ).fetchone():
-            answer: dict[str, object] | None = None
-            while (request := self.next_request(job, answer))["type"] == "embed":
-                vectors = [vector().to_list() for _ in request["inputs"]]
-                answer = {"request_id": request["request_id"], "vectors": vectors}
+        worker = {"embedding_model": self.one("select embedding_model from recall.settings")}
+        for _ in do_due_jobs(
+            self.db, worker, kinds=["embed"],
+            respond=lambda request: {"vectors": [vector().to_list() for _ in request["inputs"]]},
+        ):  # fmt: skip
+            pass
         self.db.execute("vacuum analyze")
-
-    def next_request(self, job: Sequence[object], answer: object) -> dict[str, Any]:
-        """Return the next request of a leased job, or its end."""
-        query = (
-            "select recall.next_request(%s, %s, %s, jsonb_build_object('embedding_model',"
-            " s.embedding_model), %s::jsonb) from recall.settings as s"
-        )
-        (request,) = self.db.execute(query, [*job, json.dumps(answer)]).fetchone() or ()
-        return request
 
     def search_sessions(self, embedding: HalfVector) -> None:
         self.db.execute(

@@ -39,7 +39,7 @@ from pgrecall import AgentMemory, ChatSession
 from pgrecall.rows import CompiledContext
 from retrieval_quality import MODEL as EMBEDDING_MODEL
 from retrieval_quality import Embeddings, as_text, asked_after
-from target import database
+from target import database, do_due_jobs
 
 CHAT_MODEL = "gpt-4o-mini"
 WORKER = {"chat_model": CHAT_MODEL, "embedding_model": EMBEDDING_MODEL, "embed_batch": 64}
@@ -133,33 +133,17 @@ class Exam:
 
     def work(self, learner: Learner) -> None:
         """Do all that is due, request by request."""
-        while found := self.db.execute(
-            "select user_id, job_id, lease_token, session_id, kind"
-            "  from recall.claim_jobs('exam', p_flush => true)"
-        ).fetchone():
-            job, session, kind = found[:3], found[3], found[4]
-            answer: dict[str, Any] | None = None
-            while (request := self.next_request(job, answer))["type"] in ("chat", "embed"):
-                answer = {"request_id": request["request_id"], "latency_ms": 0}
-                if request["type"] == "embed":
-                    vectors = self.embed(request["inputs"])
-                    answer["vectors"] = [as_text(vector) for vector in vectors]
-                else:
-                    said = self.answer(learner, session, request)
-                    answer |= {"content": json.dumps(said), "finish_reason": "stop",
-                               "usage": used(request, said)}  # fmt: skip
-            if request["type"] != "done":
-                raise RuntimeError(f"a job ({kind}) ended as {request}")
-            self.outcomes[kind] += 1
+        session: UUID | None = None
 
-    def next_request(self, job: Sequence[Any], answer: dict[str, Any] | None) -> dict[str, Any]:
-        row = self.db.execute(
-            "select recall.next_request(%s, %s, %s, %s, %s)",
-            [*job, Jsonb(WORKER), None if answer is None else Jsonb(answer)],
-        ).fetchone()
-        assert row is not None
-        request: dict[str, Any] = row[0]
-        return request
+        def respond(request: dict[str, Any]) -> dict[str, Any]:
+            if request["type"] == "embed":
+                return {"vectors": [as_text(vector) for vector in self.embed(request["inputs"])]}
+            said = self.answer(learner, session, request)
+            return {"content": json.dumps(said), "finish_reason": "stop", "latency_ms": 0,
+                    "usage": used(request, said)}  # fmt: skip
+
+        for kind, session in do_due_jobs(self.db, WORKER, respond):  # noqa: B007
+            self.outcomes[kind] += 1
 
     def answer(
         self, learner: Learner, session: UUID | None, request: dict[str, Any]

@@ -19,7 +19,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from pgrecall.models import count_text_tokens
-from target import database
+from target import database, do_due_jobs
 
 MODEL = "gpt-4o-mini"
 INPUT, OUTPUT = 0.15, 0.60  # dollars per million tokens
@@ -150,29 +150,18 @@ def work(db: psycopg.Connection[Any]) -> tuple[list[dict[str, Any]], int]:
     """Do all jobs, and return what each chat has cost and how many tokens were embedded."""
     calls = []
     embedded = 0
-    while found := db.execute(
-        "select user_id, job_id, lease_token from recall.claim_jobs(p_worker => 'bench',"
-        " p_limit => 1, p_flush => true)"
-    ).fetchone():
-        answer: dict[str, Any] | None = None
-        while True:
-            row = db.execute(
-                "select recall.next_request(%s, %s, %s, %s, %s)",
-                [*found, Jsonb(WORKER), None if answer is None else Jsonb(answer)],
-            ).fetchone()
-            request = row[0] if row else {}
-            if request["type"] == "chat":
-                said = ANSWERS[request["purpose"]](request)
-                calls.append(costs(request, said))
-                answer = {"content": compact(said), "finish_reason": "stop"}
-            elif request["type"] == "embed":
-                embedded += sum(map(tokens, request["inputs"]))
-                answer = {"vectors": [vector(text) for text in request["inputs"]]}
-            else:
-                break
-            answer["request_id"] = request["request_id"]
-        if request["type"] != "done":
-            raise RuntimeError(f"a job ended as {request}")
+
+    def respond(request: dict[str, Any]) -> dict[str, Any]:
+        nonlocal embedded
+        if request["type"] == "chat":
+            said = ANSWERS[request["purpose"]](request)
+            calls.append(costs(request, said))
+            return {"content": compact(said), "finish_reason": "stop"}
+        embedded += sum(map(tokens, request["inputs"]))
+        return {"vectors": [vector(text) for text in request["inputs"]]}
+
+    for _ in do_due_jobs(db, WORKER, respond):
+        pass
     return calls, embedded
 
 

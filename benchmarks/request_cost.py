@@ -32,7 +32,7 @@ from typing import Any
 
 import psycopg
 
-from target import database, processor_ms
+from target import Request, database, do_job, processor_ms
 
 DIMENSIONS = 256
 GOAL = 1.2
@@ -47,7 +47,6 @@ HERE = Path(__file__).resolve().parent
 FIRST = "functions/jobs/next_request.sql"
 
 Connection = psycopg.Connection[Any]
-Request = dict[str, Any]
 
 
 def vector(text: str) -> list[float]:
@@ -187,18 +186,21 @@ def by_requests(job: tuple[Any, ...], clock: Clock) -> None:
     """Do a job request by request."""
     query = "select recall.next_request(%s, %s, %s, %s::jsonb, %s::jsonb)"
     worker = json.dumps(WORKER)
-    request = clock.call(query, *job, worker, None)
-    while request["type"] in ("chat", "embed"):
+
+    def ask(answer: Request | None) -> Any:
+        return clock.call(query, *job, worker, json.dumps(answer))
+
+    def respond(request: Request) -> Request:
         with clock.model():
             if request["type"] == "embed":
-                made: Any = {"vectors": [vector(text) for text in request["inputs"]]}
+                made: Request = {"vectors": [vector(text) for text in request["inputs"]]}
             else:
                 asked = request["messages"][1]["content"]
                 made = {"content": said(request["purpose"], asked), "finish_reason": "stop"}
-        request = clock.call(query, *job, worker, json.dumps(
-            made | {"request_id": request["request_id"], "latency_ms": 5, "usage": USAGE}
-        ))  # fmt: skip
-    assert request["type"] == "done", request
+        return made | {"latency_ms": 5, "usage": USAGE}
+
+    end = do_job(ask, respond)
+    assert end["type"] == "done", end
 
 
 def once(conn: Connection, do: Any, job: Any, *, is_last: bool) -> dict[str, Any]:

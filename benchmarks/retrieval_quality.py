@@ -38,7 +38,7 @@ from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from pgrecall.models import LocalEmbedder, count_text_tokens
-from target import database
+from target import database, do_due_jobs
 
 MODEL = "local"
 PARTS: dict[str, dict[str, float]] = {
@@ -139,17 +139,12 @@ def load(
 
 def work(db: psycopg.Connection[Any], embed: Embeddings) -> None:
     """Be the worker: take the embed jobs that the appends left, until there are none."""
-    query = (
-        "select recall.next_request(%s, %s, %s, jsonb_build_object('embedding_model',"
-        " s.embedding_model), %s::jsonb) from recall.settings as s"
-    )
-    while job := db.execute(
-        "select user_id, job_id, lease_token from recall.claim_jobs('benchmark', '{embed}')"
-    ).fetchone():
-        answer: dict[str, Any] | None = None
-        while (request := one(db, query, *job, json.dumps(answer)))["type"] == "embed":
-            vectors = [as_text(vector) for vector in embed(request["inputs"])]
-            answer = {"request_id": request["request_id"], "vectors": vectors}
+    worker = {"embedding_model": one(db, "select embedding_model from recall.settings")}
+    for _ in do_due_jobs(
+        db, worker, kinds=["embed"],
+        respond=lambda request: {"vectors": [as_text(v) for v in embed(request["inputs"])]},
+    ):  # fmt: skip
+        pass
 
 
 def ingest_facts(

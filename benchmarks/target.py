@@ -1,11 +1,12 @@
-"""The database that a benchmark runs in, fresh and dropped afterwards, and its server's work."""
+"""A fresh database for a benchmark, dropped afterwards; the work of its server; a worker."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from pgvector.psycopg import register_vector
 
 import pgrecall.schema
 from pgrecall.embedded import EmbeddedServer
+
+Request = dict[str, Any]
 
 
 @contextlib.contextmanager
@@ -48,3 +51,44 @@ def processor_ms(db: psycopg.Connection[Any]) -> float | None:
     except OSError:
         return None
     return int(text.split()[0]) / 1e6
+
+
+def do_job(
+    ask: Callable[[Request | None], Request], respond: Callable[[Request], Request]
+) -> Request:
+    """Do a leased job, and return what its last call returned.
+
+    Args:
+        ask: calls next_request with an answer.
+        respond: answers a chat or embed request, but for its request_id.
+    """
+    request = ask(None)
+    while request["type"] in ("chat", "embed"):
+        request = ask(respond(request) | {"request_id": request["request_id"]})
+    return request
+
+
+def do_due_jobs(
+    db: psycopg.Connection[Any],
+    worker: Request,
+    respond: Callable[[Request], Request],
+    *,
+    kinds: list[str] | None = None,
+) -> Iterator[tuple[str, uuid.UUID | None]]:
+    """Do all jobs that are due, and yield kind and session of each before it is done."""
+    claim = ("select user_id, job_id, lease_token, kind, session_id"
+             " from recall.claim_jobs('bench', %s, p_flush => true)")  # fmt: skip
+    while found := db.execute(claim, [kinds]).fetchone():
+        *job, kind, session = found
+
+        def ask(answer: Request | None, job: list[Any] = job) -> Request:
+            row = db.execute("select recall.next_request(%s, %s, %s, %s::jsonb, %s::jsonb)",
+                             [*job, json.dumps(worker), json.dumps(answer)]).fetchone()  # fmt: skip
+            assert row is not None
+            request: Request = row[0]
+            return request
+
+        yield kind, session
+        end = do_job(ask, respond)
+        if end["type"] != "done":
+            raise RuntimeError(f"a job ({kind}) ended as {end}")

@@ -24,12 +24,14 @@ begin
         E'\n',
         case when v_span ->> 'phase' <> all ('{extract,consolidate,summary,merge,verify,pattern,'
                                              'embed,persist}'::text[]) then v_span ->> 'phase' end,
-        case when v_model is not null and not exists (
+        v_span ->> 'error');
+    if v_model is not null then
+        v_words := concat_ws(E'\n', v_words, case when not exists (
             select from recall.models as m
              where m.model_id in (v_model, case when starts_with(v_model, 'openai:')
                                                 then substr(v_model, 8) end))
-             then v_model end,
-        v_span ->> 'error');
+            then v_model end);
+    end if;
     if v_words <> '' and recall._may_hold_secret(v_words) then
         v_span := recall._masked_json(v_span, recall._settings(p_job.user_id));
     end if;
