@@ -797,6 +797,26 @@ def test_what_a_failed_attempt_did_is_recorded(db: Connection, user: uuid.UUID) 
     assert stored(db, job["job_id"])["last_error"] == "boom"
 
 
+@pytest.mark.parametrize("field", ["phase", "model_id", "error"])
+def test_a_span_holds_no_secret(db: Connection, user: uuid.UUID, field: str) -> None:
+    """A model of the price list is no secret, whatever its name looks like."""
+    secret = "sk-proj-a1B2c3D4e5F6g7H8i9J0klmn"
+    call(db, "configure_user", p_user_id=user, p_changes={"secrets": "mask"})
+    db.execute(
+        "insert into recall.models (model_id, context_window_size, input_price, output_price)"
+        " values ('org/key/gpt', 8000, 1, 1) on conflict do nothing"
+    )
+    enqueue(db, user, "embed")
+    (job,) = claim(db)
+    spans = [{"phase": "embed", "duration_ms": 1, "model_id": "openai:org/key/gpt"},
+             {"phase": "embed", "duration_ms": 1} | {field: f"x {secret}"}]  # fmt: skip
+    assert fail(db, job, p_phases=Jsonb(spans))
+    found = rows(db, "select * from recall.job_phases where user_id = %s", [user])
+    assert "openai:org/key/gpt" in {row["model_id"] for row in found}
+    (masked,) = (str(row[field]) for row in found if str(row[field]).startswith("x "))
+    assert secret not in masked
+
+
 def test_a_missing_month_of_spans_heals(
     db: Connection, user: uuid.UUID, verbatim: uuid.UUID
 ) -> None:
