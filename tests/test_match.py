@@ -216,6 +216,33 @@ def test_context_min_match_by_option_and_by_setting(db: Connection, user: uuid.U
     assert taken(db, user, "Which editor?", vector(0)) == everything
 
 
+def test_context_leaves_out_what_matches_half_as_well_beyond_the_third(
+    db: Connection, user: uuid.UUID
+) -> None:
+    texts = ["Uses Neovim", "Writes Lua", "Likes tabs", "Owns a desk", "Has two screens"]
+    ingest(db, user, *texts, at=[20.0, 50.0, 60.0, 61.0, 62.0])
+    call(db, "configure_user", p_user_id=user, p_changes=Jsonb({"context_min_match": 0.01}))
+    found = explained(db, user, "Which editor?", vector(0))
+    matches = [found[text]["match"] for text in texts]
+    assert matches[0] > 2 * matches[2] > 2 * matches[3] > 2 * matches[4] > 0.02
+    assert [found[text]["taken"] for text in texts] == [True, True, True, False, False]
+    assert found["Owns a desk"]["reason"] == (
+        f"match {int(1000 * matches[3]) / 1000:.3f}, at least {matches[2]:.3f} is asked"
+    )
+    assert taken(db, user, "Which editor?", vector(0), min_match=0.01) == {*texts}
+    assert taken(db, user, "Which editor?", vector(0), memory_budget=0) == set()
+    call(db, "configure_user", p_user_id=user, p_changes=Jsonb({"context_min_match": 0}))
+    assert taken(db, user, "Which editor?", vector(0)) == {*texts}
+
+
+def test_context_keeps_everything_that_matches_nearly_as_well(
+    db: Connection, user: uuid.UUID
+) -> None:
+    texts = [f"Fact {number} of the editor" for number in range(6)]
+    ingest(db, user, *texts, at=[20.0, 22.0, 24.0, 26.0, 28.0, 30.0])
+    assert taken(db, user, "Which one?", vector(0)) == {*texts}
+
+
 def test_context_keeps_instructions_and_listed_memories(db: Connection, user: uuid.UUID) -> None:
     remember(db, user, "Always answer in French", p_kind="instruction", p_embedding=vector(95))
     other = remember(db, user, "Lives in Oslo", p_embedding=vector(95))["memory_id"]

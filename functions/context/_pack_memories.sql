@@ -4,7 +4,9 @@
 -- bullets, which is for short hints, the whole block: heading, delimiters and lines.
 -- A match below p_min_match is unrelated, but an instruction holds whatever is asked, and a memory
 -- of p_favored may be what a question about that time means. Where the option min_match is not
--- given, words alone leave nothing out: an answer may have others than its question.
+-- given, words alone leave nothing out: an answer may have others than its question. Then a match
+-- below half of the best is left out, too, but for the best three: of ten memories precision rises
+-- from 0.39 to 0.50 at the same recall (benchmarks/context_precision.py).
 create or replace function recall._pack_memories(
     p_candidates recall.context_memory[],
     p_budget     bigint,
@@ -30,6 +32,7 @@ declare
     v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
     v_is_asked constant boolean := p_options ? 'min_match';
+    v_least    double precision := p_min_match;
     v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
     v_max_memories     constant integer := (p_options ->> 'max_memories')::integer;
     v_max_facts        constant integer := (p_options ->> 'max_facts')::integer;
@@ -48,15 +51,28 @@ begin
               from unnest(p_candidates) with ordinality as c
              order by c.score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
     end if;
+    if p_min_match > 0 and not v_is_asked then
+        select greatest(p_min_match, least(max(b.match) / 2, min(b.match)))
+          into v_least
+          from (
+                select c.match
+                  from unnest(p_candidates) as c
+                 where c.similarity is not null
+                 order by c.match desc
+                 limit 3
+               ) as b;
+        v_least := coalesce(v_least, p_min_match);
+    end if;
     foreach v_memory in array p_candidates loop
         v_memory.reason := case
-            when v_memory.match < p_min_match
+            when v_memory.match < v_least
                  and v_memory.kind <> 'instruction'
                  and (v_is_asked or v_memory.similarity is not null)
                  and (v_memory.observed_at <@ p_favored) is not true
                 then case when p_with_left
                           then format('match %s, at least %s is asked',
-                                      trunc(v_memory.match::numeric, 3), p_min_match::real)
+                                      trunc(v_memory.match::numeric, 3),
+                                      trim_scale(round(v_least::numeric, 3)))
                           else 'unrelated' end
             when v_count >= v_max_memories then 'max_memories is reached'
             when v_memory.kind = 'episode' and v_episodes >= v_max_episodes

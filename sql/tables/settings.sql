@@ -502,7 +502,8 @@ comment on column recall.settings.recalled_similarity is
     'Cosine from which a turn without the query''s words answers it (-1 to 1).';
 comment on column recall.settings.context_min_match is
     'Match (recall._match) below which a context leaves a memory out, unless the option min_match '
-    'says another (0 to 1; 0: nothing is left out); per user.';
+    'says another (0 to 1; 0: nothing is left out). Beyond the best three a context also leaves '
+    'out what matches less than half as well as the best. Per user.';
 comment on column recall.settings.unrelated_similarity is
     'Mean cosine that the embedding model gives to unrelated texts: what recall._match starts from '
     '(-1 to 0.9). calibrate_embeddings measures it.';
