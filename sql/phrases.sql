@@ -65,6 +65,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'i would rather have a|i''d like it|i''d like more|i''d like to hear|i''d like a version|'
      'i''d like a table|i''d like another'),
     ('en', 'first', 'courtesy',
+     'back in five minutes|back in ten|back in a minute|be right back|i''ll be right back|'
+     'i''ll paste it|gimme a|'
+     'i reloaded|i''ve reloaded|reloading|reloaded|i reran|i retried|'
      'thanks|thank|thx|ty|cheers|many thanks|much appreciated|appreciate|i appreciate|'
      'i''m grateful|ok|okay|k|okey|alright|all right|all good|sure|fine|great|good|nice|cool|'
      'awesome|perfect|excellent|amazing|wonderful|fantastic|brilliant|lovely|super|neat|sweet|'
@@ -157,6 +160,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'we got it|we were talking|we need to fix|we have to fix|we still have|we still get|'
      'we''re almost|we tried|my guess|my point'),
     ('en', 'first', 'remark',
+     'the total|the totals|the sum|'
      'that|that''s|thats|this|it|it''s|its|these|those|there|there''s|here|here''s|looks|'
      'seems|you|you''re|you''ve|youre|your|the answer|the code|the output|the result|'
      'the response|the last|the first|the second|the third|the link|the example|the previous|'
@@ -347,6 +351,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'ich hätte lieber eine|ich will eine tabelle|ich will das|ich möchte eine tabelle|'
      'ich möchte das|noch eins|noch einen'),
     ('de', 'first', 'courtesy',
+     'gleich wieder da|bin gleich wieder|bin gleich zurück|ich kopiere es|ich kopiere dir|'
+     'ich füge es|ich schicke es|kurz weg|'
+     'ich habe neu geladen|hab neu geladen|neu geladen|hab''s nochmal|ich hab''s nochmal|'
      'danke|dankeschön|vielen|besten dank|herzlichen|tausend dank|merci|oke|alles klar|'
      'alles gut|klar|gut|sehr gut|toll|prima|perfekt|klasse|spitze|wunderbar|schön|schönes|'
      'schönen|genial|geil|krass|hihi|aha|achso|ach so|ach ja|entschuldigung|entschuldige|'
@@ -396,6 +403,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'schaue ich|schau ich|mache ich|lese ich|probiere ich|probier ich|hab mich|'
      'mein bildschirm|mein internet|mein browser|mein code|bin gleich|bin wieder|muss los'),
     ('de', 'first', 'remark',
+     'die summe|die summen|'
      'das ist|das war|das stimmt|das hat|das geht|das funktioniert|das klappt|das klingt|'
      'das sieht|das reicht|das passt|das verstehe|das meinte|das meine|das hilft|das macht|'
      'das gefällt|das wäre|das habe|das hab|das kann|das wird|das soll|das ergibt|das kenne|'
@@ -536,6 +544,8 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'je préfère le deuxième|je préfère cette|j''aimerais un|j''aimerais une|il me faut un|'
      'il me faut une'),
     ('fr', 'first', 'courtesy',
+     'je te le colle|je te le recolle|je te le copie|je le colle|je le copie|je te l''envoie|'
+     'j''ai rechargé|je recharge|j''ai actualisé|j''ai relancé|'
      'mille mercis|grand merci|un grand merci|d''accord|oki|parfait|génial|bien|très bien|'
      'très drôle|magnifique|formidable|chouette|bravo|waouh|ha|ha ha|mdr|hum|euh|désolé|'
      'désolée|excuse|excusez|excuse-moi|excuse moi|pas de souci|pas de soucis|pas de problème|'
@@ -581,6 +591,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'j''ai copié|j''ai collé|j''ai cliqué|j''ai oublié de|mon écran|mon code|mon navigateur|'
      'ma connexion|on peut passer|on pourrait|on devrait|nous pouvons passer|à plus tard'),
     ('fr', 'first', 'remark',
+     'le total|la somme|'
      'ça|ca|cela|ceci|ce|c''est|c''était|ce n''est|ce sont|cette|ces|cet|tu|vous|ta|ton|tes|'
      'votre|vos|il fait|il y a une erreur|il pleut|il manque|la réponse|le texte|le code|'
      'le lien|la deuxième|la première|la dernière|le deuxième|le premier|le dernier|'
@@ -699,6 +710,10 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'la quiero|prefiero la primera|prefiero la segunda|prefiero el primero|'
      'prefiero el segundo|prefiero esta|prefiero este|prefiero una tabla'),
     ('es', 'first', 'courtesy',
+     'vuelvo en cinco|vuelvo en diez|vuelvo en un|ahora vuelvo|vuelvo enseguida|te lo pego|'
+     'te lo copio|te lo mando|lo copio|'
+     'lo pego|sigue igual|sigue saliendo|'
+     'lo he vuelto|lo he recargado|lo recargué|he recargado|recargué|'
      'gracias|muchas gracias|muchísimas|mil gracias|te agradezco|agradezco|se agradece|vale|'
      'perfecto|muy bien|muy bueno|muy buena|bueno vale|excelente|estupendo|fantástico|'
      'maravilloso|increíble|guay|chévere|bárbaro|jaja|jajaja|jajajaja|jeje|guau|uy|mmm|perdón|'
@@ -746,6 +761,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'mi pantalla|mi código|mi navegador|mi internet|podemos saltar|podemos seguir|podríamos|'
      'deberíamos'),
     ('es', 'first', 'remark',
+     'la suma|el total|'
      'eso|esto|ese|esa|este|esta|esos|estos|así|aquí|ahí|tus|su respuesta|tú|usted|'
      'es correcto|es muy|es demasiado|es un poco|es perfecto|está bien|está mal|está muy|'
      'parece|suena|la respuesta|el texto|el código|la segunda|la primera|la última|el segundo|'
@@ -798,6 +814,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
     ('es', 'any', 'you',
      'tú|tus|ti|usted|ustedes|vosotros'),
     ('es', 'any', 'personal',
+     'divorciarme|divorciarnos|separarme|'
      'despidieron|despedido|despedida|nieto|nieta|nietos|cabras|gallinas|caballo|caballos|'
      'conejo|camión|coche|carro|bicicleta|ex marido|ex mujer|hijastro|hijastra|guardería|'
      'instituto|colegio|escuela|religión|iglesia|mezquita|ramadán|navidad|semana santa|'
@@ -866,6 +883,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'preferisco il primo|preferisco il secondo|preferisco questa|preferisco questo|'
      'preferisco una tabella|lo preferisco'),
     ('it', 'first', 'courtesy',
+     'torno tra cinque|torno tra dieci|torno tra poco|torno tra un attimo|torno subito|'
+     'te lo incollo|lo incollo|'
+     'ho ricaricato|ho riavviato|ho rilanciato|'
      'grazie|mille grazie|tante grazie|ti ringrazio|la ringrazio|va bene|va benissimo|'
      'perfetto|ottimo|bene|molto bene|benissimo|fantastico|bellissimo|bellissima|stupendo|'
      'splendido|eccellente|magnifico|figo|ahah|ahaha|ahahah|uhm|boh|mah|scusa|scusami|scusi|'
@@ -912,6 +932,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'il mio schermo|il mio codice|la mia connessione|possiamo saltare|possiamo continuare|'
      'potremmo|dovremmo|ho un''altra'),
     ('it', 'first', 'remark',
+     'la somma|il totale|'
      'questo|questa|questi|queste|quello|quella|quelli|ciò|così|qua|lì|la tua|il tuo|le tue|'
      'i tuoi|lei ha|è corretto|è sbagliato|è troppo|è perfetto|è molto|è un po''|sembra|suona|'
      'la risposta|il testo|il codice|la seconda|la prima|l''ultima|il secondo|il primo|'
@@ -1027,6 +1048,9 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'prefiro a primeira|prefiro a segunda|prefiro o primeiro|prefiro o segundo|prefiro essa|'
      'prefiro esse|prefiro em tabela'),
     ('pt', 'first', 'courtesy',
+     'volto em cinco|volto em dez|volto já|colo outra vez|copio outra vez|mando outra vez|'
+     'vou colar|vou copiar|'
+     'recarreguei|atualizei a página|'
      'obrigado|obrigada|muito obrigado|muito obrigada|muitíssimo|valeu|brigado|brigada|'
      'agradeço|grato|grata|tá|tá bom|ta bom|está bem|tudo bem|tudo bom|tudo certo|beleza|blz|'
      'perfeito|ótimo|ótima|óptimo|legal|muito bom|muito boa|muito bem|bem|bom dia|boa|'
@@ -1070,6 +1094,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'meu navegador|minha internet|podemos pular|podemos continuar|poderíamos|deveríamos|'
      'até mais'),
     ('pt', 'first', 'remark',
+     'a soma|o total|'
      'isso|isto|esse|essa|esses|estes|aquilo|aquele|assim|aqui|aí|a sua|o seu|sua|seu|tua|teu|'
      'a tua|o teu|você|é correto|é muito|é demais|é um pouco|está errado|está certo|'
      'está muito|ficou|soa|a resposta|o texto|o código|a segunda|a primeira|a última|'
@@ -1279,6 +1304,10 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'мне нужен список|мне нужна твоя|мне нужен твой|просто назови|только код|хочу таблицу|'
      'хочу список|хочу другой|хочу другую|нужна таблица|нужен список|мне нужна таблица'),
     ('ru', 'first', 'courtesy',
+     'вернусь через пять|вернусь через десять|вернусь через минут|скоро вернусь|сейчас вернусь|'
+     'скопирую|вставлю ещё|пришлю ещё|'
+     'перезагрузила|перезагрузил|обновила страницу|обновил страницу|я про другую|я про другой|'
+     'я про другое|'
      'спасибо|большое спасибо|огромное спасибо|благодарю|спс|ок|окей|хорошо|ладно|отлично|'
      'супер|класс|прекрасно|замечательно|идеально|круто|здорово|великолепно|молодец|умница|'
      'браво|ух|вау|ого|ха|хаха|хахаха|ахаха|ахахаха|лол|хм|мм|ах|ох|ой|а понял|а поняла|'
@@ -1325,6 +1354,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'я посмотрю|я ошибся|я ошиблась|я опечатался|у меня завис|у меня ещё вопрос|'
      'у меня не открывается|я не могу открыть|не могу открыть|мы можем|давай потом|до связи'),
     ('ru', 'first', 'remark',
+     'сумма|итог|'
      'это|этот|эта|эти|вот|тут|там|здесь|твой|твоя|твоё|твои|твоего|ваш|ваша|ваши|вы|тебе|'
      'слишком|кажется|похоже|звучит|ответ|текст|код|результат|ссылка|пример|перевод|'
      'сегодня очень|сегодня холодно|сегодня жарко|сегодня хорошая|хорошая погода|погода|'
@@ -1631,6 +1661,7 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      '再给|再举|再短|再长|接着说|继续说|推断|预测|估计|分类|提取|转换|格式化|演示|示范|教我|教教|只要告诉|只要给|列一|列举|简单说|简要|起个|取个|出一|出个|'
      '造句|默写|背|念|找一|找出|查一|查查|查询|我想看|我要看|我想听|我想要你|我需要帮|我需要建议|我需要一个例|我需要一份|我要一个|我要一份|我想要一个例'),
     ('zh', 'first', 'courtesy',
+     '我马上回|我一会|我待会|我刷新|我再发|'
      '谢谢|多谢|感谢|非常感谢|十分感谢|辛苦|好的|好吧|好啊|可以了|没问题|没关系|没事|不客气|不用|不用谢|不好意思|抱歉|对不起|嗯|哦|噢|啊|哈|哈哈|呵呵|嘿嘿|'
      '哇|太好|太棒|真棒|很棒|很好|真好|不错|完美|厉害|赞|棒|你好|您好|大家好|嗨|早上|早安|上午好|下午好|晚上好|晚安|再见|拜拜|明天见|回头见|下次见|对的|'
      '没错|正确|是的|是啊|不是|不对|当然|明白|明白了|懂了|我知道了|知道了|了解|原来如此|同意|我觉得你|我想想|我的意思|我是说|我不是这个|我不明白|我不懂|我没懂|'
