@@ -20,8 +20,8 @@ GENERATED = ("_sync", "_signatures.py")
 PURPOSES = {
     "steps and prompts": ("steps", "prompts"),
     "command line": ("cli", "__main__.py"),
-    "encryption": ("encryption", "encryption.py", "guard.py", "_ciphertext.py"),
-    "call log": ("calls", "model_calls.py"),
+    "encryption": ("encryption", "guard.py", "_ciphertext.py"),
+    "call log": ("calls",),
 }
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

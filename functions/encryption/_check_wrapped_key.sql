@@ -16,7 +16,7 @@ begin
         raise exception using
             errcode = 'RC003',
             message = 'that is no wrapped key, or it has no name of its wrapping key',
-            hint    = 'AgentMemory.seal_user makes both: 40 to 10000 bytes, 1 to 200 characters.';
+            hint    = 'seal_user of the driver makes both: 40 to 10000 bytes, 1 to 200 characters.';
     end if;
 end;
 $function$;
