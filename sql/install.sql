@@ -321,6 +321,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_says_the_same.sql
 \ir ../functions/memory/_set_due_columns.sql
 \ir ../functions/memory/_shared_words.sql
+\ir ../functions/memory/_shares_words.sql
 \ir ../functions/memory/_side_words.sql
 \ir ../functions/memory/_sort_lists.sql
 \ir ../functions/memory/_source_room.sql
@@ -340,6 +341,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
 \ir ../functions/memory/_without_nulls.sql
+\ir ../functions/memory/_word_heads.sql
 \ir ../functions/memory/_word_lists.sql
 \ir ../functions/memory/achieve_goal.sql
 \ir ../functions/memory/add_embedding.sql

@@ -192,14 +192,35 @@ def test_an_equal_text_may_take_a_slot(db: Connection, user: uuid.UUID) -> None:
     check_invariants(db)
 
 
-@pytest.mark.parametrize(("degrees", "outcome"), [(22.93, "merged"), (23.22, "added")])
+@pytest.mark.parametrize(("degrees", "outcome"), [(36.77, "merged"), (36.96, "added")])
 def test_the_edge_of_the_distance(
     db: Connection, user: uuid.UUID, degrees: float, outcome: str
 ) -> None:
-    """The cosine is 0.921 and 0.919; 0.92 makes a nominee."""
+    """The cosine is 0.801 and 0.799; 0.80 makes a candidate."""
     remember(db, user, "User likes tea", p_embedding=vector(0))
     row = remember(db, user, "User likes green tea", p_embedding=vector(degrees))
     assert row["outcome"] == outcome
+
+
+@pytest.mark.parametrize(("degrees", "outcome"), [(22.93, "duplicate"), (23.22, "added")])
+def test_other_words_count_for_very_near_vectors_only(
+    db: Connection, user: uuid.UUID, degrees: float, outcome: str
+) -> None:
+    """Beyond a distance of 0.08 all but one of the words must be shared before the guard looks."""
+    remember(db, user, "User is scared of spiders", p_embedding=vector(0))
+    row = remember(db, user, "User has a fear of spiders", p_embedding=vector(degrees))
+    assert row["outcome"] == outcome
+    batch = uuid.uuid4()
+    texts = [{"content": "User is scared of spiders"}, {"content": "User has a fear of spiders"}]
+    written = call(
+        db,
+        "ingest_memories",
+        p_user_id=batch,
+        p_session_id=None,
+        p_candidates=Jsonb(texts),
+        p_embeddings=vectors(vector(0), vector(degrees)),
+    )
+    assert [each["outcome"] for each in written] == ["added", outcome]
 
 
 def test_new_within_old_is_a_duplicate(db: Connection, user: uuid.UUID) -> None:

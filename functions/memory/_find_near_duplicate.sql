@@ -4,6 +4,7 @@
 -- applies where it does. The vectors come first and alone, from the narrow table; mostly no nominee
 -- is left then. In two statements, so that no plan can look at contents before; and by the index,
 -- however large the user's share of the leaf.
+-- Vectors that are not very near decide only where most words are shared, too.
 -- Cost: one scan of the user's vectors.
 create or replace function recall._find_near_duplicate(
     p_memory    recall.memory_store,
@@ -22,19 +23,25 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
+    v_heads    constant text[] := recall._word_heads(p_memory.content);
     v_nominees uuid[];
+    v_nearest  integer;
     v_near     recall.memory_store;
     v_verdict  text;
 begin
-    v_nominees := array(
-        select e.memory_id
-          from recall.memory_embedding as e
-         where e.user_id         = p_memory.user_id
-           and e.embedding_model = p_model
-           and e.embedding <=> p_embedding <= p_distance
-           and e.memory_id      <> p_memory.memory_id
-         order by e.embedding <=> p_embedding, e.memory_id
-         limit 20);
+    select coalesce(array_agg(n.memory_id order by n.distance, n.memory_id), '{}'::uuid[]),
+           count(*) filter (where n.distance <= 0.08)
+      into v_nominees, v_nearest
+      from (
+            select e.memory_id, e.embedding <=> p_embedding as distance
+              from recall.memory_embedding as e
+             where e.user_id         = p_memory.user_id
+               and e.embedding_model = p_model
+               and e.embedding <=> p_embedding <= p_distance
+               and e.memory_id      <> p_memory.memory_id
+             order by e.embedding <=> p_embedding, e.memory_id
+             limit 20
+           ) as n;
     if v_nominees = '{}' then
         return null;
     end if;
@@ -49,6 +56,8 @@ begin
            and m.slot is not distinct from p_memory.slot
            and (m.session_id is not distinct from p_memory.session_id
                 or greatest(m.provenance, p_memory.provenance) < 'tool_output')
+           and (array_position(v_nominees, m.memory_id) <= v_nearest
+                or recall._shares_words(v_heads, recall._word_heads(m.content)))
          order by array_position(v_nominees, m.memory_id)
     loop
         v_verdict := recall._near_duplicate_guard(v_near.content, p_memory.content);

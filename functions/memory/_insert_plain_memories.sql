@@ -2,7 +2,7 @@
 -- The bulk of a batch is new: nothing like it is stored, nor stands before it in the batch. Those
 -- rows go in together; the places of the others are left to recall._place_memory, one by one, in
 -- order. That is the same as one by one from the start, since a row is not plain as soon as its
--- text, slot or vector meets that of another.
+-- text, slot, or vector and words meet those of another.
 create or replace function recall._insert_plain_memories(
     p_memories   recall.memory_store[],
     p_embeddings halfvec[],
@@ -26,8 +26,9 @@ declare
     v_plain   integer[];
 begin
     if p_embeddings is not null then
-        v_near := recall._near_places(v_user_id, p_embeddings, p_models,
-                                      p_settings.near_duplicate_distance);
+        v_near := recall._near_places(
+            v_user_id, array(select m.content from unnest(p_memories) as m), p_embeddings, p_models,
+            p_settings.near_duplicate_distance);
     end if;
 
     v_plain := array(

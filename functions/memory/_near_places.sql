@@ -1,8 +1,10 @@
--- recall._near_places(user, embeddings, models, distance) -> places of a batch that meet another
--- Those whose vector lies within the distance of an active memory's, or of an earlier one in the
--- batch. Vectors are compared alone, without looking at kinds, scopes and words.
+-- Return the places of a batch that may say the same as another memory: the vector lies within the
+-- distance of an active memory's, or of an earlier one in the batch, and is very near or most words
+-- are shared. Kinds, scopes and the guard are left to recall._place_memory. Contents are looked up
+-- one by one behind the vectors, so that no plan reads them all.
 create or replace function recall._near_places(
     p_user_id    uuid,
+    p_contents   text[],
     p_embeddings halfvec[],
     p_models     text[],
     p_distance   real
@@ -20,23 +22,37 @@ as $function$
 begin
     return array(
         with given as materialized (
-            select g.place::integer as place, g.embedding, g.model
-              from unnest(p_embeddings, p_models) with ordinality as g (embedding, model, place)
+            select g.place::integer as place, g.content, g.embedding, g.model
+              from unnest(p_contents, p_embeddings, p_models)
+                   with ordinality as g (content, embedding, model, place)
              where g.embedding is not null
+        ), near as materialized (
+            select g.place, g.content, e.memory_id, e.embedding <=> g.embedding as distance
+              from recall.memory_embedding as e
+              join given as g
+                on g.model = e.embedding_model and e.embedding <=> g.embedding <= p_distance
+             where e.user_id = p_user_id
         )
-        select g.place
-          from recall.memory_embedding as e
-          join given as g
-            on g.model = e.embedding_model and e.embedding <=> g.embedding <= p_distance
-         where e.user_id = p_user_id
+        select n.place
+          from near as n
+         where n.distance <= 0.08
+            or recall._shares_words(
+                   recall._word_heads(n.content),
+                   recall._word_heads((select m.content
+                                         from recall.memory_store as m
+                                        where m.user_id   = p_user_id
+                                          and m.memory_id = n.memory_id)))
         union
         select later.place
           from given as earlier
           join given as later
             on later.place > earlier.place and later.model = earlier.model
-               and later.embedding <=> earlier.embedding <= p_distance);
+               and later.embedding <=> earlier.embedding <= p_distance
+         where later.embedding <=> earlier.embedding <= 0.08
+            or recall._shares_words(recall._word_heads(later.content),
+                                    recall._word_heads(earlier.content)));
 end;
 $function$;
 
-comment on function recall._near_places(uuid, halfvec[], text[], real) is
-    'Places of a batch whose vectors are near a stored one or an earlier one of the batch.';
+comment on function recall._near_places(uuid, text[], halfvec[], text[], real) is
+    'Places of a batch whose vectors and words are near a stored one or an earlier one of it.';

@@ -264,6 +264,7 @@ comment on column recall.working_memory.expires_at is
 
 -- Functions of an older form would stand beside those of today.
 drop function if exists recall._merge_words(text[], text, text);
+drop function if exists recall._near_places(uuid, halfvec[], text[], real);
 drop function if exists recall._order_doubts(text[], text, text);
 drop function if exists recall._side_words(text, text);
 drop function if exists recall._quote_line(timestamptz, text, text, text, text, recall.settings);

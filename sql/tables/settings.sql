@@ -45,7 +45,7 @@ create table if not exists recall.settings (
     episode_lifetime                interval    not null default '90 days',
     verbatim_lifetime               interval    not null default '90 days',
     memory_max_characters           integer     not null default 4000,
-    near_duplicate_distance         real        not null default 0.08,
+    near_duplicate_distance         real        not null default 0.20,
     durable_confidence              real        not null default 0.7,
     protect_user_stated             boolean     not null default true,
     source_memories_per_hour        integer              default 1000,
