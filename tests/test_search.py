@@ -389,6 +389,23 @@ def test_a_smaller_limit_gives_the_same_first_rows(
     assert search(db, varied, query, limit=0, **named) == []
 
 
+@pytest.mark.parametrize("limit", [3, 23, 100])
+def test_fast_path_of_a_vector_alone_gives_the_rows_of_the_general_path(
+    db: Connection, varied: uuid.UUID, limit: int
+) -> None:
+    call(db, "configure_user", p_user_id=varied, p_changes={"scoring": "hybrid"})
+    with db.transaction():  # one now() for both
+        fast = search(db, varied, query_embedding=vector(20), limit=limit)
+        general = search(
+            db, varied, query_embedding=vector(20), limit=limit, filter={"dates": False}
+        )
+    assert contents(fast) == contents(general)
+    for row, same in zip(fast, general, strict=True):
+        for name, shown in row.items():
+            is_number = isinstance(shown, float)
+            assert same[name] == (pytest.approx(shown) if is_number else shown), name
+
+
 def test_weights_are_settings(db: Connection, varied: uuid.UUID) -> None:
     changes = {
         "hybrid_lexical_weight": 0, "hybrid_similarity_weight": 0, "hybrid_freshness_weight": 0,

@@ -68,11 +68,11 @@ begin
     perform recall._check_json(p_filter, 'p_filter');
     v_settings := recall._settings(p_user_id);
 
-    -- The usual search by a vector alone is the exact scan of the user's vectors, until enough are
-    -- to be seen, and the cosine is the score: one statement, 0.1 ms less than by way of all that
-    -- may be asked for. Of a memory it reads what is returned, and it looks for the largest access
-    -- count only when one was accessed at all. What is missing in the limit (memories without a
-    -- vector, or much that is hidden) follows below.
+    -- Fast path of the usual search, by a vector alone: the exact scan of the user's vectors, with
+    -- the cosine as the score. The general path takes 1.6 times as long. The fast path reads only
+    -- columns that it returns, and the largest access count only when a memory was accessed. Where
+    -- it finds fewer rows than the limit (memories without a vector, or many that are hidden), the
+    -- general path below adds the rest.
     if p_query is null and p_query_embedding is not null and p_filter = '{}' and p_as_of is null
        and v_settings.scoring = 'hybrid' and v_settings.decay_mode = 'none'
        and not recall._has_many_memories(p_user_id, v_settings.exact_search_limit) then
