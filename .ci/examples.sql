@@ -483,6 +483,9 @@ select recall.seal_user(
     p_wrapped_key  => decode(repeat('01', 60), 'hex'),
     p_wrapping_key => 'first');
 
+-- example: sample_recall
+select done, more from recall.sample_recall(p_limit => 10);
+
 -- example: search
 select content, score, match
   from recall.search(

@@ -381,6 +381,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_count_turns.sql
 \ir ../functions/retrieval/_date_expressions.sql
 \ir ../functions/retrieval/_date_share.sql
+\ir ../functions/retrieval/_drawn_vectors.sql
 \ir ../functions/retrieval/_expressed_days.sql
 \ir ../functions/retrieval/_expressed_number.sql
 \ir ../functions/retrieval/_favor_memories.sql
@@ -406,6 +407,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_rarity.sql
 \ir ../functions/retrieval/_read_message_filter.sql
 \ir ../functions/retrieval/_read_turns.sql
+\ir ../functions/retrieval/_recall_of_candidates.sql
 \ir ../functions/retrieval/_related_days.sql
 \ir ../functions/retrieval/_score_turns.sql
 \ir ../functions/retrieval/_score_weights.sql
@@ -422,6 +424,7 @@ begin isolation level read committed;
 \ir ../functions/retrieval/_usual_similarity.sql
 \ir ../functions/retrieval/_word_shares.sql
 \ir ../functions/retrieval/query_dates.sql
+\ir ../functions/retrieval/sample_recall.sql
 \ir ../functions/retrieval/search.sql
 \ir ../functions/retrieval/search_messages.sql
 \ir ../functions/retrieval/search_sessions.sql
@@ -779,8 +782,10 @@ begin isolation level read committed;
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_integrity.sql
 \ir ../functions/observability/_health_maintenance.sql
+\ir ../functions/observability/_health_parameters.sql
 \ir ../functions/observability/_health_prompts.sql
 \ir ../functions/observability/_health_queue.sql
+\ir ../functions/observability/_health_recall.sql
 \ir ../functions/observability/_health_replication.sql
 \ir ../functions/observability/_health_scheduler.sql
 \ir ../functions/observability/_health_security.sql

@@ -137,7 +137,7 @@ select p.oid::regprocedure::text
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',
         'enqueue_patterns', 'enqueue_missing_embeddings', 'release_expired_leases',
-        'ensure_partitions', 'drop_expired_partitions', 'purge_expired',
+        'ensure_partitions', 'drop_expired_partitions', 'purge_expired', 'sample_recall',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
         'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
         'configure_maintenance', 'set_scheduler',

@@ -209,6 +209,7 @@ CALLS: list[Call] = [
     _global("purge_expired", "p_as_of => %(later)s"),
     _global("drop_expired_partitions"),
     _global("decay_memories", "p_as_of => %(later)s"),
+    _global("sample_recall"),
     _global("enqueue_merges"),
     _global("enqueue_patterns"),
     _global("run_maintenance", "'expire_working'"),

@@ -334,6 +334,84 @@ def test_a_small_lock_table() -> None:
         shutil.rmtree(home, ignore_errors=True)
 
 
+def test_parameters_of_a_default_server_are_well(db: Connection) -> None:
+    assert health(db, "parameters") == ("ok", "no server parameter harms the schema", None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"plan_cache_mode": "force_custom_plan"},
+         "plan_cache_mode is force_custom_plan, better auto: each function"),
+        ({"plan_cache_mode": "force_generic_plan"}, "plan_cache_mode is force_generic_plan"),
+        ({"work_mem": "64kB"}, "work_mem is 64kB, better 4MB: a search sorts"),
+        ({"work_mem": "1GB"}, "work_mem is 1GB, better 64MB: 100 connections may take it"),
+        ({"maintenance_work_mem": "2MB"}, "maintenance_work_mem is 2MB, better 64MB"),
+        ({"statement_timeout": "900ms"}, "statement_timeout is 900ms, better 5s"),
+        ({"enable_hashjoin": "off", "enable_sort": "off"},
+         "enable_hashjoin is off, better on: searches and sweeps are planned with it; enable_sort"),
+        ({"enable_partition_pruning": "off"}, "enable_partition_pruning is off, better on"),
+    ],
+)  # fmt: skip
+def test_parameters_that_harm(db: Connection, changes: dict[str, str], said: str) -> None:
+    for name, setting in changes.items():
+        db.execute("select set_config(%s, %s, true)", [name, setting])
+    status, detail, hint = health(db, "parameters")
+    assert (status, detail.startswith(said)) == ("warn", True), detail
+    for name in changes:
+        assert f"alter system set {name} = " in str(hint)
+    assert "restart" not in str(hint)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"work_mem": "1MB"},
+        {"work_mem": "64MB", "effective_cache_size": "1GB"},
+        {"work_mem": "160MB"},
+        {"maintenance_work_mem": "16MB"},
+        {"statement_timeout": "1s"},
+        {"statement_timeout": "0"},
+        {"enable_seqscan": "off", "jit": "off"},
+    ],
+)  # fmt: skip
+def test_parameters_that_do_no_harm(db: Connection, changes: dict[str, str]) -> None:
+    for name, setting in changes.items():
+        db.execute("select set_config(%s, %s, true)", [name, setting])
+    assert health(db, "parameters")[0] == "ok"
+
+
+def test_wal_that_forces_checkpoints(db: Connection) -> None:
+    """More than half of max_wal_size between two checkpoints, on average of an hour or more."""
+    most = value(db, "select pg_size_bytes(current_setting('max_wal_size'))")
+    hour = round(12 * 0.6 * most)  # a checkpoint every five minutes
+    judge = "select status, detail from recall._health_parameters(%s, now() - %s::interval)"
+    (found,) = rows(db, judge, [hour, "1 hour 1 second"])
+    assert found["status"] == "warn"
+    better = round(1.8 * most / 1024**2)
+    assert f"B, better {better}MB: " in found["detail"]
+    assert "of WAL between two checkpoints force more of them" in found["detail"]
+    for wal, since in (
+        (hour, "59 minutes"),
+        (hour, "2 hours"),
+        (round(hour * 0.8), "1 hour 1 second"),
+    ):
+        assert rows(db, judge, [wal, since])[0]["status"] == "ok", (wal, since)
+
+
+def test_buffers_too_small_for_the_schema(db: Connection) -> None:
+    db.execute("set local allow_system_table_mods = on")
+    pages = "update pg_class set relpages = %s where oid = 'recall.jobs_pkey'::regclass"
+    db.execute(pages.encode(), [7 * 2**17])
+    assert health(db, "parameters")[0] == "ok"
+    db.execute(pages.encode(), [4 * 2**20])
+    status, detail, hint = health(db, "parameters")
+    assert status == "warn"
+    assert "better 8GB: the schema has 32 GB; a quarter of the memory is usual" in detail
+    assert str(hint).startswith("alter system set shared_buffers = '8GB'; select pg_reload_conf();")
+    assert "And restart." in str(hint)
+
+
 def test_the_server_takes_no_writes(db: Connection) -> None:
     assert health(db, "writes")[0] == "ok"
     db.execute("set local default_transaction_read_only = on")
@@ -503,6 +581,7 @@ def test_health_reads_nothing_that_grows_with_users(db: Connection) -> None:
         "settings", "migrations", "maintenance_tasks", "models", "prompts", "jobs", "job_phases",
         "model_spending", "model_spending_totals",
         "memory_store",  # disputes, by an index of their own
+        "recall_samples",  # those of the last week
     }  # fmt: skip
     db.rollback()
     db.execute("set local enable_seqscan = off")

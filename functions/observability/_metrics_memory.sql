@@ -81,10 +81,22 @@ begin
                  limit 10000
                ) as l
         having count(*) > 0;
+
+        return query
+        select m.name, m.value, jsonb_build_object('kind', r.kind)
+          from (
+                select a.kind, avg(a.share) as share, count(*)::float8 as samples
+                  from recall.recall_samples as a
+                 group by a.kind
+               ) as r
+         cross join lateral (
+                values ('pgrecall_search_recall', r.share),
+                       ('pgrecall_search_recall_samples', r.samples)
+               ) as m (name, value);
     end if;
 end;
 $function$;
 
 comment on function recall._metrics_memory() is
     'Metrics of memories: by tier, events and rates of the last day, relevance of what contexts '
-    'used, and how well they used their budget.';
+    'used, how well they used their budget, and recall of approximate searches.';

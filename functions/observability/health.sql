@@ -21,6 +21,10 @@ begin
      union all
     select * from recall._health_server()
      union all
+    select p.*
+      from pg_catalog.pg_stat_wal as w
+     cross join lateral recall._health_parameters(w.wal_bytes, w.stats_reset) as p
+     union all
     select * from recall._health_integrity()
      union all
     select * from recall._health_maintenance()
@@ -37,7 +41,9 @@ begin
      union all
     select * from recall._health_disputes()
      union all
-    select * from recall._health_statements();
+    select * from recall._health_statements()
+     union all
+    select * from recall._health_recall();
 end;
 $function$;
 

@@ -152,6 +152,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
         "wrapped_key": "bytea", "wrapping_key": "text"},
     "run_due_maintenance": {},
     "run_maintenance": {"task": "text"},
+    "sample_recall": {"limit": "integer", "as_of": "timestamp with time zone"},
     "schedule_maintenance": {},
     "seal_user": {"user_id": "uuid", "wrapped_key": "bytea", "wrapping_key": "text",
         "with_vectors": "boolean"},

@@ -236,6 +236,22 @@ comment on column recall.context_efficiency.measured_at is 'When.';
 comment on column recall.context_efficiency.efficiency is
     'Score selected ÷ that of the best packing, times the share of the budget filled (0 to 1).';
 
+create unlogged table if not exists recall.recall_samples (
+    measured_at timestamptz not null,
+    kind        text        not null,
+    share       real        not null,
+    constraint recall_samples_kind_check check (kind in ('memories', 'messages')),
+    constraint recall_samples_share_check check (share between 0 and 1)
+);
+
+comment on table recall.recall_samples is
+    'Recall of approximate searches, as sample_recall measured it in the last week. UNLOGGED: a '
+    'crash empties it.';
+comment on column recall.recall_samples.measured_at is 'When.';
+comment on column recall.recall_samples.kind is 'Whether memories or messages were searched.';
+comment on column recall.recall_samples.share is
+    'Share of the ten nearest vectors among the candidates of the search (0 to 1).';
+
 create unlogged table if not exists recall.working_memory (
     user_id     uuid        not null,
     session_id  uuid        not null,
@@ -268,3 +284,8 @@ drop function if exists recall._near_places(uuid, halfvec[], text[], real);
 drop function if exists recall._order_doubts(text[], text, text);
 drop function if exists recall._side_words(text, text);
 drop function if exists recall._quote_line(timestamptz, text, text, text, text, recall.settings);
+drop function if exists recall._match_words(uuid, text[], uuid[], uuid[], boolean,
+    recall.settings);
+drop function if exists recall._important_memories(uuid, uuid[], integer, uuid[]);
+drop function if exists recall._likely_memories(uuid, text[], halfvec, uuid[], integer, uuid[],
+    recall.settings);

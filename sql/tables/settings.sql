@@ -86,6 +86,8 @@ create table if not exists recall.settings (
     frequent_candidates             integer     not null default 20,
     exact_search_limit              integer     not null default 5000,
     rerank_candidates               integer     not null default 800,
+    recall_samples                  integer     not null default 20,
+    recall_floor                    real        not null default 0.95,
     lexical_length_penalty          real        not null default 0.01,
     query_words                     integer     not null default 64,
     trigram_threshold               real        not null default 0.3,
@@ -230,6 +232,8 @@ create table if not exists recall.settings (
     constraint settings_frequent_candidates_check check (frequent_candidates between 0 and 10000),
     constraint settings_exact_search_limit_check check (exact_search_limit >= 1),
     constraint settings_rerank_candidates_check check (rerank_candidates between 50 and 100000),
+    constraint settings_recall_samples_check check (recall_samples between 0 and 10000),
+    constraint settings_recall_floor_check check (recall_floor between 0 and 1),
     constraint settings_query_words_check check (query_words between 1 and 1000),
     constraint settings_lexical_length_penalty_check check (lexical_length_penalty between 0 and 1),
     constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
@@ -303,6 +307,8 @@ create table if not exists recall.settings (
 alter table recall.settings add column if not exists user_cost_limit_microcents bigint;
 alter table recall.settings add column if not exists date_weight real not null default 0.25;
 alter table recall.settings add column if not exists time_zone text not null default 'UTC';
+alter table recall.settings add column if not exists recall_samples integer not null default 20;
+alter table recall.settings add column if not exists recall_floor real not null default 0.95;
 
 comment on table recall.settings is
     'One row with every constant; change it with recall.configure, per user with '
@@ -461,6 +467,11 @@ comment on column recall.settings.exact_search_limit is
 comment on column recall.settings.rerank_candidates is
     'Above exact_search_limit, only this many vectors with the nearest sign bits are compared '
     'exactly, or 16 times the limit of the search (50 to 100000).';
+comment on column recall.settings.recall_samples is
+    'Approximate searches of memories, and of messages, whose recall sample_recall measures in a '
+    'day (0 to 10000; 0: none).';
+comment on column recall.settings.recall_floor is
+    'Recall of approximate searches below which health() warns (0 to 1).';
 comment on column recall.settings.query_words is
     'Words of a query that a search looks for; the rest of a long text is not read.';
 comment on column recall.settings.lexical_length_penalty is

@@ -1,0 +1,73 @@
+-- Return the share of the ten nearest memories, or messages, that a search takes as candidates.
+-- Beside the vector itself. NULL where the user's own settings compare everything, and where there
+-- is no other vector.
+create or replace function recall._recall_of_candidates(
+    p_user_id    uuid,
+    p_memory_id  uuid,
+    p_session_id uuid,
+    p_turn_index integer,
+    p_embedding  halfvec
+)
+returns real
+language plpgsql
+stable
+parallel safe
+set search_path from current
+set jit = off
+as $function$
+declare
+    v_settings constant recall.settings := recall._settings(p_user_id);
+    v_nearest  constant integer         := 10;
+    v_filter   recall.memory_filter;
+    v_turns    recall.message_filter;
+    v_likely   uuid[];
+    v_near     record;
+begin
+    if p_memory_id is not null then
+        if not recall._has_many_memories(p_user_id, v_settings.exact_search_limit) then
+            return null;
+        end if;
+        v_likely := recall._likely_memories(p_user_id, null, p_embedding, null, v_nearest,
+                                            array[null]::uuid[], v_filter, v_settings);
+        return (
+            select avg((n.memory_id = any (v_likely))::integer)
+              from (
+                    select e.memory_id
+                      from recall.memory_embedding as e
+                      join recall.memory_store as m
+                        on m.user_id = e.user_id and m.memory_id = e.memory_id
+                     where e.user_id         = p_user_id
+                       and e.embedding_model = v_settings.embedding_model
+                       and e.memory_id      <> p_memory_id
+                       and m.ended_at is null
+                       and m.session_id is null
+                       and (m.expires_at is null or m.expires_at > now())
+                     order by e.embedding <=> p_embedding
+                     limit v_nearest
+                   ) as n);
+    end if;
+
+    if recall._count_turns(p_user_id, null) <= v_settings.exact_search_limit then
+        return null;
+    end if;
+    v_near := recall._nearest_turns_by_bits(p_user_id, p_embedding, v_nearest, v_turns, v_settings);
+    return (
+        select avg((exists (
+                   select
+                     from unnest(v_near.session_ids, v_near.turn_indexes) as b (session_id, turn)
+                    where b.session_id = n.session_id
+                      and b.turn       = n.turn_index))::integer)
+          from (
+                select m.session_id, m.turn_index
+                  from recall.message_search as m
+                 where m.user_id         = p_user_id
+                   and m.embedding_model = v_settings.embedding_model
+                   and (m.session_id, m.turn_index) <> (p_session_id, p_turn_index)
+                 order by m.embedding <=> p_embedding
+                 limit v_nearest
+               ) as n);
+end;
+$function$;
+
+comment on function recall._recall_of_candidates(uuid, uuid, uuid, integer, halfvec) is
+    'Share of the ten exactly nearest that an approximate search compares.';
