@@ -1,5 +1,5 @@
--- recall.achieve_goal(user, memory) -> was it active?
--- The goal keeps its row, with little importance and metadata.achieved_at; no review is due.
+-- Mark a goal as achieved, and return whether it was active.
+-- The row stays active with low importance and metadata.achieved_at, and no review is due.
 -- Locks   the user.
 -- Raises  RC001, RC003 no goal.
 create or replace function recall.achieve_goal(
@@ -35,4 +35,5 @@ end;
 $function$;
 
 comment on function recall.achieve_goal(uuid, uuid) is
-    'Mark a goal as achieved: it stays, with little importance. False when it was not active.';
+    'Mark a goal as achieved: it stays active with low importance, without a review. False when '
+    'it was not active. RC003 when the memory is not a goal.';

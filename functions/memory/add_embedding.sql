@@ -1,8 +1,7 @@
--- recall.add_embedding(user, memory, embedding, model) -> added, duplicate, merged or ended
--- The vector of a memory that was written without one, and the near-duplicate check that had to
--- wait for it: duplicate when it ended in favor of another memory, merged when another one ended in
--- favor of it. The vector of an ended memory is kept for as_of (ended). Called again with the same
--- vector it changes nothing and answers the same. Without a model: settings.embedding_model.
+-- Store the vector of a memory that was written without one, and check it for near duplicates.
+-- Outcome: added, duplicate (it ended in favor of another memory), merged (another memory ended in
+-- favor of it) or ended (it had ended before; the vector serves searches with as_of). A call with
+-- the same vector changes nothing and returns the same outcome.
 -- Locks   the user.
 -- Raises  RC001, RC003 no vector, RC004.
 create or replace function recall.add_embedding(
@@ -63,4 +62,5 @@ end;
 $function$;
 
 comment on function recall.add_embedding(uuid, uuid, halfvec, text) is
-    'Store a memory''s late vector: added, or duplicate or merged by the near check, or ended.';
+    'Store the vector of a memory that was written without one. Returns added, duplicate, merged '
+    'or ended. Without p_model the model is settings.embedding_model.';

@@ -1,10 +1,8 @@
--- recall.apply_decisions(user, session, decisions, job, embeddings) -> one row a decision, in order
--- What the model decided about candidates and their neighbors, in one transaction:
---   ADD insert · UPDATE insert and supersede the target · DELETE retract the target ·
---   ACHIEVE insert and mark the target, a goal, as achieved · NONE nothing.
--- A decision is an object with decision, target_id and the keys of a candidate; a target that was
--- superseded meanwhile is followed to its active end. A job's decisions are applied once: called
--- again it changes nothing and answers the same.
+-- Apply a model's decisions about candidates and their neighbors, in one transaction.
+--  ADD inserts; UPDATE inserts and supersedes the target; DELETE retracts the target;
+--  ACHIEVE inserts and marks the target, a goal, as achieved; NONE does nothing.
+-- A superseded target is followed to the active end of its chain. The decisions of a job are
+-- applied once: a second call changes nothing and returns the same rows.
 -- Locks   the user.
 -- Raises  RC001 unknown session or target, RC003, RC004.
 create or replace function recall.apply_decisions(
@@ -60,4 +58,5 @@ end;
 $function$;
 
 comment on function recall.apply_decisions(uuid, uuid, jsonb, uuid, halfvec[]) is
-    'Apply ADD, UPDATE, DELETE, ACHIEVE and NONE in one transaction; repeatable per job.';
+    'Apply ADD, UPDATE, DELETE, ACHIEVE and NONE in one transaction, one row a decision in order. '
+    'A decision has the keys decision, target_id and those of a candidate. Repeatable per job.';

@@ -1,7 +1,7 @@
--- End a memory on a model's request, or record a dispute about it.
+-- End a memory at a model's request, or record a dispute about it.
 -- A memory that the user stated ends only if the user's own words deny it
--- (recall._prove_statement). Without them a dispute waits for a person, and the memory stays
--- active. Inferences and words of tools end at once. Outcome: retracted, disputed or ended.
+-- (recall._prove_statement). Otherwise the memory stays active and a person decides the dispute.
+-- Inferences and output of tools end at once. Outcome: retracted, disputed or ended.
 -- Locks   the user.
 -- Raises  RC001, RC003, RC010.
 create or replace function recall.dispute_memory(
@@ -82,4 +82,6 @@ end;
 $function$;
 
 comment on function recall.dispute_memory(uuid, uuid, uuid, text, text, text, text) is
-    'End a memory on a model''s word: with the user''s words in proof, else only disputed.';
+    'End a memory at a model''s request if the user''s words deny it or the user did not state '
+    'it; otherwise record a dispute. Outcome: retracted, disputed, or ended when it was not '
+    'active.';

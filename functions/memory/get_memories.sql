@@ -1,9 +1,5 @@
--- recall.get_memories(user, filter, as_of, limit, after) -> oldest first
--- The list a person can read and correct: local rows of all sessions too. as_of gives what was
--- believed then. Filter keys: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all,
--- provenance, source, source_session_id, agent_id, session_id, metadata, observed_after,
--- observed_before, valid_at, include_ended. A page goes on after the last memory of the one
--- before (p_after_id).
+-- List the memories of a user, oldest first, for people to read and correct.
+-- Rows that are local to any session are included. p_after_id returns the page after that memory.
 -- Raises  RC001 unknown p_after_id, RC003.
 create or replace function recall.get_memories(
     p_user_id  uuid,
@@ -65,7 +61,7 @@ begin
         v_after := (recall._read_memory(p_user_id, p_after_id)).created_at;
     end if;
 
-    -- What is believed now is read without a look at what has ended.
+    -- The current state needs no ended rows, so this query can use the index of active rows.
     if p_as_of is null and not v_filter.include_ended and v_filter.valid_at is null then
         return query
         select c.*
@@ -94,4 +90,7 @@ end;
 $function$;
 
 comment on function recall.get_memories(uuid, jsonb, timestamptz, integer, uuid) is
-    'Memories of the user, oldest first; with as_of what was believed then.';
+    'Memories of the user, oldest first; with p_as_of those that were active then. Filter keys: '
+    'kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source, '
+    'source_session_id, agent_id, session_id, metadata, observed_after, observed_before, '
+    'valid_at, include_ended. p_after_id returns the page after that memory.';

@@ -1,4 +1,4 @@
--- recall.get_memory(user, memory) -> at most one row, current or ended
+-- Return one memory, current or ended; no row for an unknown id.
 create or replace function recall.get_memory(
     p_user_id   uuid,
     p_memory_id uuid

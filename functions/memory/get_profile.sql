@@ -1,6 +1,5 @@
--- recall.get_profile(user) -> {"slot": {"content": …, "since": …, "confidence": …}, …}
--- The structured half of what is known: the one active value of each attribute that applies in
--- every session. A value of one session is not among them, or an inference would leave its session.
+-- Return the active value of each slot that applies in every session.
+-- Values of one session are left out; otherwise an inference would spread beyond its session.
 create or replace function recall.get_profile(
     p_user_id uuid
 )
@@ -33,4 +32,4 @@ end;
 $function$;
 
 comment on function recall.get_profile(uuid) is
-    'Attributes of the user: slot to content, since when, confidence, memory_id.';
+    'Profile of the user: {"slot": {"content", "since", "confidence", "memory_id"}}.';

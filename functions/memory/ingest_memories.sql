@@ -1,10 +1,6 @@
--- recall.ingest_memories(user, session, candidates, embeddings) -> one row a candidate, in order
--- What an extraction or an import brings: a list of objects, each with content, kind, slot, tags,
--- importance, confidence, provenance, source, observed_at, valid_from, valid_to, source_turn_ids,
--- embedding, embedding_model, token_count, agent_id, metadata; {"verbatim": true} there marks a
--- message kept as it stands. All of it in one transaction, or nothing; makes an unknown user too.
--- Vectors best come as p_embeddings, in the same order. Ordinals count from 1. A candidate is worth
--- no more than the turns that it cites.
+-- Write extracted or imported candidates in one transaction, one result row each, in order.
+-- A candidate gets at most the provenance of the turns that it cites. p_embeddings, in the order of
+-- the candidates, is the preferred way to pass vectors.
 -- Locks   the user.
 -- Raises  RC001 unknown session, RC003, RC004, RC010.
 create or replace function recall.ingest_memories(
@@ -54,7 +50,7 @@ begin
         v_session := recall._read_session(p_user_id, p_session_id);
     end if;
     p_candidates := recall._cited_candidates(p_user_id, v_session, p_candidates);
-    -- Ids in the order of the batch, so that lists show it so.
+    -- Ascending ids, so that lists show the memories in the order of the batch.
     v_ids      := array(select u.id from unnest(recall._uuids(v_count)) as u (id) order by u.id);
     v_memories := recall._candidate_rows(p_user_id, v_session, p_candidates, v_ids, v_now,
                                          v_settings);
@@ -72,4 +68,8 @@ end;
 $function$;
 
 comment on function recall.ingest_memories(uuid, uuid, jsonb, halfvec[]) is
-    'Write extracted or imported memories in one transaction; outcomes as of remember.';
+    'Write extracted or imported memories in one transaction, or none of them. Keys of a '
+    'candidate: content, kind, slot, tags, importance, confidence, provenance, source, '
+    'observed_at, valid_from, valid_to, source_turn_ids, embedding, embedding_model, token_count, '
+    'agent_id, metadata. metadata {"verbatim": true} marks a message kept as it stands. Creates '
+    'an unknown user. Ordinals count from 1; outcomes as of remember.';

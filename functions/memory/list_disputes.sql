@@ -1,5 +1,5 @@
--- recall.list_disputes(user) -> what contradicts the user's own word and waits for a decision
--- Once the word itself has changed a dispute with it is moot, and not listed.
+-- List the open disputes with memories that the user stated, oldest first.
+-- A dispute with a memory that has ended since is moot and is not listed.
 create or replace function recall.list_disputes(
     p_user_id uuid
 )
@@ -42,4 +42,5 @@ end;
 $function$;
 
 comment on function recall.list_disputes(uuid) is
-    'Open contradictions of what the user said, oldest first, with the memory they dispute.';
+    'Open contradictions of memories that the user stated, oldest first, with the disputed '
+    'memory. is_retraction: accepting the dispute ends that memory without a successor.';

@@ -1,4 +1,4 @@
--- recall.memories_to_review(user) -> active memories that should be asked again, longest due first
+-- List active memories whose review is due, longest due first.
 create or replace function recall.memories_to_review(
     p_user_id uuid
 )
@@ -59,4 +59,4 @@ end;
 $function$;
 
 comment on function recall.memories_to_review(uuid) is
-    'Active memories whose review_at has come.';
+    'Active memories whose review_at has come, longest due first.';

@@ -1,5 +1,5 @@
--- recall.memory_chain(user, memory) -> every version, oldest first
--- What it superseded and what superseded it, merged rows included.
+-- Return every version of a memory, oldest first.
+-- The chain holds the memories that it superseded, its successors, and merged memories.
 -- Raises  RC001.
 create or replace function recall.memory_chain(
     p_user_id   uuid,
@@ -64,4 +64,4 @@ end;
 $function$;
 
 comment on function recall.memory_chain(uuid, uuid) is
-    'Every version of a memory, oldest first.';
+    'Every version of a memory, oldest first, merged memories included.';

@@ -1,6 +1,4 @@
 -- Return the audit of a memory and of all its versions, oldest first.
--- Beside what a job did stand the prompts and models that the job asked: its own event, under the
--- job's id, keeps them once.
 -- Raises  RC001.
 create or replace function recall.memory_history(
     p_user_id   uuid,
@@ -33,6 +31,7 @@ begin
     select e.at, e.event, e.memory_id, e.job_id, e.caller,
            e.detail || coalesce(j.made_by, '{}')
       from recall.memory_events as e
+      -- The event `decided` of a job, under the job's id, stores its prompts and models once.
       left join lateral (
             select jsonb_build_object('made_by', d.detail -> 'made_by')
               from recall.memory_events as d
@@ -50,5 +49,5 @@ end;
 $function$;
 
 comment on function recall.memory_history(uuid, uuid) is
-    'What happened to a memory and its other versions, oldest first. detail.made_by: the prompts '
-    'and models of the job that did it, as [{"prompt": "extract@1", "model": "…"}].';
+    'Audit of a memory and its other versions, oldest first. detail.made_by: the prompts and '
+    'models of the job that made the change, as [{"prompt": "extract@1", "model": "…"}].';

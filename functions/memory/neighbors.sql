@@ -1,5 +1,5 @@
--- recall.neighbors(user, embedding, limit, min_similarity) -> most similar active memories
--- What the consolidation shows the model beside a candidate. Similarity is the cosine.
+-- Find the active memories that are nearest to a vector.
+-- The consolidation shows them to the model beside a candidate.
 -- Raises  RC003, RC004.
 create or replace function recall.neighbors(
     p_user_id        uuid,
@@ -33,7 +33,7 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    -- for rows that have expired and were not swept yet
+    -- replaces expired rows that the sweep has not ended yet
     v_spare constant integer := 50;
     v_model text;
 begin
@@ -69,4 +69,4 @@ end;
 $function$;
 
 comment on function recall.neighbors(uuid, halfvec, integer, real) is
-    'Active memories nearest to a vector, by cosine similarity.';
+    'Active memories nearest to a vector, most similar first. similarity is the cosine, -1 to 1.';

@@ -1,8 +1,5 @@
--- recall.record_access(user, memories, relevance, efficiency) -> how many were noted
--- Memories that were packed into a context, with their relevance then (0 to 1; beyond is clamped).
--- Only appends to a log: recall.flush_access_log counts them in batches. Ids that are no active
--- memory of the user are left out. How well the context used its budget (budget.efficiency of
--- compile_context) is kept for a day, for metrics.
+-- Record that memories were packed into a context, with their relevance at that time.
+-- It only appends to a log, which recall.flush_access_log counts in batches.
 -- Locks   the user, shared, unless the transaction is read committed.
 -- Raises  RC003 lists of different length, or a relevance or efficiency that is none; 40001 when
 --         the user was erased since the snapshot.
@@ -66,4 +63,6 @@ end;
 $function$;
 
 comment on function recall.record_access(uuid, uuid[], real[], real) is
-    'Note that memories were used, with their relevance (0 to 1); counted in batches later.';
+    'Record that memories were used, with their relevance (clamped to 0 to 1); counted in batches '
+    'later. Returns how many were recorded; ids that are no active memory of the user are '
+    'skipped. p_efficiency: budget.efficiency of compile_context, kept for a day for metrics.';

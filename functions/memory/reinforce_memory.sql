@@ -1,7 +1,4 @@
--- recall.reinforce_memory(user, memory, useful) -> was it active?
--- Feedback on a memory that was used. Useful: an access of relevance 1.0, and a tenth of the way to
--- full importance and confidence. Not useful: both lose a fifth, what such an access has given is
--- taken away, and what is no more likely true than not is due for review.
+-- Record whether a memory that was used has helped, and return whether it was active.
 -- Locks   the user.
 -- Raises  RC001, RC003.
 create or replace function recall.reinforce_memory(
@@ -56,5 +53,7 @@ end;
 $function$;
 
 comment on function recall.reinforce_memory(uuid, uuid, boolean) is
-    'Say whether a memory helped: relevance, importance and confidence move. False when it was not '
+    'Record whether a memory helped. Useful: an access of relevance 1.0; importance and '
+    'confidence move a tenth of the way to 1. Not useful: both lose a fifth, relevance 1.0 is '
+    'taken back, and below confidence 0.5 the memory is due for review. False when it was not '
     'active.';

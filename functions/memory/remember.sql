@@ -1,10 +1,8 @@
--- Remember one text: of the user, a UI, an agent or a model. Creates an unknown user.
--- Outcome: added, duplicate (the id of the memory that said it already), merged or superseded (it
--- replaces a nearly equal memory, or the one in its slot), disputed (it contradicts the user's own
--- word, and waits for a person). Without an embedding only equal texts are recognized.
--- With p_user_words or p_current_message the caller is a model: the text counts as the user's only
--- if the user's words state it (recall._prove_statement), else as an inference of that session.
--- is_proven says which; it is NULL for any other caller. A model that quotes nobody passes ''.
+-- Remember one text that a user, a UI, an agent or a model passes.
+-- With p_user_words or p_current_message the caller is a model: the text counts as stated by the
+-- user only if the user's words state it (recall._prove_statement), else as an inference of that
+-- session. is_proven says which; it is NULL for any other caller. A model without a quote passes
+-- ''.
 -- Locks   the user.
 -- Raises  RC001 unknown session, RC003, RC004, RC010.
 create or replace function recall.remember(
@@ -94,5 +92,8 @@ $function$;
 comment on function recall.remember(uuid, text, text, text, text[], real, recall.provenance,
     halfvec, uuid, text, timestamptz, timestamptz, integer, jsonb, text,
     text) is
-    'Remember one text (importance 0 to 1): added, duplicate, merged, superseded or disputed. '
-    'A model passes the user''s words, which prove it.';
+    'Remember one text (importance 0 to 1); creates an unknown user. Outcome: added; duplicate '
+    '(memory_id already states it); merged or superseded (it replaces a nearly equal memory, or '
+    'the one in its slot); disputed (it contradicts what the user stated, and a person decides). '
+    'Without an embedding only equal texts are recognized. A model passes the user''s words, '
+    'which prove the text.';

@@ -1,7 +1,6 @@
--- recall.resolve_dispute(user, memory, accept) -> id of the memory that stands
--- A person decides. Accepted: a new row with the disputed text, now confirmed, supersedes the
--- memory it contradicts; a dispute that asks to retract ends it, and NULL stands. Refused: that
--- memory stands, the disputed one counts as retracted.
+-- Accept or refuse a disputed memory on behalf of a person; return the memory that stands.
+-- Accepted: a new, confirmed row with the disputed text supersedes the contradicted memory.
+-- Accepted retraction: the contradicted memory ends. Refused: the disputed row counts as retracted.
 -- Locks   the user.
 -- Raises  RC001, RC003 no open dispute.
 create or replace function recall.resolve_dispute(
@@ -60,4 +59,5 @@ end;
 $function$;
 
 comment on function recall.resolve_dispute(uuid, uuid, boolean) is
-    'Accept or refuse a disputed memory; returns the memory that stands.';
+    'Accept or refuse a disputed memory. Returns the id of the memory that stands; NULL when an '
+    'accepted dispute ends the memory without a successor.';

@@ -1,8 +1,6 @@
--- recall.restore_memory(user, memory) -> id of the new row
--- The undo of a merge, a retraction, an expiry or an edit. An ended row never comes back to life,
--- or as_of would lie: a new row with the same text follows it. Where the chain has ended the new
--- row becomes its end. An edit is reverted: its result ends. A merge is taken apart: the memory it
--- was merged into stays, and the restored row follows its own.
+-- Undo a merge, a retraction, an expiry or an edit, and return the id of the new row.
+-- An ended row never becomes active again, or as_of would be wrong: a new row with its text
+-- follows.
 -- Locks   the user.
 -- Raises  RC001, RC003 it is active, or its text or slot is taken, RC006 a disputed or revoked row.
 create or replace function recall.restore_memory(
@@ -29,7 +27,7 @@ begin
     perform recall._lock_user_and_bump_revision(p_user_id);
     v_old := recall._read_memory(p_user_id, p_memory_id);
     if v_old.ended_at is null and v_old.expires_at <= v_now then
-        -- It has run out, only the sweep has not come by yet.
+        -- It has expired, and the sweep has not ended it yet.
         perform recall._end_memory(v_old, 'expired', v_now);
         v_old := recall._read_memory(p_user_id, p_memory_id);
     end if;
@@ -37,6 +35,8 @@ begin
     v_new := recall._restored_memory(v_old, recall.uuidv7(), v_now);
     v_new.review_at := recall._next_review(v_new.kind, v_now);
 
+    -- Reverting an edit ends the result of the edit. After a merge, the successor stays active and
+    -- the new row follows the restored one; where the chain has ended, it follows the last row.
     if v_end.ended_at is null and v_old.end_reason = 'superseded' then
         perform recall._check_restorable(v_old, v_end.memory_id);
         perform recall._end_memory(v_end, 'superseded', v_new.created_at, v_new.memory_id,
@@ -57,4 +57,5 @@ end;
 $function$;
 
 comment on function recall.restore_memory(uuid, uuid) is
-    'Undo a merge, retraction, expiry or edit: a new row with the old text. Returns its id.';
+    'Undo a merge, retraction, expiry or edit: a new row with the old text follows. Returns its '
+    'id. After an edit, the edited row ends; after a merge, the merged memory stays active.';

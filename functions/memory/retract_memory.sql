@@ -1,5 +1,5 @@
--- recall.retract_memory(user, memory, reason) -> was it active?
--- What was once believed stays readable: the row ends, it is not deleted.
+-- End one memory, and return whether it was active.
+-- The row stays readable for as_of and the audit; only recall.forget_memory deletes it.
 -- Locks   the user, the jobs.
 -- Raises  RC001.
 create or replace function recall.retract_memory(
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall.retract_memory(uuid, uuid, text) is
-    'End one memory (soft). False when it was not active.';
+    'End one memory without deleting it. False when it was not active.';

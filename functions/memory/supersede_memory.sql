@@ -1,8 +1,6 @@
--- recall.supersede_memory(user, memory, content, changes) -> id of the memory that now says it
--- An edit by a person: a new row takes the old one's place, with what `changes` says (keys of a
--- candidate, expires_at, review_at; null removes) and the rest as it was. A memory that was
--- superseded meanwhile is followed to its active end; if the text is another active memory's, that
--- one is the successor. Give the new text's vector as changes.embedding, or add it later.
+-- Replace a memory with a person's edit, and return the id of the memory that states it now.
+-- A superseded memory is followed to the active end of its chain. If another active memory has the
+-- same text, that one becomes the successor.
 -- Locks   the user.
 -- Raises  RC001, RC003 bad value, or nothing active at the end of the chain, RC004.
 create or replace function recall.supersede_memory(
@@ -59,7 +57,7 @@ begin
     if v_embedding is null and p_content = v_target.content then
         v_embedding := recall._vector_of(p_user_id, v_target.memory_id, v_model);
     end if;
-    -- The edit says what slot and life the new row has; it inherits neither.
+    -- The new row takes slot and expiry from the edit, not from the target.
     v_target.expires_at := v_memory.expires_at;
     if p_changes ? 'slot' then
         v_target.slot := null;
@@ -73,4 +71,6 @@ end;
 $function$;
 
 comment on function recall.supersede_memory(uuid, uuid, text, jsonb) is
-    'Edit a memory: a new row with the changes takes its place. Returns the new id.';
+    'Edit a memory: a new row with p_content and p_changes supersedes it. Returns the new id. '
+    'p_changes: keys of a candidate, expires_at, review_at; null removes a value, other values '
+    'stay. Pass the vector of the new text as p_changes.embedding, or add it later.';

@@ -1,8 +1,6 @@
--- recall.validate_memory(user, memory) -> was it active?
--- A person or an agent confirms it: validated, sure, no review due until its kind's time has
--- passed again. What the user said in one session is known in every one from then on (episodic
--- tier); any other tier is still earned by use. It is a use, so that a stale memory returns to
--- contexts; of the relevance that the others had on average, so that its utility does not fall.
+-- Confirm a memory on behalf of a person or an agent, and return whether it was active.
+-- A memory that the user stated in one session applies to all from then on (episodic tier); any
+-- other memory still reaches a higher tier by use only.
 -- Locks   the user.
 -- Raises  RC001.
 create or replace function recall.validate_memory(
@@ -31,6 +29,8 @@ begin
     v_memory.confidence   := greatest(v_memory.confidence, 0.9);
     v_memory.review_at    := recall._next_review(v_memory.kind, v_now);
     v_memory.updated_at   := v_now;
+    -- The call counts as an access, so that a stale memory returns to contexts. Its relevance is
+    -- the average of earlier accesses, so that utility does not fall.
     v_memory.relevance_accumulator := v_memory.relevance_accumulator
         + coalesce(v_memory.relevance_accumulator / nullif(v_memory.access_count, 0), 1.0);
     v_memory.access_count          := v_memory.access_count + 1;
@@ -43,5 +43,6 @@ end;
 $function$;
 
 comment on function recall.validate_memory(uuid, uuid) is
-    'Confirm a memory: confidence at least 0.9, and what applied to one session applies to all; it '
-    'counts as a use. False when it was not active.';
+    'Confirm a memory: validated, confidence at least 0.9, and its review is due after its '
+    'kind''s interval again. A memory of one session that the user stated applies to all. The '
+    'call counts as a use. False when it was not active.';
