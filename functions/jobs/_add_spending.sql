@@ -1,5 +1,5 @@
--- recall._add_spending(spans)
--- The last thing a job does: from here to the commit others of the same shard wait.
+-- Add the cost of a job's spans to the spending of the user and of the day.
+-- Call it last in the transaction: other jobs of the same shard wait from here to its commit.
 -- Locks   the user's row of the day, one of the day's totals.
 create or replace function recall._add_spending(
     p_phases recall.job_phases[]
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._add_spending(recall.job_phases[]) is
-    'Count the cost of a job''s spans to what was spent today.';
+    'Add the cost of a job''s spans to what the user and all users have spent today (UTC).';

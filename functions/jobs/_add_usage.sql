@@ -1,6 +1,6 @@
--- recall._add_usage(spans)
--- Tokens and cost of a job's calls belong to its session like those of its turns. Before anything
--- that waits for a turn, since an append holds its session before it looks at jobs.
+-- Add tokens and cost of a job's calls to its session.
+-- Call it before anything that may wait for an append: an append locks its session, then reads
+-- jobs.
 -- Locks   the session, when there is one.
 create or replace function recall._add_usage(
     p_phases recall.job_phases[]

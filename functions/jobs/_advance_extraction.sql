@@ -1,6 +1,5 @@
--- recall._advance_extraction(session, through_turn)
--- Moves the cursor, and enqueues again when turns came in meanwhile: under the session's lock, so
--- that a turn committed in between is never forgotten.
+-- Move a session's extraction cursor, and enqueue another extraction when more turns wait.
+-- The caller has locked the session, so no turn that is committed in between is missed.
 create or replace function recall._advance_extraction(
     p_session recall.sessions,
     p_through integer

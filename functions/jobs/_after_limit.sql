@@ -1,5 +1,5 @@
--- Return when a job that a daily limit holds back is looked at again.
--- After midnight (UTC); ten minutes at most, so that a limit that was raised takes effect soon.
+-- Return the time at which a job held back by a daily limit is due again.
+-- It is the next midnight (UTC), but at most ten minutes away: a raised limit takes effect soon.
 create or replace function recall._after_limit(
     p_now timestamptz
 )
@@ -11,4 +11,5 @@ return least(date_add(date_trunc('day', p_now, 'UTC'), interval '1 day', 'UTC'),
              p_now + interval '10 minutes');
 
 comment on function recall._after_limit(timestamptz) is
-    'When a job that waits for a daily limit is due again.';
+    'Time at which a job that waits for a daily limit is due again: midnight (UTC), at most ten '
+    'minutes from p_now.';

@@ -1,4 +1,4 @@
--- Return how many tokens an answer may have: as many as wanted, within a fourth of the window.
+-- Return the token limit of an answer: p_wanted, at most a fourth of the context window.
 create or replace function recall._answer_room(
     p_work    jsonb,
     p_purpose text,
@@ -16,4 +16,4 @@ end;
 $function$;
 
 comment on function recall._answer_room(jsonb, text, integer) is
-    'Tokens of an answer: as many as wanted, within a fourth of the model''s window.';
+    'Token limit of an answer: p_wanted, at most a fourth of the model''s context window.';

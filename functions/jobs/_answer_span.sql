@@ -1,4 +1,4 @@
--- Return the span of an answer: time, tokens and cost, by the prices that models have here.
+-- Return the span of an answer: time, tokens, and cost at the prices in recall.models.
 create or replace function recall._answer_span(
     p_question jsonb,
     p_answer   jsonb,
@@ -34,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._answer_span(jsonb, jsonb, text) is
-    'Span of an answer as fail_job takes it: phase, duration_ms, items, tokens, cost.';
+    'Span of an answer in the form that fail_job takes: phase, duration_ms, items, tokens, cost.';

@@ -1,5 +1,5 @@
--- Apply what a step has made; false when the world has moved, and nothing was done.
--- Raises  RC001, RC003, RC004 for a result that is none.
+-- Apply a step's result; return false, without effect, when the session has changed meanwhile.
+-- Raises  RC001, RC003, RC004 for an invalid result.
 create or replace function recall._apply_result(
     p_job    recall.jobs,
     p_result jsonb
@@ -25,4 +25,5 @@ end;
 $function$;
 
 comment on function recall._apply_result(recall.jobs, jsonb) is
-    'Apply a step''s result by the kind of its job; false: the world has moved.';
+    'Apply a step''s result by the kind of its job; false, without effect, when the session has '
+    'changed meanwhile.';

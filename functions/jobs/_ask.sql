@@ -1,6 +1,7 @@
--- Put a request, unless the worker offers nothing for it or a daily limit is reached.
--- The request in flight keeps its id as long as it asks for the same; the question says what its
--- answer is judged by. The lease is renewed.
+-- Send a step's request to the worker, or defer the job when that is impossible now.
+-- The worker may offer no model for it or no decryption, or a daily limit is reached. A repeated
+-- request keeps its request_id. The question in the job's state holds what is needed to judge the
+-- answer. The call renews the lease.
 create or replace function recall._ask(
     p_job  recall.jobs,
     p_work jsonb,
@@ -31,7 +32,7 @@ begin
         return recall._defer_job(p_job, p_work, 'the worker opens no texts of encrypted users',
                                  v_now + interval '1 minute');
     end if;
-    -- Vectors cost a hundredth of a chat, and end what was paid for already.
+    -- Limits do not stop embeddings: they cost a hundredth of a chat, and complete paid work.
     if p_step ? 'chat' then
         v_limit := recall._reached_limit(p_job.user_id, v_now);
         if v_limit.o_whose is not null then
@@ -76,4 +77,5 @@ end;
 $function$;
 
 comment on function recall._ask(recall.jobs, jsonb, jsonb) is
-    'Put a step''s request to the worker, or put the job off: no model offered, a limit reached.';
+    'A step''s request as the worker gets it; the job is deferred when the worker offers no model '
+    'or no decryption for it, or when a daily limit is reached.';

@@ -1,4 +1,4 @@
--- Return how many exchanges an attempt reads: all, half of them the third time, then a quarter, ….
+-- Return how many exchanges an attempt reads: all of them twice, then half, a quarter, and so on.
 create or replace function recall._attempt_share(
     p_messages jsonb,
     p_attempts integer
@@ -13,4 +13,5 @@ return (
      where e.message ->> 'role' = 'user');
 
 comment on function recall._attempt_share(jsonb, integer) is
-    'Exchanges that an attempt of an extraction reads: fewer each time from the third on.';
+    'Number of exchanges that an attempt of an extraction reads: all of them twice, then half as '
+    'many each time.';

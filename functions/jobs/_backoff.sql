@@ -1,5 +1,5 @@
--- recall._backoff(attempts) -> how long to wait
--- Doubles from job_backoff_base to job_backoff_cap, with up to a fifth of jitter either way.
+-- Return the wait before the next attempt of a job.
+-- It doubles from job_backoff_base to job_backoff_cap, with up to 20 % of jitter either way.
 create or replace function recall._backoff(
     p_attempts integer
 )
@@ -14,4 +14,4 @@ as $function$
 $function$;
 
 comment on function recall._backoff(integer) is
-    'Wait before the next attempt: doubling, capped, with jitter.';
+    'Wait before the next attempt: it doubles up to job_backoff_cap, with up to 20 % of jitter.';

@@ -1,7 +1,7 @@
--- Return the state of a leased job: what the worker offers, and what has been made so far.
--- What models have made outlives a lease; the worker, the request in flight and what was learned of
--- the endpoint do not.
--- Raises  RC003 what does not say what a worker offers.
+-- Return the state of a leased job: what the worker offers, and what its steps have made so far.
+-- What models have made outlives a lease. The worker's offer, the request in flight and the limits
+-- learned from the endpoint do not.
+-- Raises  RC003 p_worker does not describe a worker.
 create or replace function recall._begin_work(
     p_job    recall.jobs,
     p_worker jsonb
@@ -26,7 +26,7 @@ begin
         perform recall._check_worker(p_worker);
         v_work := v_work || jsonb_build_object('worker', jsonb_strip_nulls(p_worker));
     end if;
-    -- Vectors of another embedding model are of no use since settings name a new one.
+    -- Drop the vectors when settings name another embedding model by now.
     if v_work ? 'embedder' and v_work ->> 'embedder' <> (select s.embedding_model
                                                            from recall.settings as s) then
         v_work := (v_work - 'embedder') || jsonb_build_object('made', (v_work -> 'made') - 'done');

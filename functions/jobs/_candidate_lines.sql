@@ -1,4 +1,4 @@
--- Return the first candidates, each with its most similar memories below it, as lines of a prompt.
+-- Return the first candidates as lines of a prompt, each above the memories most similar to it.
 create or replace function recall._candidate_lines(
     p_open      jsonb,
     p_count     integer,

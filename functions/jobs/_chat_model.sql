@@ -11,4 +11,4 @@ return coalesce(p_work #>> array['worker', 'models', p_purpose, 'model'],
                 p_work #>> '{worker,chat_model}');
 
 comment on function recall._chat_model(jsonb, text) is
-    'The chat model that a worker offers for a purpose; NULL: none.';
+    'Chat model that a worker offers for a purpose; NULL when it offers none.';

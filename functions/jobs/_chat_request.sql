@@ -1,9 +1,8 @@
--- Return a step's question as a request to a chat model, in the way that its endpoint takes.
--- After an answer that was none it says so. The answer is quoted where there is room for it; roles
--- alternate, since some models' templates refuse two messages of the user in a row. An answer that
--- was cut off gets the shorter schema and twice the length, as far as the window allows.
--- The worker of an encrypted user is told which texts of the answer to encrypt as what, and what it
--- needs for the rules that it applies in the database's place.
+-- Return a step's question as a chat request, in the form that the worker's endpoint supports.
+-- After an unusable answer, the request quotes it if the budget allows, and says what is wrong.
+-- Roles alternate, since some chat templates reject two user messages in a row.
+-- For an encrypted user the request lists the texts of the answer to encrypt. It also holds the
+-- schema and sources for the rules that the worker applies in the database's place.
 create or replace function recall._chat_request(
     p_work     jsonb,
     p_chat     jsonb,
@@ -37,6 +36,7 @@ declare
     v_pieces    jsonb   := p_chat -> 'pieces';
     v_messages  jsonb;
 begin
+    -- A truncated answer gets the shorter schema and up to twice the length.
     if v_is_cut then
         v_limit := greatest(v_limit, least(2 * v_limit, v_limit + v_room));
     end if;
@@ -77,4 +77,5 @@ end;
 $function$;
 
 comment on function recall._chat_request(jsonb, jsonb, text) is
-    'A step''s question as a chat request, with what is said after an answer that was none.';
+    'A step''s question as a chat request, with what is wrong with the previous answer, if it was '
+    'unusable.';

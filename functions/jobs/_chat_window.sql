@@ -1,5 +1,5 @@
--- Return the context window of the model for a purpose, in tokens.
--- What its endpoint has told comes first, then what the worker says, then what `models` has.
+-- Return the context window, in tokens, of the model for a purpose.
+-- The window that the endpoint reported comes first, then the worker's, then that of recall.models.
 create or replace function recall._chat_window(
     p_work    jsonb,
     p_purpose text
@@ -24,5 +24,5 @@ end;
 $function$;
 
 comment on function recall._chat_window(jsonb, text) is
-    'Context window of the model that a worker offers for a purpose: told by its endpoint, by the '
-    'worker, by models, else settings.default_context_window.';
+    'Context window, in tokens, of the model that a worker offers for a purpose: as its endpoint '
+    'reported it, else from the worker, else from models, else settings.default_context_window.';

@@ -1,8 +1,7 @@
--- Refuse what is no answer to a request.
--- The value null is one: the worker of an encrypted user found no JSON in what the model said.
--- A JSON null is no answer at all. A model that was stopped before it said anything has a
--- finish_reason, and its content is null. Of vectors only the nesting is checked here, a tenth of
--- the work: _take_vectors reads their numbers, and nothing else of them is stored.
+-- Reject a value that is not an answer to a request.
+-- JSON null means that there is no answer. The key "value" may be null: the worker of an encrypted
+-- user found no JSON. A model stopped before its first token has only a finish_reason.
+-- Of vectors only the nesting is checked, a tenth of the work: _take_vectors reads their numbers.
 -- Raises  RC003.
 create or replace function recall._check_answer(
     p_answer jsonb
@@ -49,4 +48,4 @@ end;
 $function$;
 
 comment on function recall._check_answer(jsonb) is
-    'Refuse (RC003) what is no answer to a request of next_request.';
+    'Reject (RC003) a value that is not an answer to a request of next_request.';

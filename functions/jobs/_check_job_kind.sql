@@ -1,4 +1,4 @@
--- recall._check_job_kind(kind)
+-- Reject an unknown job kind.
 -- Raises  RC003.
 create or replace function recall._check_job_kind(
     p_kind text
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._check_job_kind(text) is
-    'Refuse a job kind that does not exist (RC003).';
+    'Reject an unknown job kind (RC003).';

@@ -1,5 +1,5 @@
--- recall._check_model(result, settings)
--- Vectors of another model must never be compared with ours.
+-- Reject vectors of another model than settings.embedding_model.
+-- Vectors of different models must never be compared.
 -- Raises  RC004.
 create or replace function recall._check_model(
     p_result   jsonb,
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._check_model(jsonb, recall.settings) is
-    'Refuse vectors of another model than settings.embedding_model (RC004).';
+    'Reject vectors of another model than settings.embedding_model (RC004).';

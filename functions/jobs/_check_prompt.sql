@@ -1,5 +1,5 @@
--- Refuse an own prompt that its step could not use.
--- The shipped schema says what the step reads in an answer.
+-- Reject a custom prompt that its step cannot use.
+-- The shipped schema lists the fields that the step reads in an answer.
 -- Raises  RC003.
 create or replace function recall._check_prompt(
     p_name    text,
@@ -49,4 +49,5 @@ end;
 $function$;
 
 comment on function recall._check_prompt(text, text, text, jsonb, jsonb) is
-    'Refuse an own prompt without text or with a schema that its step could not use (RC003).';
+    'Reject (RC003) a custom prompt without text, with an invalid version, or with a schema that '
+    'its step cannot use.';

@@ -1,4 +1,5 @@
--- Refuse what does not say what a worker offers. NULL stands for what it said before.
+-- Reject a value that does not describe what a worker offers.
+-- NULL stands for what the worker said in its previous call.
 -- Raises  RC003.
 create or replace function recall._check_worker(
     p_worker jsonb
@@ -70,4 +71,4 @@ end;
 $function$;
 
 comment on function recall._check_worker(jsonb) is
-    'Refuse (RC003) what does not say what a worker offers.';
+    'Reject (RC003) a value that does not describe what a worker offers.';

@@ -1,4 +1,4 @@
--- Return what is wrong with the checks of a model: not one for each text that it was shown.
+-- Return what is wrong with a model's checks: there must be one for each text that it was shown.
 create or replace function recall._checks_problem(
     p_checks jsonb,
     p_count  integer
@@ -15,4 +15,4 @@ return case
 end;
 
 comment on function recall._checks_problem(jsonb, integer) is
-    'What is wrong with the checks of merged texts; NULL when nothing is.';
+    'What is wrong with a model''s checks of merged texts; NULL when nothing is.';

@@ -1,8 +1,8 @@
--- Tell whether a clause is a statement, question, request, courtesy or remark.
--- Fillers at its beginning are skipped. The longest phrase at its beginning decides, then the one
--- at its end. Without either, a clause about the text or screen at hand is a remark. One that names
--- its author or something personal is a statement from two words on. One that addresses the
--- assistant is a remark, and any other a statement from p_min_words on.
+-- Classify a clause as statement, question, request, courtesy or remark.
+-- Skip fillers at the beginning. The longest phrase at the beginning decides, else the one at the
+-- end. Without either, a clause about the text or screen at hand is a remark. A clause about its
+-- author or something personal is a statement from two words on. A clause that addresses the
+-- assistant is a remark, any other a statement from p_min_words on.
 create or replace function recall._clause_kind(
     p_clause    text,
     p_min_words integer
@@ -36,7 +36,7 @@ begin
 
     v_meanings := recall._clause_meanings(v_all);
     if v_first.o_meaning in ('courtesy', 'remark') then
-        -- "that's for my wedding" is kept, "that's for the title" is not
+        -- "that's for my wedding" is a statement, "that's for the title" is not
         return case when v_meanings @> '{personal,self}' and not v_meanings && '{material,you}'
                     then 'statement' else v_first.o_meaning end;
     end if;
@@ -61,4 +61,5 @@ end;
 $function$;
 
 comment on function recall._clause_kind(text, integer) is
-    'Kind of a clause by its phrases; NULL when it says nothing.';
+    'Kind of a clause by its phrases: statement, question, request, courtesy or remark; NULL when '
+    'it says nothing.';

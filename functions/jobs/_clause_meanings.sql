@@ -1,5 +1,5 @@
--- Return the meanings of the phrases that stand anywhere in a clause.
--- Phrases of up to three words, and ends of the last word.
+-- Return the meanings of the phrases that occur anywhere in a clause.
+-- Phrases have up to three words, or are an ending of the last word.
 create or replace function recall._clause_meanings(
     p_words text[]
 )
@@ -23,5 +23,5 @@ as $function$
 $function$;
 
 comment on function recall._clause_meanings(text[]) is
-    'Meanings of the phrases that stand anywhere in a clause: self, always, you, question, '
+    'Meanings of the phrases that occur anywhere in a clause: self, always, you, question, '
     'personal, material.';

@@ -1,6 +1,6 @@
--- Split a clause into words as recall.verbatim_phrases spells them.
--- A character of a script that puts no space between words is a word. The classes are code points,
--- not \w, so that neither the database's locale nor the driver's `re` makes a difference.
+-- Split a clause into words in the spelling of recall.verbatim_phrases.
+-- Each character of a script without spaces between words is one word. Character classes are code
+-- points, not \w: database locales and Python's `re` would differ.
 create or replace function recall._clause_words(
     p_clause text
 )

@@ -1,4 +1,4 @@
--- Return what a model gave as tags: lower case, each once, the first five.
+-- Return the first five distinct tags of a model, in lower case.
 create or replace function recall._clean_tags(
     p_tags jsonb
 )
@@ -23,4 +23,4 @@ return (
            ) as t);
 
 comment on function recall._clean_tags(jsonb) is
-    'Tags as a model gave them: lower case, each once, the first five.';
+    'The first five distinct tags of a model, in lower case; ciphertexts unchanged.';

@@ -1,6 +1,6 @@
--- recall._compact_input(user, session) -> the turns to summarize, and the summary before them
--- None when the session is below its threshold: a compaction that was enqueued while another ran
--- has nothing left to do, and gives back its own through_turn.
+-- Return the turns that a compaction summarizes, and the summary before them.
+-- A session below its threshold has no such turns, and through_turn stays where it is: another
+-- compaction has done the work of this one.
 create or replace function recall._compact_input(
     p_user_id    uuid,
     p_session_id uuid
@@ -36,5 +36,5 @@ end;
 $function$;
 
 comment on function recall._compact_input(uuid, uuid) is
-    'Input of a compaction: summary so far, chat_model (whose tokens count), from_turn, '
-    'through_turn, retracted (to be given back), target_tokens, messages.';
+    'Input of a compaction: summary so far, chat_model (whose tokenizer counts), from_turn, '
+    'through_turn, retracted (the result repeats it), target_tokens, messages.';

@@ -1,7 +1,7 @@
--- Choose the last turn that compaction takes.
--- What stays takes at most half of the history budget of a continuation, or is one exchange that
--- fits it. The last settings.compaction_keep user turns stay, too, while they remain below the
--- threshold of compaction: above it they would be cut from the context without a summary.
+-- Choose the last turn that a compaction summarizes.
+-- The turns after it take at most half of the history budget, or are one exchange within that
+-- budget. The last settings.compaction_keep user turns stay too if they are below the compaction
+-- threshold. Above it they would be cut from the context without a summary.
 create or replace function recall._compaction_window(
     p_session    recall.sessions,
     p_settings   recall.settings,
@@ -56,4 +56,5 @@ end;
 $function$;
 
 comment on function recall._compaction_window(recall.sessions, recall.settings) is
-    'Last turn of a session that compaction takes, and the tokens up to it; NULL for none.';
+    'Last turn of a session that a compaction summarizes, and the tokens up to it; NULL when there '
+    'is none.';

@@ -1,6 +1,6 @@
--- Note what is wrong with an answer, so that the question is asked once more with that.
--- The second answer that is none ends the attempt; its beginning stands in the error, and what was
--- made before is made anew. Of an encrypted user the answer is not kept.
+-- Record what is wrong with an answer in the job's state, so that the model is asked once more.
+-- The second unusable answer in a row fails the attempt, and the next attempt starts anew. The
+-- error quotes that answer's beginning, except for an encrypted user, whose answers are not kept.
 create or replace function recall._complain(
     p_work    jsonb,
     p_problem text,
@@ -31,4 +31,5 @@ end;
 $function$;
 
 comment on function recall._complain(jsonb, text, boolean) is
-    'State of a job with a complaint about an answer; a failure when it was the second.';
+    'State of a job with a complaint about an answer; with a failure after the second unusable '
+    'answer.';

@@ -1,6 +1,6 @@
--- Apply a result and complete the job in one; when the world has moved, the job is due again.
--- The span persist says what the effect took in here.
--- Raises  RC001, RC003, RC004 for a result that is none.
+-- Apply a result and delete its job; make the job due again when the session has changed meanwhile.
+-- The span "persist" records how long this took.
+-- Raises  RC001, RC003, RC004 for an invalid result.
 create or replace function recall._complete_job(
     p_job    recall.jobs,
     p_result jsonb
@@ -35,4 +35,4 @@ end;
 $function$;
 
 comment on function recall._complete_job(recall.jobs, jsonb) is
-    'Apply a result and complete its job, or give it back; says so as next_request does.';
+    'Apply a result and complete its job, or defer the job; returns what next_request returns.';

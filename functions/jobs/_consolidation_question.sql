@@ -1,7 +1,7 @@
--- Return the second question of an extraction. Memories are numbers in it: only one that was shown
--- can be meant.
--- When it is longer than the model reads, the least similar memories are left out; then the first
--- half of the candidates is asked for, and the others afterwards.
+-- Return the second question of an extraction: a decision for each candidate with similar memories.
+-- Memories appear as numbers, so the model can only refer to one that it was shown. A question
+-- longer than the budget loses the least similar memories first. Then it asks for the first half of
+-- the candidates, and leaves the others to a later question.
 create or replace function recall._consolidation_question(
     p_work     jsonb,
     p_open     jsonb,
@@ -19,7 +19,7 @@ declare
     v_limit  constant integer := recall._answer_room(
         p_work, 'consolidate', least(4096, greatest(400, 25 * jsonb_array_length(p_open))));
     v_room   constant integer := recall._prompt_room(p_work, v_prompt, v_limit, 16);
-    -- a decision takes 25 tokens of the answer
+    -- A decision takes 25 tokens of the answer.
     v_count  integer := least(jsonb_array_length(p_open), greatest(1, v_limit / 25));
     v_shown  integer := (select max(jsonb_array_length(o.item -> 'neighbors'))
                            from jsonb_array_elements(p_open) as o (item));
@@ -35,7 +35,7 @@ begin
         elsif v_count > 1 then
             v_count := v_count / 2;
         else
-            -- Some 300 tokens: the endpoint is to say whether they are too many.
+            -- About 300 tokens are left: the endpoint decides whether they are too many.
             exit;
         end if;
     end loop;
@@ -62,4 +62,4 @@ end;
 $function$;
 
 comment on function recall._consolidation_question(jsonb, jsonb, recall.settings) is
-    'The second question of an extraction: what becomes of candidates beside similar memories.';
+    'Second question of an extraction: a decision for each candidate that has similar memories.';

@@ -1,5 +1,5 @@
--- recall._cron_suffix() -> what the names of this database's jobs of pg_cron end in
--- pg_cron 1.4 cuts a name after 63 bytes, and the longest task leaves 29 of them.
+-- Return the suffix of this database's job names in pg_cron.
+-- pg_cron 1.4 truncates a name after 63 bytes; the longest task name leaves 29 of them.
 create or replace function recall._cron_suffix()
 returns text
 language sql
@@ -11,4 +11,4 @@ return '@' || case
 end;
 
 comment on function recall._cron_suffix() is
-    'Ending of the names of pg_cron jobs that run maintenance here.';
+    'Suffix of the names of pg_cron jobs that run maintenance in this database.';

@@ -1,5 +1,5 @@
--- recall._decisions_of(candidates, decisions) -> for apply_decisions, in the candidates' order
--- A candidate that nobody was asked about is an ADD.
+-- Return candidates with their decisions, in the candidates' order, for apply_decisions.
+-- A candidate that the model was not asked about gets ADD.
 create or replace function recall._decisions_of(
     p_candidates jsonb,
     p_decisions  jsonb
@@ -26,4 +26,4 @@ end;
 $function$;
 
 comment on function recall._decisions_of(jsonb, jsonb) is
-    'Candidates with the decisions about them; ADD where there is none.';
+    'Candidates with the decisions about them, in their order; ADD where there is none.';

@@ -1,6 +1,6 @@
--- Give a leased job back, with a time without counting the attempt: nothing can be done now.
--- What was made is kept. Without a time the job is due at once: its world has moved, which counts
--- as an attempt, so that a job which always finds that does not go on for ever.
+-- Give a leased job back because nothing can be done now; keep what its steps have made.
+-- With p_run_at the attempt is not counted. Without it the session has moved on and the job is due
+-- at once. That attempt counts, so that the job cannot repeat for ever.
 create or replace function recall._defer_job(
     p_job    recall.jobs,
     p_work   jsonb,
@@ -36,4 +36,4 @@ end;
 $function$;
 
 comment on function recall._defer_job(recall.jobs, jsonb, text, timestamptz) is
-    'Give a leased job back for later, its state kept; says so as next_request does.';
+    'Give a leased job back for later and keep its state; returns what next_request returns.';

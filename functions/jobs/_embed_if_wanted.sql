@@ -1,6 +1,6 @@
--- recall._embed_if_wanted(job, memory, embedding, settings)
--- Between input and result a memory may have ended or got its vector elsewhere; then this one is
--- not wanted any more. The caller holds the user's row.
+-- Store the late vector of a memory that is active and has none of the model yet.
+-- Since the input was read, the memory may have ended or got its vector from another call. The
+-- caller has locked the user's row.
 create or replace function recall._embed_if_wanted(
     p_job       recall.jobs,
     p_memory_id uuid,

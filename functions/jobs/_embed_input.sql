@@ -1,6 +1,6 @@
--- recall._embed_input(user, session) -> texts to embed
--- Messages of the session that are not searchable yet; memories and summaries of the user without a
--- vector.
+-- Return the texts that an embed job has to embed.
+-- These are messages of the session that are not searchable yet, and the user's memories and
+-- summaries without a vector.
 create or replace function recall._embed_input(
     p_user_id    uuid,
     p_session_id uuid

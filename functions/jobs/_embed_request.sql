@@ -1,6 +1,6 @@
--- Return a step's next texts without a vector as a request to an embedder.
--- A text longer than the embedder reads is cut: a token has three characters or more in most texts,
--- and an endpoint that finds one too long says so.
+-- Return the next batch of a step's texts as an embed request.
+-- Texts are cut at three characters per token of the embedder's limit, since most texts have more.
+-- An endpoint that finds a text too long reports it.
 create or replace function recall._embed_request(
     p_work  jsonb,
     p_embed jsonb

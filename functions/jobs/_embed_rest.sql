@@ -1,5 +1,4 @@
--- recall._embed_rest(user, settings)
--- Leaves an embed job when a memory has no vector yet.
+-- Enqueue an embed job when a memory of the user has no vector yet.
 create or replace function recall._embed_rest(
     p_user_id  uuid,
     p_settings recall.settings
@@ -18,4 +17,4 @@ end;
 $function$;
 
 comment on function recall._embed_rest(uuid, recall.settings) is
-    'Leave an embed job for memories without a vector.';
+    'Enqueue an embed job when a memory of the user has no vector yet.';

@@ -1,5 +1,5 @@
 -- Store late vectors of a user's live summaries.
--- A summary that was replaced meanwhile, or got its vector elsewhere, is passed by.
+-- Skip a summary that was replaced meanwhile, or that has its vector already.
 create or replace function recall._embed_summaries(
     p_user_id  uuid,
     p_texts    jsonb,

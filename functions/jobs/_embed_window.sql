@@ -11,4 +11,4 @@ return coalesce((p_work #>> '{windows,embed}')::integer,
                 8191);
 
 comment on function recall._embed_window(jsonb) is
-    'Tokens of a text that a worker''s embedder reads; 8191 when nobody says.';
+    'Tokens of a text that a worker''s embedder reads; 8191 when neither endpoint nor worker says.';

@@ -1,4 +1,4 @@
--- Ask for a rolling summary when it is due.
+-- Enqueue a session's rolling summary when it is due.
 -- It is due every settings.summarize_after_turns user turns.
 create or replace function recall._enqueue_due_summary(
     p_session  recall.sessions,
@@ -42,4 +42,5 @@ end;
 $function$;
 
 comment on function recall._enqueue_due_summary(recall.sessions, integer, recall.settings) is
-    'Leave a session''s rolling summary to a worker when enough user turns wait for it.';
+    'Enqueue a session''s rolling summary when settings.summarize_after_turns user turns wait for '
+    'it.';

@@ -1,6 +1,6 @@
--- recall._enqueue_extraction(session, run_at)
--- At most one ready extraction of a session; a later call only pulls it forward. The mode travels
--- with the job, so that a worker without a model can pass by what needs one.
+-- Enqueue the extraction of a session, unless it is switched off.
+-- A session has at most one ready extraction; a later call only moves its run_at forward. The
+-- payload has the mode, so that a worker without a chat model can skip jobs that need one.
 create or replace function recall._enqueue_extraction(
     p_session recall.sessions,
     p_run_at  timestamptz
@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_extraction(recall.sessions, timestamptz) is
-    'Leave the extraction of a session to a worker, unless it is switched off.';
+    'Enqueue the extraction of a session, unless it is switched off.';

@@ -1,6 +1,7 @@
--- recall._enqueue_job(user, kind, session, dedupe_key, payload, run_at) -> job id, or NULL
--- Of a user, kind and dedupe key at most one job is ready: an equal one only pulls run_at forward.
--- The caller holds the user, or a session of the user: a forgotten user has no jobs.
+-- Enqueue a job; return its id, or NULL when an equal job is ready already.
+-- At most one job of a user, kind and dedupe key is ready; another call only makes its run_at
+-- earlier. The caller has locked the user or one of their sessions, so that an erased user gets no
+-- jobs.
 create or replace function recall._enqueue_job(
     p_user_id    uuid,
     p_kind       text,
@@ -44,4 +45,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_job(uuid, text, uuid, text, jsonb, timestamptz) is
-    'Leave work for a worker; NULL when an equal job is ready already.';
+    'Enqueue a job; NULL when an equal job is ready already.';

@@ -1,4 +1,4 @@
--- Return an error as a job keeps it: bounded, masked, and nothing readable of an encrypted user.
+-- Return an error as jobs store it: truncated, masked, without plaintext of an encrypted user.
 create or replace function recall._error_text(
     p_user_id uuid,
     p_error   text
@@ -21,4 +21,5 @@ end;
 $function$;
 
 comment on function recall._error_text(uuid, text) is
-    'An error as last_error keeps it: bounded, without secrets; none of an encrypted user.';
+    'An error as last_error stores it: truncated and with secrets masked; a fixed text for an '
+    'encrypted user, unless the error is a ciphertext.';

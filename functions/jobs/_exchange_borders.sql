@@ -1,7 +1,7 @@
--- Read the active turns, and whether an exchange ends after each.
--- An exchange is a message, or calls with all of their answers and what stands between them. It
--- goes on while the newest calls may still be answered (settings.answer_within_turns). Older
--- calls without an answer are given up. cost is what the turn takes in a context.
+-- Return the active turns of a session, and whether an exchange ends after each.
+-- An exchange is one message, or tool calls with all of their answers and the turns in between. It
+-- stays open while the newest calls may still be answered (settings.answer_within_turns). Older
+-- calls without an answer count as abandoned. cost is the tokens that the turn takes in a context.
 create or replace function recall._exchange_borders(
     p_session  recall.sessions,
     p_settings recall.settings
@@ -39,7 +39,7 @@ begin
           from turns as t
          where t.role = 'tool'
     ), spans as (
-        -- The answer that follows a call closes it; the next call with that id gives it up.
+        -- An answer closes the call before it; another call with the same id abandons it.
         select e.turn_index, e.is_call,
                lead(e.turn_index) over calls as next_turn,
                lead(e.is_call) over calls as next_is_call
@@ -49,7 +49,7 @@ begin
         select max(e.turn_index) filter (where e.is_call) as call_turn
           from events as e
     ), awaited as (
-        -- Calls of the newest run, which no answer to an earlier call follows.
+        -- The newest calls: those after the last answer that precedes the newest call.
         select min(s.turn_index) as turn_index
           from spans as s
          cross join newest as n

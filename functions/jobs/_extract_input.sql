@@ -1,6 +1,6 @@
--- recall._extract_input(user, session) -> what the first pass of an extraction reads
--- The turns after the cursor, the summary that resolves "that one", the day it was said, the kinds
--- of memory with their descriptions, and the attributes that are known already.
+-- Return the input of an extraction's first question.
+-- It has the turns after the cursor, the date of the last message, the kinds of memory, and the
+-- user's known attributes. The summary resolves references such as "that one".
 create or replace function recall._extract_input(
     p_user_id    uuid,
     p_session_id uuid

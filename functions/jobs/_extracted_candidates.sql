@@ -1,6 +1,6 @@
--- Turn a model's candidates into candidates of recall.ingest_memories.
+-- Convert a model's candidates into those of recall.ingest_memories.
 -- Turn indexes become message ids and times; an index outside the turns that were read is ignored.
--- Who spoke in the cited turns caps what the candidate claims (recall._credited_candidate).
+-- The roles of the cited turns cap what a candidate claims (recall._credited_candidate).
 create or replace function recall._extracted_candidates(
     p_session      recall.sessions,
     p_from_turn    integer,
@@ -18,7 +18,7 @@ declare
     v_uncited    text[];
     v_candidates jsonb;
 begin
-    -- A candidate that cites no turn may come from any of them: the least trusted role counts.
+    -- A candidate without cited turns may come from any turn: the least trusted role counts.
     select array[case
                when count(*) = 0 or bool_or(v.turn ->> 'role' = 'assistant') then 'assistant'
                when bool_or(v.turn ->> 'role' <> 'user') then 'tool'
@@ -49,7 +49,7 @@ begin
              where coalesce(c.candidate -> 'turns', '[]') @> (v.turn -> 'turn_index')
            ) as t (message_ids, said_at, first_place, last_place)
      cross join lateral (
-            -- An episode cites the first and last turn of an exchange: those between count, too.
+            -- An episode cites the first and last turn of an exchange; the turns between count too.
             select coalesce(array_agg(v.turn ->> 'role'), v_uncited)
               from jsonb_array_elements(v_turns) with ordinality as v (turn, ordinal)
              where case when c.candidate ->> 'kind' = 'episode'
@@ -61,4 +61,5 @@ end;
 $function$;
 
 comment on function recall._extracted_candidates(recall.sessions, integer, integer, jsonb) is
-    'Candidates of a model as candidates of ingest_memories: turns become message ids and times.';
+    'A model''s candidates in the form of ingest_memories: turn indexes become message ids and '
+    'times.';

@@ -1,5 +1,6 @@
--- Return what stands before the conversation in an extraction's question: kinds of memory, the
--- attributes that are known, the summary, each of the last two within its share of the window.
+-- Return the part of an extraction's question before the conversation.
+-- It has the kinds of memory, the known attributes and the summary. The last two are limited to a
+-- share of the context window.
 create or replace function recall._extraction_head(
     p_input     jsonb,
     p_most      integer,
@@ -35,4 +36,5 @@ end;
 $function$;
 
 comment on function recall._extraction_head(jsonb, integer, boolean) is
-    'Kinds, profile and summary as they stand before the conversation of an extraction.';
+    'Kinds, profile and summary in the form in which they precede the conversation of an '
+    'extraction.';

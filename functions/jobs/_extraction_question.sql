@@ -1,7 +1,7 @@
--- Return the first question of an extraction, or its end when nobody said anything.
--- As many turns go into it as the model can read and answer: prompt and schema state the same cap
--- on facts. What has failed twice is tried with fewer turns each time, so that one bad turn does
--- not hold up those before it.
+-- Return the first question of an extraction, or its result when no user message waits.
+-- It takes as many turns as the model can read and answer; prompt and schema state the same limit
+-- on facts. From the third attempt on it takes fewer turns each time, so that one bad turn does not
+-- block the turns before it.
 create or replace function recall._extraction_question(
     p_job      recall.jobs,
     p_work     jsonb,
@@ -20,8 +20,8 @@ declare
     v_input    constant jsonb   := recall._extract_input(p_job.user_id, p_job.session_id);
     v_messages constant jsonb   := v_input -> 'messages';
     v_known    constant integer := recall._chat_window(p_work, 'extract') / 8;
-    -- of the answer, JSON included: tokens of the facts and the episode of an exchange, so that
-    -- 4096 are enough for the ten exchanges of an extraction at chat pace
+    -- Tokens of the answer, JSON included, for the facts and the episode of one exchange: 4096
+    -- are enough for the ten exchanges of an extraction at chat pace.
     v_per_turn constant integer := 128 * (90 * p_settings.max_facts_per_turn + 50) / 100;
     v_most     constant integer := greatest(1, recall._answer_room(p_work, 'extract', 4096)
                                                / v_per_turn);
@@ -42,7 +42,7 @@ begin
     if v_first <> '[]' then
         v_head  := recall._extraction_head(v_input, v_known, v_sealed);
         v_limit := recall._answer_room(p_work, 'extract', 4096);
-        -- the kinds stand in the schema, too
+        -- The schema lists the kinds, too.
         v_kinds := (select jsonb_agg(k.key) from jsonb_object_keys(v_input -> 'kinds') as k (key));
         v_room  := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_head)
                                        + recall._estimate_tokens(v_kinds::text));
@@ -91,4 +91,4 @@ end;
 $function$;
 
 comment on function recall._extraction_question(recall.jobs, jsonb, recall.settings) is
-    'The first question of an extraction; its end when nobody said anything.';
+    'First question of an extraction; its empty result when no user message waits.';

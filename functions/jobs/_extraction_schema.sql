@@ -1,5 +1,5 @@
--- Return the schema of an extraction with its kinds and its caps.
--- A fact of a kind that there is none of is kept, as a fact.
+-- Return the schema of an extraction with its kinds and limits.
+-- The default makes a fact of an unknown kind a plain "fact" instead of losing it.
 create or replace function recall._extraction_schema(
     p_schema   jsonb,
     p_kinds    jsonb,
@@ -21,4 +21,5 @@ return jsonb_set(jsonb_set(jsonb_set(
     '{properties,episodes,maxItems}', to_jsonb(p_episodes));
 
 comment on function recall._extraction_schema(jsonb, jsonb, integer, integer) is
-    'Schema of an extraction with the kinds of memory and the most facts and episodes.';
+    'Schema of an extraction with the kinds of memory and the maximum numbers of facts and '
+    'episodes.';

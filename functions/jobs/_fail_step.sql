@@ -1,6 +1,7 @@
--- Give a leased job back with the failure that its state names.
--- The state keeps what was made before an endpoint failed, and drops what led to nonsense. Of an
--- encrypted user's errors it keeps those that hold our own words and numbers only.
+-- Give a leased job back with the failure recorded in its state.
+-- The job keeps what its steps made, except after a malformed answer or a final failure. For an
+-- encrypted user, errors with our own words and numbers are stored; others only as ciphertext
+-- (_error_text).
 create or replace function recall._fail_step(
     p_job  recall.jobs,
     p_work jsonb
@@ -34,4 +35,4 @@ end;
 $function$;
 
 comment on function recall._fail_step(recall.jobs, jsonb) is
-    'Give a leased job back with its failure; says so as next_request does.';
+    'Give a leased job back with its failure; returns what next_request returns.';

@@ -1,6 +1,6 @@
--- recall._failure_text(sqlstate, message, context) -> what may be noted of an error for all to read
--- Messages of these classes name what the server has or lacks: locks, disk, limits, constraints.
--- Others may quote a value out of a row, so a user's text: of them the place, for whoever mends it.
+-- Return an error text that quotes no row, since everybody may read it.
+-- Messages of these classes name server conditions: locks, disk, limits, constraints. Other
+-- messages may quote a user's text, so only the error code and the PL/pgSQL line are returned.
 create or replace function recall._failure_text(
     p_sqlstate text,
     p_message  text,
@@ -18,4 +18,5 @@ return case
 end;
 
 comment on function recall._failure_text(text, text, text) is
-    'An error in words that quote no row: the message, or its place.';
+    'An error text that quotes no row: the message, or the error code with its position in '
+    'PL/pgSQL.';

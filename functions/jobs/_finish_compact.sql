@@ -1,6 +1,6 @@
--- recall._finish_compact(job, result) -> done? (false: the world moved)
--- A compare-and-set on the turn it was made from: when another compaction or a retraction came
--- first, nothing happens. Appends never wait for the model, only for this moment.
+-- Store a compaction's summary; return false when the session has changed meanwhile.
+-- It is a compare-and-set on the turns that were summarized: after another compaction or a
+-- retraction it does nothing. Appends never wait for the model, only for this transaction.
 -- Locks   the session.
 create or replace function recall._finish_compact(
     p_job    recall.jobs,
@@ -57,4 +57,5 @@ end;
 $function$;
 
 comment on function recall._finish_compact(recall.jobs, jsonb) is
-    'Store a compaction''s summary and move compacted_through_turn, unless the world moved.';
+    'Store a compaction''s summary and move compacted_through_turn, unless the session has changed '
+    'meanwhile.';

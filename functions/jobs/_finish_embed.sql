@@ -1,6 +1,6 @@
--- recall._finish_embed(job, result) -> done? (false: the world moved)
--- More texts wait only when this job made some progress: what a model cannot embed must not keep
--- a worker busy for ever.
+-- Store the vectors of an embed job; return false when the session has changed meanwhile.
+-- It enqueues another job for more texts only if this one made progress: texts that a model cannot
+-- embed would keep workers busy for ever.
 -- Locks   the user, the session, the memories.
 -- Raises  RC004 settings name another embedding model since the vectors were made.
 create or replace function recall._finish_embed(
@@ -58,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._finish_embed(recall.jobs, jsonb) is
-    'Store the vectors of a leased embed job; enqueues again when more texts wait.';
+    'Store the vectors of a leased embed job, and enqueue another one when more texts wait.';

@@ -1,7 +1,7 @@
--- recall._finish_extract(job, result) -> done? (false: the world moved)
--- Candidates with a decision take it, the others are added, which settles duplicates and slots;
--- episodes come out of the same call. One transaction with the cursor, which says that it happens
--- once. What came without a vector gets it later.
+-- Store an extraction's memories; return false when the session has changed meanwhile.
+-- Candidates with a decision follow it. The others are added, which handles duplicates and slots.
+-- The cursor moves in the same transaction, so that a result is applied once. Memories without a
+-- vector get one later.
 -- Locks   the user, the session, the memories.
 -- Raises  RC001 a target that is not this user's, RC003 a candidate that cannot be stored.
 create or replace function recall._finish_extract(
@@ -28,7 +28,7 @@ begin
         return false;
     end if;
 
-    -- Decisions name candidates by their number, so episodes stand behind them.
+    -- Decisions refer to candidates by ordinal, so episodes follow them.
     v_decisions := recall._decisions_of(
         recall._extracted_candidates(v_session, v_from, v_through, (p_result -> 'candidates') || (
             select coalesce(jsonb_agg(e.episode || '{"kind": "episode"}' order by e.ordinal), '[]')
@@ -54,4 +54,4 @@ end;
 $function$;
 
 comment on function recall._finish_extract(recall.jobs, jsonb) is
-    'Store what a model extracted and decided, and move the session''s cursor.';
+    'Store the memories that a model extracted and decided on, and move the session''s cursor.';

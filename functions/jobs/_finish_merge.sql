@@ -1,6 +1,6 @@
--- recall._finish_merge(job, result) -> true
--- Each merge on its own: one whose parts have moved on is left out. Refused merges go into the
--- audit of their memories. The user is due again, since a large set is merged in several steps.
+-- Store the memories that a model consolidated; return true.
+-- Each merge is applied on its own, and skipped if one of its parts has changed. Refused merges go
+-- into the audit of their memories. The user is due again: large sets take several steps.
 -- Locks   the user, the memories.
 -- Raises  RC003 a text that cannot be stored.
 create or replace function recall._finish_merge(
@@ -53,4 +53,4 @@ end;
 $function$;
 
 comment on function recall._finish_merge(recall.jobs, jsonb) is
-    'Store what a model merged; unfaithful texts are refused one by one.';
+    'Store the memories that a model consolidated; unfaithful texts are logged as merge_refused.';

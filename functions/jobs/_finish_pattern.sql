@@ -1,7 +1,7 @@
--- recall._finish_pattern(job, result) -> true
--- Without a content the model saw no pattern. A pattern that was known is superseded by the new
--- text, which lists its episodes and solutions as well; one that the user corrected stays, and the
--- new text is disputed. With too few episodes left nothing happens.
+-- Store a pattern that a model found in episodes; return true.
+-- Nothing is stored without a content (the model saw no pattern) or with too few active episodes.
+-- The new text supersedes a known pattern and takes over its episodes and solutions. A pattern that
+-- the user corrected stays, and the new text is disputed.
 -- Locks   the user, the memories.
 -- Raises  RC003 a text that cannot be stored.
 create or replace function recall._finish_pattern(
@@ -51,4 +51,4 @@ end;
 $function$;
 
 comment on function recall._finish_pattern(recall.jobs, jsonb) is
-    'Store what keeps coming back, with its episodes and what solved them.';
+    'Store a recurring pattern with its episodes and their solutions.';

@@ -1,5 +1,5 @@
 -- Store a session's new rolling summary; return true.
--- A result without content is done without effect when nothing was said since the last summary.
+-- A result without content has no effect: nobody has said anything since the last summary.
 -- Locks   the session.
 create or replace function recall._finish_summarize(
     p_job    recall.jobs,

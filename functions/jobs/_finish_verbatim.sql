@@ -1,6 +1,6 @@
--- Store the statements of a verbatim extraction; false when the session has moved on.
--- The statements are read again here, by the ids that the step chose. Those of an encrypted user
--- are in the result.
+-- Store a verbatim extraction's statements; return false if the session has changed meanwhile.
+-- The statements are read again by the message ids that the step chose. For an encrypted user the
+-- result contains them.
 -- Locks   the user, the session.
 -- Raises  RC003 a statement that cannot be stored.
 create or replace function recall._finish_verbatim(
@@ -54,4 +54,4 @@ end;
 $function$;
 
 comment on function recall._finish_verbatim(recall.jobs, jsonb) is
-    'Store the verbatim memories of a leased extraction and move its cursor.';
+    'Store the verbatim memories of a leased extraction, and move the session''s cursor.';

@@ -1,7 +1,6 @@
--- Fit a value to a JSON schema: missing parts filled in, words trimmed; or say what does not fit.
--- Models leave out what has an obvious value: the schema's "default" fills it in, and stands for a
--- word that is none of an "enum".
--- Lengths and sizes are not checked: what is longer is cut where it is stored.
+-- Fit a value to a JSON schema: fill in missing parts and trim strings; or say what does not fit.
+-- The schema's "default" replaces parts that models leave out, and words outside an "enum". Lengths
+-- and sizes are not checked: longer values are cut where they are stored.
 create or replace function recall._fitted(
     p_value  jsonb,
     p_schema jsonb,
@@ -15,7 +14,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_types constant jsonb := p_schema -> 'type';  -- a word, or a list of words
+    v_types constant jsonb := p_schema -> 'type';  -- a string, or an array of strings
     v_text  text;
     v_part  record;
     v_found record;
@@ -83,4 +82,4 @@ end;
 $function$;
 
 comment on function recall._fitted(jsonb, jsonb, text) is
-    'A value fitted to a JSON schema, with what a model left out; or what does not fit.';
+    'A value fitted to a JSON schema, with the parts that a model left out; or what does not fit.';

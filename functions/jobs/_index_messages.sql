@@ -1,6 +1,6 @@
--- Make messages of a session searchable up to a turn; tell whether more turns wait.
--- NULL when the session moved on since the input was read. A message without a vector is still
--- found by its words. Planned for one partition: a cached plan locks all of them.
+-- Make messages of a session searchable up to a turn; return whether more turns wait.
+-- NULL means that the session has changed since the input was read. Full-text search finds a
+-- message without a vector, too. Planned for one partition: a cached plan locks all of them.
 create or replace function recall._index_messages(
     p_session  recall.sessions,
     p_through  integer,
@@ -51,4 +51,4 @@ $function$;
 
 comment on function recall._index_messages(recall.sessions, integer, jsonb, halfvec[],
     recall.settings) is
-    'Make a session''s messages searchable up to a turn, with the vectors that were made.';
+    'Make a session''s messages searchable up to a turn, with the vectors of an embed job.';

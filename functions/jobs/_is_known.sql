@@ -1,4 +1,4 @@
--- recall._is_known(memory, embedding, settings) -> is its text, or nearly its text, active?
+-- Tell whether an active memory has the same text as a candidate, or nearly the same.
 create or replace function recall._is_known(
     p_memory    recall.memory_store,
     p_embedding halfvec,
@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._is_known(recall.memory_store, halfvec, recall.settings) is
-    'Whether SQL alone settles a candidate: the same or nearly the same text is active.';
+    'Whether SQL alone settles a candidate: an active memory has the same or nearly the same text.';

@@ -1,7 +1,7 @@
 -- Tell whether a message states something worth keeping.
--- Code, log lines and quotations are left out. Of the sentences and clauses of the rest one that is
--- a statement is enough. The last clause of a question is none, and what follows a
--- request and a colon is the material to work on. pgrecall._statement is the same in Python.
+-- Code, log lines and quotations are ignored; one clause of the rest that is a statement is enough.
+-- The last clause of a question is not a statement. After a request and a colon comes the material
+-- to work on. pgrecall.encryption._statements is the same in Python.
 create or replace function recall._is_statement(
     p_text      text,
     p_min_words integer
@@ -57,5 +57,6 @@ end;
 $function$;
 
 comment on function recall._is_statement(text, integer) is
-    'Whether a message states something worth keeping as it stands: a clause about its author, an '
-    'instruction for good, or a statement of that many words. Phrases: recall.verbatim_phrases.';
+    'Whether a message states something worth keeping verbatim: a clause about its author, a '
+    'standing instruction, or a statement of at least p_min_words words. Phrases: '
+    'recall.verbatim_phrases.';

@@ -1,5 +1,4 @@
--- Return the pieces of a prompt as the content of a message: a text, or segments when there are
--- ciphertexts among them.
+-- Return the pieces of a prompt as the content of a message: a text, or segments with ciphertexts.
 create or replace function recall._joined_pieces(
     p_pieces jsonb
 )
@@ -25,4 +24,4 @@ $function$;
 
 comment on function recall._joined_pieces(jsonb) is
     'Content of a message: a text, or segments (text, or ciphertext with max_characters and '
-    'one_line) when the worker has to open some.';
+    'one_line) when the worker has to decrypt some.';

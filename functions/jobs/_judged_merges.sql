@@ -1,7 +1,6 @@
--- Sort the merges that a model proposed into accepted, open and refused ones, by the words of their
--- parts. Open ones need the second question; those of an encrypted user always do.
--- The worker of an encrypted user empties texts that are unfaithful. A merge with a part that ended
--- meanwhile is left out.
+-- Sort a model's proposed merges into accepted, open and refused ones by the words of their parts.
+-- Open merges need the second question, and so does every merge of an encrypted user, whose worker
+-- empties unfaithful texts. A merge with a part that has ended meanwhile is left out.
 create or replace function recall._judged_merges(
     p_merges   jsonb,
     p_memories jsonb
@@ -35,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._judged_merges(jsonb, jsonb) is
-    'Proposed merges as {"merges", "open", "refused"}: accepted, in doubt, and unfaithful ones.';
+    'Proposed merges as {"merges", "open", "refused"}: accepted, undecided, and unfaithful ones.';

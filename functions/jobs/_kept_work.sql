@@ -1,4 +1,4 @@
--- Return what of a job's state outlives its lease; NULL for nothing.
+-- Return the part of a job's state that outlives its lease; NULL when there is none.
 create or replace function recall._kept_work(
     p_work jsonb
 )
@@ -13,4 +13,4 @@ return case
 end;
 
 comment on function recall._kept_work(jsonb) is
-    'What of a job''s state outlives its lease: what models have made, and the embedder.';
+    'The part of a job''s state that outlives its lease: what models have made, and the embedder.';

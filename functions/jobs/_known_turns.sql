@@ -1,4 +1,4 @@
--- Return the turns that a model cites as far as it was shown them, in their order, each once.
+-- Return the turns that a model cites and was shown, each once, in their order.
 create or replace function recall._known_turns(
     p_cited jsonb,
     p_shown jsonb
@@ -13,4 +13,4 @@ return (
      where p_cited @> s.turn);
 
 comment on function recall._known_turns(jsonb, jsonb) is
-    'Turns that a model cites, as far as it was shown them.';
+    'Turns that a model cites and was shown, each once, in their order.';

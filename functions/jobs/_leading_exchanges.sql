@@ -1,5 +1,6 @@
--- Return the messages of the first exchanges, each of which begins with a message of the user.
--- None when the user said nothing; what was said before his first message goes with the first.
+-- Return the messages of the first exchanges, each of which begins with a user message.
+-- Without a user message there are none. Messages before the first user message belong to the first
+-- exchange.
 create or replace function recall._leading_exchanges(
     p_messages jsonb,
     p_count    integer
@@ -20,4 +21,4 @@ return (
            ) as m);
 
 comment on function recall._leading_exchanges(jsonb, integer) is
-    'Messages of the first exchanges; none when the user said nothing.';
+    'Messages of the first exchanges; none without a user message.';

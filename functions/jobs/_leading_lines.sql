@@ -1,4 +1,4 @@
--- Return the first lines of a prompt that fit a number of tokens, joined; how many, their tokens.
+-- Return the first lines of a prompt that fit a token budget, joined; their number and tokens.
 create or replace function recall._leading_lines(
     p_lines jsonb,
     p_room  integer,
@@ -30,5 +30,5 @@ end;
 $function$;
 
 comment on function recall._leading_lines(jsonb, integer) is
-    'First lines of a prompt, each a list of pieces, that fit a number of tokens; how many, and '
+    'First lines of a prompt, each a list of pieces, that fit a token budget; their number and '
     'their tokens.';

@@ -1,7 +1,7 @@
--- Return the first messages that fit, as lines of a prompt, how many they are, and their tokens.
--- Exchanges are kept together, and an exchange begins with a message of the user. When the first
--- one alone is too long, the middle of its messages is left out, then its last turns: at least one
--- message is always taken.
+-- Return the first messages that fit a token budget as lines of a prompt; their number and tokens.
+-- Exchanges are kept together; an exchange begins with a user message. If the first one alone is
+-- too long, the middle of its messages is cut, then its last turns. At least one message is always
+-- taken.
 create or replace function recall._leading_turns(
     p_messages  jsonb,
     p_limits    jsonb,
@@ -48,7 +48,7 @@ begin
         exit when o_taken >= v_count;
 
         if v_is_first then
-            -- The last whole exchange that fits, else the first one alone, shortened.
+            -- Stop after the last whole exchange that fits; else shorten the first one.
             select max(e.place - 1) filter (where e.place - 1 <= o_taken), min(e.place - 1)
               into v_whole, v_end
               from jsonb_array_elements(p_messages) with ordinality as e (message, place)
@@ -70,5 +70,5 @@ end;
 $function$;
 
 comment on function recall._leading_turns(jsonb, jsonb, integer, boolean) is
-    'First messages that fit a number of tokens, as lines of a prompt in pieces, how many, and '
+    'First messages that fit a token budget, as lines of a prompt in pieces; their number and '
     'their tokens.';

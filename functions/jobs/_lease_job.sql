@@ -1,7 +1,6 @@
--- Make a ready job running; return its lease token, or NULL when another of its session and kind
--- runs or is being claimed at this moment.
--- Two claims of one session and kind would wait for each other at the unique index. So each locks
--- the first ready job of the two, whichever it claims, if that is free.
+-- Make a ready job running; return its lease token, or NULL when its session and kind are busy.
+-- They are busy when a job of both is running or being claimed. Two such claims would wait for each
+-- other at the unique index. So each first tries to lock the same ready job, the lowest job_id.
 -- Locks   a ready job of the same session and kind. No advisory lock: any login could take its key.
 create or replace function recall._lease_job(
     p_job    recall.jobs,
@@ -58,10 +57,11 @@ begin
        and j.job_id  = p_job.job_id;
     return v_token;
 exception when unique_violation then
-    -- an earlier one was enqueued and claimed since we looked
+    -- Another job of the session and kind was enqueued and claimed since the check above.
     return null;
 end;
 $function$;
 
 comment on function recall._lease_job(recall.jobs, text, timestamptz, interval) is
-    'Make a ready job running; NULL when its session has a running one of that kind.';
+    'Make a ready job running and return its lease token; NULL when a job of its session and kind '
+    'is running or being claimed.';

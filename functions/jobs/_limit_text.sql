@@ -1,4 +1,4 @@
--- Say which daily cost limit is reached, as last_error has it.
+-- Return the error text of a reached daily cost limit, for last_error.
 create or replace function recall._limit_text(
     p_whose text,
     p_spent bigint,
@@ -14,4 +14,4 @@ return format('RC005 the jobs of %s have spent %s micro-cents on models on %s (U
               p_spent, (p_now at time zone 'UTC')::date, p_limit);
 
 comment on function recall._limit_text(text, bigint, bigint, timestamptz) is
-    'What last_error says of a daily cost limit that is reached.';
+    'Error text of a reached daily cost limit, for last_error.';

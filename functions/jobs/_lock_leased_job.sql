@@ -1,6 +1,6 @@
 -- Lock the job of a lease, after its user; return a row of NULLs when the lease is not valid.
--- A finishing job and the erasure of its user wait for each other. An expired lease is invalid even
--- before release_expired_leases has run.
+-- A finishing job and the erasure of its user exclude each other. An expired lease is invalid even
+-- before release_expired_leases runs.
 -- Locks   the user, the job.
 create or replace function recall._lock_leased_job(
     p_user_id     uuid,
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._lock_leased_job(uuid, uuid, uuid) is
-    'Lock the job of a lease, after its user; NULLs when the lease is not valid.';
+    'Lock the job of a lease, after its user; a row of NULLs when the lease is not valid.';

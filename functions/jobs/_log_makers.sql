@@ -1,5 +1,6 @@
--- Keep in the audit, under a job, the prompts and models that it asked.
--- Extractions do so with their decisions (_apply_decisions). The caller holds the user's row.
+-- Log the prompts and models that a job used, in the audit under the job's id.
+-- Extractions log them with their decisions (_apply_decisions). The caller has locked the user's
+-- row.
 create or replace function recall._log_makers(
     p_job recall.jobs
 )
@@ -19,4 +20,4 @@ end;
 $function$;
 
 comment on function recall._log_makers(recall.jobs) is
-    'Keep the prompts and models of a job in the audit, under the job.';
+    'Log the prompts and models that a job used, in the audit under the job''s id.';
