@@ -1,7 +1,7 @@
 -- Tell whether a message states something worth keeping.
 -- Code, log lines and quotations are ignored; one clause of the rest that is a statement is enough.
 -- The last clause of a question is not a statement. After a request and a colon comes the material
--- to work on. pgrecall.encryption._statements is the same in Python.
+-- to work on. pgrecall.encryption._verbatim is the same in Python.
 create or replace function recall._is_statement(
     p_text      text,
     p_min_words integer
