@@ -1,5 +1,5 @@
--- recall._count_accesses(user, limit, until) -> how many accesses were counted
--- Memory by memory, by their key: a join would read all that the user has.
+-- Add one user's logged accesses to the counters of their memories, and return how many.
+-- Memories are read by their key: a join would read all memories of the user.
 -- Locks   the user's row, if it is free (0 when it is not); then the memories.
 create or replace function recall._count_accesses(
     p_user_id uuid,
@@ -57,4 +57,4 @@ end;
 $function$;
 
 comment on function recall._count_accesses(uuid, integer, timestamptz) is
-    'Count one user''s noted accesses; none while another writer holds the user''s row.';
+    'Count one user''s logged accesses; 0 while another transaction has locked the user''s row.';

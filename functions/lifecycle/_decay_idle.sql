@@ -1,6 +1,5 @@
--- recall._decay_idle(user, memories, now, settings) -> how many
--- Unimportant, without an expiry, and untouched for long: some months are left to it,
--- unless it is used again: see recall._set_due_columns.
+-- Set an expiry on unimportant memories that nobody has used for settings.decay_idle.
+-- A later use takes the expiry back: see recall._set_due_columns.
 create or replace function recall._decay_idle(
     p_user_id    uuid,
     p_memory_ids uuid[],
@@ -42,4 +41,4 @@ end;
 $function$;
 
 comment on function recall._decay_idle(uuid, uuid[], timestamptz, recall.settings) is
-    'Give unimportant memories that nobody touches an expiry.';
+    'Set an expiry on unimportant memories that nobody has used for long. Returns how many.';

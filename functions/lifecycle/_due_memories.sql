@@ -1,6 +1,6 @@
--- Find memories to look at, by user, passing by users whose row somebody holds.
--- Only the index can be right here, whatever the statistics say and however the plan was made: a
--- generic plan knows neither the limit nor how few are due.
+-- Find memories that are due for a check, by user.
+-- p_without excludes users whose rows are locked. The settings below force the index: a generic
+-- plan knows neither the limit nor how few memories are due.
 create or replace function recall._due_memories(
     p_has_expiry boolean,
     p_is_active  boolean,
@@ -39,4 +39,4 @@ end;
 $function$;
 
 comment on function recall._due_memories(boolean, boolean, timestamptz, bigint, uuid[]) is
-    'The memories that expire_memories, decay_memories or purge_expired must look at, by user.';
+    'Memories that expire_memories, decay_memories or purge_expired must check, by user.';

@@ -1,5 +1,5 @@
--- recall._due_promotions(limit) -> users with the memories that may be promoted
--- By the index alone, as in recall._due_memories.
+-- Find memories that are flagged for promotion, by user.
+-- The settings below force the index, as in recall._due_memories.
 create or replace function recall._due_promotions(
     p_limit bigint
 )
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._due_promotions(bigint) is
-    'The memories that an access took over a border of promotion, by user.';
+    'Memories that an access took across a threshold of promotion, by user.';

@@ -1,5 +1,5 @@
--- recall._due_sessions(until, limit) -> sessions past their expiry
--- By the index alone, as in recall._due_memories.
+-- Find open sessions past their expiry.
+-- The settings below force the index, as in recall._due_memories.
 create or replace function recall._due_sessions(
     p_until timestamptz,
     p_limit bigint
@@ -28,5 +28,4 @@ begin
 end;
 $function$;
 
-comment on function recall._due_sessions(timestamptz, bigint) is
-    'Sessions that are past their expiry and still open.';
+comment on function recall._due_sessions(timestamptz, bigint) is 'Open sessions past their expiry.';

@@ -1,6 +1,6 @@
--- Enqueue the compaction of a flagged session, true if it did.
--- A session without summaries has nobody who compacts it, and one that has ended needs none. The
--- caller has locked the session's row.
+-- Enqueue the compaction of a flagged session, and return whether it did.
+-- A session without summaries by a model, or one that has ended, needs none. The caller has locked
+-- the session's row.
 create or replace function recall._enqueue_compaction(
     p_session recall.sessions,
     p_run_at  timestamptz
@@ -34,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_compaction(recall.sessions, timestamptz) is
-    'Leave the compaction of a flagged session to a worker.';
+    'Enqueue the compaction of a flagged session.';

@@ -1,6 +1,6 @@
--- recall._enqueue_embeddings(user, run_at, with_sessions) -> how many jobs
--- The caller holds the user's row. A session whose messages have vectors of another model is
--- indexed anew from the first of them.
+-- Enqueue the `embed` jobs that one user needs, and return how many.
+-- Sessions with vectors of another model are indexed again from the first such message. The caller
+-- has locked the user's row.
 create or replace function recall._enqueue_embeddings(
     p_user_id       uuid,
     p_run_at        timestamptz,
@@ -64,4 +64,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_embeddings(uuid, timestamptz, boolean) is
-    'Ask for the vectors that one user''s memories, and messages, lack.';
+    'Enqueue jobs for the vectors that one user''s memories, and messages, lack.';

@@ -1,9 +1,8 @@
--- recall._enqueue_proposals(kind, limit, as_of) -> (done, more)
--- The sweep for merges and for patterns: users who are flagged, found without a lock, then one by
--- one. It goes round: a batch begins behind the last user of the one before, so that nobody waits
--- for ever when a day's time does not do for all. A user whose row somebody holds keeps the flag,
--- and `more` says so; one with jobs left for the next batch keeps it, too. Where extraction does
--- without a model nothing is proposed. done is the number of jobs.
+-- Enqueue one batch of merge or pattern jobs.
+-- It scans flagged users in key order without a lock. Each batch continues behind the last user of
+-- the previous one, so that each user gets a turn. A user who is locked, or has jobs left for the
+-- next batch, stays flagged, as `more` reports. With extraction `verbatim` it proposes nothing.
+-- done counts jobs.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall._enqueue_proposals(
     p_kind  text,
@@ -80,4 +79,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_proposals(text, integer, timestamptz) is
-    'One batch of the sweep for merge or pattern jobs.';
+    'Enqueue one batch of merge or pattern jobs.';

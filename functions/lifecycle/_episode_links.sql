@@ -1,10 +1,10 @@
 -- Score how likely each two episodes are about one matter: n × n numbers by rows, 0 for no link.
 -- The unit is a standard deviation of the user's own cosines. From settings.pattern_baseline
--- vectors on, a score says how far a cosine lies above what is typical of its two episodes, and a
--- shared word adds up to 3, the more the rarer it is. That needs no constant of the embedding
--- model: all-MiniLM-L6-v2 gives unrelated episodes 0.1 to 0.2 in English and 0.6 in German. Medians
--- keep a matter that comes back often from passing for typical.
--- Cost: n² / 2 cosines of the last settings.pattern_candidates episodes.
+-- vectors on, a score is the excess of a cosine over what is typical of its two episodes. A shared
+-- word adds up to 3, more the rarer it is. No constant of the embedding model is needed:
+-- all-MiniLM-L6-v2 gives unrelated episodes 0.1 to 0.2 in English, 0.6 in German. Medians prevent
+-- that a frequent matter counts as typical.
+-- Cost    n² / 2 cosines of the last settings.pattern_candidates episodes.
 create or replace function recall._episode_links(
     p_user_id  uuid,
     p_episodes uuid[],
@@ -54,7 +54,7 @@ begin
               join typical as b on b.index = c.other
              cross join center as m
         ), spread as materialized (
-            -- 1.4826 median deviations are a standard deviation where nothing comes back
+            -- Without recurring matters, 1.4826 median deviations equal a standard deviation.
             select greatest(1.4826 * percentile_cont(0.5) within group (order by abs(e.excess)),
                             0.02) as deviation
               from excesses as e
@@ -65,7 +65,7 @@ begin
               join lateral unnest(w.indexes) as b (index) on b.index > a.index
              group by a.index, b.index
         ), near as materialized (
-            -- Without a typical cosine, that of episodes with a word in common is the measure.
+            -- With too few vectors for a typical cosine, compare with episodes that share a word.
             select greatest(0.4, 0.8 * percentile_cont(0.5) within group (order by c.cosine))
                        as cosine
               from cosines as c
@@ -79,7 +79,7 @@ begin
                        case when p.cosine > p_settings.pattern_similarity
                               or p.cosine >= (select n.cosine from near as n)
                             then v_passed end,
-                       -- Words decide alone where vectors say little or nothing.
+                       -- Words alone decide where there are few vectors, or none.
                        case when p.how_many <= v_rare
                              and (v_count < 2 * p_settings.pattern_baseline
                                   or not exists (select from episodes))

@@ -1,7 +1,7 @@
 -- Return the words and tags that two or more of some episodes share, with the episodes' indexes.
--- Left out: stop words of any language that the server has a list for, since a user may write in
--- another language than settings.language; words by which every episode reports; numbers.
--- An encrypted user's episodes have no words; equal tags are equal ciphertexts at most.
+-- Left out are numbers, reporting words (_reporting_words), and the stop words of every language of
+-- the server: a user may write in another language than settings.language. An encrypted user's
+-- episodes have no words; equal tags are equal ciphertexts at most.
 create or replace function recall._episode_words(
     p_user_id  uuid,
     p_episodes uuid[],
@@ -49,4 +49,5 @@ end;
 $function$;
 
 comment on function recall._episode_words(uuid, uuid[], recall.settings) is
-    'Words that tell what some of a user''s episodes are about, each with the indexes of those.';
+    'Words that say what some of a user''s episodes are about, each with the indexes of those '
+    'episodes.';

@@ -1,6 +1,6 @@
--- recall._expire_session(user, session, now) -> was it due, and free?
--- As closing, but by time: working memory goes, and what is not extracted or summarized yet is left
--- to a worker. The memories that follow it have their time from expires_at on.
+-- Expire one session if it is still due, and return whether it did.
+-- As in a close, working memory is deleted, and the rest of extraction and summary becomes jobs.
+-- Memories that follow the session live on from its expires_at.
 -- Locks   the session, if it is free.
 create or replace function recall._expire_session(
     p_user_id    uuid,
@@ -54,4 +54,4 @@ end;
 $function$;
 
 comment on function recall._expire_session(uuid, uuid, timestamptz) is
-    'Expire one session that is due.';
+    'Expire one session that is due. Returns false when it is not, or is locked.';

@@ -1,8 +1,7 @@
--- recall._follow_sessions(user, memories, now, settings)
--- What was learnt in a session lives some time longer than the session does, and a session's end
--- slides with its use; not longer than its kind lives. It is looked at half that time before, so
--- that readers never miss it.
--- Closing settles it at once: see recall._end_session_memories.
+-- Move the expiry of memories that follow their session.
+-- They live settings.session_memory_grace longer than the session, whose end moves with its use,
+-- and no longer than their kind. They are checked half that time earlier, so readers never miss
+-- them. Closing a session settles them at once (recall._end_session_memories).
 create or replace function recall._follow_sessions(
     p_user_id    uuid,
     p_memory_ids uuid[],
@@ -51,4 +50,4 @@ end;
 $function$;
 
 comment on function recall._follow_sessions(uuid, uuid[], timestamptz, recall.settings) is
-    'Move the expiry of memories on with that of their session.';
+    'Move the expiry of memories with that of their session.';

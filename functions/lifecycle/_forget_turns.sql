@@ -1,5 +1,6 @@
--- Note that a session has forgotten its turns up to one, and what is about them.
--- The caller holds the user and the session; p_tokens are those turns' that counted as active.
+-- Move first_retained_turn of a session, and delete what is about the turns before it.
+-- p_tokens counts those of the turns that were active. The caller has locked the user and the
+-- session.
 create or replace function recall._forget_turns(
     p_user_id    uuid,
     p_session_id uuid,

@@ -1,7 +1,7 @@
--- Return the last turn of a session that may go by an age of its user's own; 0 for none.
--- The rules are those of whole months (_may_retire): turns of a session that is over, or that was
--- compacted past them, since then. They are the first ones, a call stays with its answers, and what
--- an extraction has yet to read stays. The caller holds the session.
+-- Return the last turn of a session that is past its user's own retention; 0 for none.
+-- The rules are those of whole months (_may_retire): the session ended, or was compacted past the
+-- turn, before p_since. Only the first turns go, calls stay with their answers, and turns that an
+-- extraction has yet to read stay. The caller has locked the session.
 create or replace function recall._last_old_turn(
     p_session recall.sessions,
     p_since   timestamptz,
@@ -42,7 +42,7 @@ begin
         return 0;
     end if;
 
-    -- young turns, and those beyond a batch, stay
+    -- Turns younger than the retention, and those beyond the batch, stay.
     v_last := least(v_last, v_first + p_limit - 1, coalesce((
         select min(h.turn_index) - 1
           from recall.conversation_history as h
@@ -63,7 +63,7 @@ begin
     if v_last < p_session.turn_count and v_cut >= v_first then
         v_last := v_cut;
     elsif v_last < p_session.turn_count and v_cut < v_last and v_last < v_first + p_limit - 1 then
-        v_last := 0;  -- the one call that is left has a young answer
+        v_last := 0;  -- The only call left has an answer that must stay.
     end if;
     return case when v_last >= v_first then v_last else 0 end;
 end;

@@ -1,7 +1,7 @@
--- recall._may_retire(session, last_turn, since) -> may its turns up to this one go?
--- History is kept for some time after its session was closed, has expired, or was compacted past
--- it: an old conversation that was imported yesterday was closed yesterday. Whatever is done with a
--- session that takes no messages any more (its last extraction) counts as use.
+-- Say whether a session's turns up to p_last_turn may be deleted.
+-- Retention starts when the session is closed, expires, or is compacted past the turn: an old
+-- conversation imported yesterday was closed yesterday. Later work on an ended session, such as its
+-- last extraction, counts as use.
 create or replace function recall._may_retire(
     p_session   recall.sessions,
     p_last_turn integer,
@@ -25,4 +25,4 @@ as $function$
 $function$;
 
 comment on function recall._may_retire(recall.sessions, integer, timestamptz) is
-    'Whether a session has been over, or compacted past a turn, since some time.';
+    'Whether a session ended, or was compacted past a turn, before p_since.';

@@ -1,8 +1,8 @@
--- recall._merge_sets(user, now, settings) -> sets of memories that share a tag and kind
--- fresh: those that no merge of the tag was proposed for, the oldest first; seen: the others, the
--- latest first. A memory that a person took out of a merge is left alone, and the result of a
--- merge is no reason for another one. Only sets with something fresh.
--- Cost: one scan of the user's active memories; the audit of those in large sets.
+-- Group a user's mergeable memories by tag and kind.
+-- fresh: memories that no merge job of the tag contained, oldest first; seen: the others, latest
+-- first. Memories that a person took out of a merge are excluded, and results of merges count as
+-- seen. Only sets with a fresh memory are returned.
+-- Cost    one scan of the user's active memories; the audit of those in large sets.
 create or replace function recall._merge_sets(
     p_user_id  uuid,
     p_now      timestamptz,

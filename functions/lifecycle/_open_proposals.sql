@@ -1,4 +1,4 @@
--- recall._open_proposals(user, kind) -> memories that a waiting or running job of the kind names
+-- Return the memories that a user's ready and running jobs of a kind name.
 create or replace function recall._open_proposals(
     p_user_id uuid,
     p_kind    text

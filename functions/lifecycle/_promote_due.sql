@@ -1,7 +1,7 @@
--- recall._promote_due(user, memories, now) -> (looked at, promoted)
--- One step each, if what the flag promised still holds on the row itself; use does not lengthen the
--- life that a kind has, but for episodes, whose life is that of their tier. Otherwise the flag
--- goes: utility only falls until the next access, and that one flags it again.
+-- Promote those of one user's flagged memories that have earned it, by one tier each.
+-- The row itself decides. Only an episode gets a new lifetime, that of its tier; other kinds keep
+-- theirs. A memory that has not earned it loses its flag: utility only falls until the next access,
+-- which sets the flag again.
 -- Locks   the user's row, if it is free (0 when it is not); then the memories.
 create or replace function recall._promote_due(
     p_user_id    uuid,
@@ -76,4 +76,4 @@ end;
 $function$;
 
 comment on function recall._promote_due(uuid, uuid[], timestamptz) is
-    'Promote those of one user''s memories that have earned it, and unflag the others.';
+    'Promote those of one user''s memories that have earned it, and clear the flag of the others.';

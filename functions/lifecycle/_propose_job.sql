@@ -1,6 +1,6 @@
--- recall._propose_job(user, kind, key, memories, payload, detail) -> was a job left?
--- Each memory's audit keeps that it was proposed, and for what: that is how the same set is not
--- proposed again every day when the model says no. False when an equal job is ready already.
+-- Enqueue a job about a set of memories, and log the proposal in their audit.
+-- The audit prevents that a set which the model declined is proposed again every day. Returns false
+-- when an equal job is ready already.
 create or replace function recall._propose_job(
     p_user_id    uuid,
     p_kind       text,
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._propose_job(uuid, text, text, uuid[], jsonb, jsonb) is
-    'Leave a job about a set of memories, and note it in their audit.';
+    'Enqueue a job about a set of memories, and log it in their audit.';

@@ -1,6 +1,6 @@
--- recall._propose_merges(user, limit, now, settings) -> how many jobs
--- The largest set of a tag and kind first; a memory is in one open merge at a time, so that no two
--- models are asked about it. The caller holds the user's row.
+-- Enqueue merge jobs for one user, the largest set of a tag and kind first.
+-- A memory is in one open merge job at a time, so that no two models consolidate it. The caller has
+-- locked the user's row.
 create or replace function recall._propose_merges(
     p_user_id  uuid,
     p_limit    integer,
@@ -45,4 +45,4 @@ end;
 $function$;
 
 comment on function recall._propose_merges(uuid, integer, timestamptz, recall.settings) is
-    'Leave merge jobs for one user. Returns how many.';
+    'Enqueue merge jobs for one user. Returns how many.';

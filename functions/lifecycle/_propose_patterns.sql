@@ -1,7 +1,6 @@
--- Enqueue pattern jobs for one user, of the sets that were not proposed as they stand.
--- A set that a model declined comes again only with an episode that was in none. At most
--- settings.pattern_jobs_per_day in 24 hours; the end of a job makes the user due again, so that the
--- other sets follow. The caller holds the user's row.
+-- Enqueue pattern jobs for one user, for sets with an episode that was never proposed.
+-- At most settings.pattern_jobs_per_day in 24 hours. The end of a job flags the user again, so that
+-- the other sets follow. The caller has locked the user's row.
 create or replace function recall._propose_patterns(
     p_user_id  uuid,
     p_limit    integer,
@@ -61,4 +60,4 @@ end;
 $function$;
 
 comment on function recall._propose_patterns(uuid, integer, timestamptz, recall.settings) is
-    'Leave pattern jobs for one user. Returns how many.';
+    'Enqueue pattern jobs for one user. Returns how many.';

@@ -1,5 +1,5 @@
 -- Delete the vectors of memories that ended settings.ended_vector_retention ago, in one batch.
--- Done counts memories. A user whose row somebody holds is passed by, and o_more says so.
+-- o_done counts memories. Locked users are skipped, and o_more reports them.
 -- Locks   users, as far as they are free; then the ended memories.
 create or replace function recall._purge_ended_vectors(
     p_now      timestamptz,

@@ -1,9 +1,9 @@
 -- Delete history of users who keep it for less time than history_retention, in one batch.
--- Whole months go for all who share a leaf (drop_expired_partitions); a shorter retention of one
--- user takes their rows. The walk goes by user_id, and maintenance_tasks.last_user says how far.
--- No index finds these users, since it would cost every writer of memories a lock.
--- Locks   users and sessions, as far as they are free; a held one is passed by, and o_more says
---         so. Then their jobs.
+-- drop_expired_partitions drops whole months; a shorter retention of one user needs row deletes.
+-- The walk goes by user_id, and maintenance_tasks.last_user holds its position. No index finds
+-- these users, since it would cost every writer of memories a lock.
+-- Locks   users and sessions, as far as they are free (others are skipped, and o_more reports
+--         them); then their jobs.
 create or replace function recall._purge_history(
     p_now      timestamptz,
     p_limit    integer,
@@ -86,5 +86,5 @@ end;
 $function$;
 
 comment on function recall._purge_history(timestamptz, integer, timestamptz) is
-    'Delete history of users whose own history_retention is shorter than that of all, in one '
+    'Delete history of users whose own history_retention is shorter than the global one, in one '
     'batch.';

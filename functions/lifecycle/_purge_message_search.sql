@@ -1,6 +1,6 @@
--- Delete from message_search what has been compacted for settings.message_search_retention (per
--- user), in one batch. A compaction notes its session in search_purge_at. A session that somebody
--- holds is passed by, and o_more says so.
+-- Delete rows of message_search past settings.message_search_retention, in one batch.
+-- The retention, which a user may override, starts at the compaction, which sets search_purge_at of
+-- the session. Locked sessions are skipped, and o_more reports them.
 -- Locks   sessions, as far as they are free.
 create or replace function recall._purge_message_search(
     p_now      timestamptz,
@@ -61,4 +61,4 @@ end;
 $function$;
 
 comment on function recall._purge_message_search(timestamptz, integer, timestamptz) is
-    'Delete from message_search what has been compacted for long.';
+    'Delete rows of message_search whose turns were compacted long ago, in one batch.';

@@ -1,5 +1,5 @@
--- Delete turns of a session that are older than its user keeps history; return how many, or NULL
--- when somebody holds the user or the session.
+-- Delete turns of a session that are past its user's own retention.
+-- Returns how many, or NULL when the user or the session is locked.
 -- Locks   the user, the session, if they are free; the session's jobs.
 create or replace function recall._purge_old_turns(
     p_user_id    uuid,
@@ -59,5 +59,5 @@ end;
 $function$;
 
 comment on function recall._purge_old_turns(uuid, uuid, timestamptz, integer) is
-    'Delete a batch of turns of one session that are past its user''s own retention; NULL when it '
-    'is held.';
+    'Delete a batch of turns of one session that are past its user''s own retention; NULL when '
+    'the session or its user is locked.';

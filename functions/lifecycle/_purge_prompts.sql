@@ -1,8 +1,7 @@
--- recall._purge_prompts(now, limit) -> how many were deleted
--- A session that changes its prompt releases the old one; a day later it goes, unless some session
--- uses it. Storing it again takes the release back, under the row's lock. Who uses it only a scan
--- of the sessions can say, one for the whole batch, on the days when prompts were released: an
--- index would cost every call that touches a session.
+-- Delete released system prompts that no session uses, and return how many.
+-- A session that changes its prompt releases the old one, which is deleted a day later if unused.
+-- Storing the prompt again takes the release back under the row's lock. One scan of the sessions
+-- per batch finds the used ones: an index would cost every call that touches a session.
 create or replace function recall._purge_prompts(
     p_now   timestamptz,
     p_limit integer

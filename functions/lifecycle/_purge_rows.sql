@@ -1,6 +1,6 @@
--- recall._purge_rows(table, column, before, limit) -> how many were deleted
--- Rows whose column is older, leaf by leaf: through the BRIN index of the column, which costs the
--- writers of the table next to nothing.
+-- Delete a batch of rows of a table that are older than a time, and return how many.
+-- It goes partition by partition through the BRIN index of the column, which costs writers almost
+-- nothing.
 create or replace function recall._purge_rows(
     p_table  regclass,
     p_column name,
@@ -44,4 +44,4 @@ end;
 $function$;
 
 comment on function recall._purge_rows(regclass, name, timestamptz, integer) is
-    'Delete a batch of rows of a table or its leaves that are older than a time.';
+    'Delete a batch of rows of a table or its partitions that are older than a time.';

@@ -1,5 +1,5 @@
--- Return a user's latest episodes, the latest first: those with a vector, or those without where
--- none has one, as for a user without an embedding model.
+-- Return a user's latest episodes, the latest first.
+-- Those with a vector, or all when none has one, as for a user without an embedding model.
 create or replace function recall._recent_episodes(
     p_user_id  uuid,
     p_now      timestamptz,

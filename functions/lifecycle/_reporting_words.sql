@@ -1,6 +1,6 @@
 -- Return the words by which an episode reports, whatever it is about.
 -- Extraction begins most episodes alike ("User asked how …; that fixed it."), so these words do not
--- show that two episodes are about one matter. They come as a language stems them, and unstemmed.
+-- show that two episodes are about one matter. Each word is returned stemmed and unstemmed.
 create or replace function recall._reporting_words(
     p_language regconfig
 )

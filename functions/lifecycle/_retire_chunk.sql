@@ -1,5 +1,6 @@
--- Let some sessions forget their turns of a month; return how many more have turns in it, whether
--- one of these keeps them, whether only because somebody holds it, and the last one's ids.
+-- Erase the turns of a month from some sessions.
+-- Returns the number of sessions, whether one may not lose its turns (o_left), whether one is
+-- locked (o_held), and the last one's ids.
 -- Locks   users and sessions, as far as they are free; then their jobs.
 create or replace function recall._retire_chunk(
     p_leaf           regclass,
@@ -49,4 +50,4 @@ end;
 $function$;
 
 comment on function recall._retire_chunk(regclass, timestamptz, timestamptz, uuid, uuid, integer) is
-    'Let some sessions forget their turns of a month.';
+    'Erase the turns of a month from some sessions.';

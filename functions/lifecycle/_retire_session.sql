@@ -1,6 +1,6 @@
--- recall._retire_session(leaf, user, session, first_turn, last_turn) -> did it forget them?
--- Those turns of a month are no longer part of the session, nor is anything about them. What may
--- have changed is asked again on the row that is written. Not one that somebody holds.
+-- Erase a session's turns of a month, and return whether it did.
+-- Rows that refer to the turns go, too. The conditions are checked again on the locked row. Returns
+-- false when the user or the session is locked.
 -- Locks   the user, the session, if they are free; the session's jobs.
 create or replace function recall._retire_session(
     p_leaf       regclass,
@@ -53,4 +53,4 @@ end;
 $function$;
 
 comment on function recall._retire_session(regclass, uuid, uuid, integer, integer) is
-    'Let a session forget its turns of a month.';
+    'Erase a session''s turns of a month.';

@@ -1,10 +1,8 @@
--- recall._retire_turns(leaf, upper_bound, now, until) -> (was everything retired?, is there more?)
--- Before a month goes its sessions forget its turns, and so do the tables about them: in short
--- transactions, since they may be in use. How far it came stands in maintenance_tasks.position;
--- nothing begins unless all may go. From then on first_retained_turn holds, though the turns are
--- there until the month is dropped: by a later call, which finds nothing left to retire. Neither
--- done nor more means that a session may not forget. One that somebody holds is tried again by the
--- next call, which goes on there.
+-- Erase the turns of a month from its sessions before the partition is dropped.
+-- Short transactions, since the sessions may be in use; maintenance_tasks.position holds how far it
+-- came. It begins only when all turns may go. From then on first_retained_turn hides them; a later
+-- call that finds nothing left is done, and the partition is dropped. Neither done nor more means
+-- that some session must keep its turns. A locked session is tried again by the next call.
 -- Locks   users and sessions as far as they are free, until the time has passed; then their jobs.
 create or replace function recall._retire_turns(
     p_leaf        regclass,
@@ -70,4 +68,4 @@ end;
 $function$;
 
 comment on function recall._retire_turns(regclass, timestamptz, timestamptz, timestamptz) is
-    'Let sessions forget the turns of a month, if all of them may, batch by batch.';
+    'Erase the turns of a month from its sessions, if all of them may go, batch by batch.';

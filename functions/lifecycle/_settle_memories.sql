@@ -1,7 +1,7 @@
--- recall._settle_memories(user, memories, now) -> (looked at, ended or decayed)
--- Whatever time has done to memories of one user: one that lives as long as its session moves on
--- with it; past its expiry it ends; so does an episodic one that was used too little for its tier;
--- an unimportant one that nobody touched gets an expiry. The rest is looked at again later.
+-- Apply what is due to memories of one user.
+-- The expiry of a memory that follows its session moves with it. A memory past its expiry ends, and
+-- so does an episodic one used too little for its tier. An unimportant, unused one gets an expiry.
+-- The others get the time of their next check.
 -- Locks   the user's row, if it is free (0 when it is not); then the jobs, the memories.
 create or replace function recall._settle_memories(
     p_user_id    uuid,
@@ -58,4 +58,5 @@ end;
 $function$;
 
 comment on function recall._settle_memories(uuid, uuid[], timestamptz) is
-    'Expire, demote, decay or extend memories of one user, as time has it.';
+    'Expire, demote, decay or extend memories of one user that are due. Returns how many were '
+    'looked at, and how many ended or decayed.';

@@ -1,4 +1,4 @@
--- recall._shared_tags(user, memories) -> the tags that all of them have
+-- Return the tags that all of these memories have.
 create or replace function recall._shared_tags(
     p_user_id    uuid,
     p_memory_ids uuid[]

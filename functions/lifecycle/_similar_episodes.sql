@@ -1,6 +1,7 @@
 -- Return sets of episodes that are likely about one matter, each episode in one set at most.
--- A set begins with the two of the highest score and takes in the episode with the highest sum of
--- scores that is linked to all it has, while the mean stays at settings.pattern_deviations or more.
+-- A set begins with the pair of the highest score. It then adds the episode with the highest sum of
+-- scores that is linked to all members. The mean score stays at settings.pattern_deviations or
+-- more.
 create or replace function recall._similar_episodes(
     p_user_id  uuid,
     p_now      timestamptz,

@@ -1,6 +1,6 @@
--- Settle one batch of memories of all users that are due, those with or those without an expiry.
--- What is looked at and not due yet does not count. A user whose row somebody holds is passed by,
--- and `more` says that they are still due.
+-- Settle one batch of due memories of all users: those with or those without an expiry.
+-- done counts memories that were ended or decayed, not those that were checked too early. Locked
+-- users are skipped, and `more` reports them.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall._sweep_memories(
@@ -59,4 +59,4 @@ end;
 $function$;
 
 comment on function recall._sweep_memories(boolean, integer, timestamptz) is
-    'One batch of what time does to memories, over all users who have something due.';
+    'Settle one batch of due memories, over all users.';

@@ -1,6 +1,5 @@
--- recall._users_with_proposals(kind, after, until, limit) -> users to look at for merges, patterns
--- Flagged ones between two ids (NULL: no bound), in their order. Two statements, so that each has
--- its plan: by the primary key, past the users who are not flagged.
+-- Return flagged users between two ids, in key order (NULL: no bound).
+-- Two statements, so that each gets its own plan by the primary key.
 create or replace function recall._users_with_proposals(
     p_kind  text,
     p_after uuid,
@@ -43,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._users_with_proposals(text, uuid, uuid, integer) is
-    'Users with new memories since merges or patterns were last looked for, between two ids.';
+    'Users with new memories since the last search for merges or patterns, between two ids.';

@@ -1,4 +1,4 @@
--- recall._uuids_without(ids, others) -> the ids that are none of the others, in their order
+-- Return the ids that are not among the others, in their order.
 create or replace function recall._uuids_without(
     p_ids    uuid[],
     p_others uuid[]

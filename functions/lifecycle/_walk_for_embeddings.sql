@@ -1,6 +1,6 @@
--- recall._walk_for_embeddings(limit, until, now) -> (jobs, are there more users?)
--- How far the walk over all users came stands in maintenance_tasks.position, with what it was
--- started for. It waits before a user whom somebody holds.
+-- Enqueue `embed` jobs for the next users of the walk over all users.
+-- maintenance_tasks.position holds the last user and the settings that started the walk. The walk
+-- stops before a locked user, and the next call continues there.
 create or replace function recall._walk_for_embeddings(
     p_limit    integer,
     p_until    timestamptz,
@@ -68,4 +68,5 @@ end;
 $function$;
 
 comment on function recall._walk_for_embeddings(integer, timestamptz, timestamptz) is
-    'A batch of the walk over all users after a change of the embedding model.';
+    'Enqueue `embed` jobs for one batch of all users after a change of the embedding model. '
+    'Returns the number of jobs, and whether users remain.';

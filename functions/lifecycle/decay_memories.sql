@@ -1,7 +1,7 @@
--- recall.decay_memories(limit, as_of) -> (done, more)
--- Memories without an expiry, of little importance (settings.decay_importance), that nobody touched
--- for settings.decay_idle, get one: settings.decay_lifetime from now. A user whose row somebody
--- holds is left for a later call, as `more` says.
+-- Set an expiry on unimportant memories that nobody has used for a long time.
+-- These are memories without an expiry, below settings.decay_importance and unused for
+-- settings.decay_idle. They expire settings.decay_lifetime from now. The call skips locked users,
+-- and `more` reports them.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.decay_memories(
@@ -22,4 +22,5 @@ end;
 $function$;
 
 comment on function recall.decay_memories(integer, timestamptz) is
-    'Give unimportant memories that nobody touches an expiry, one batch a call.';
+    'Set an expiry on unimportant memories that nobody has used for settings.decay_idle, one '
+    'batch a call. done counts memories; more is true while some remain.';

@@ -1,8 +1,7 @@
--- recall.enqueue_compactions(limit, as_of) -> (done, more)
--- Sessions whose active turns passed twice their context window get a `compact` job, unless one of
--- theirs is there already, dead ones included. The append asks for it much earlier: this catches
--- what was lost on the way. The flag goes; the next append sets it again while there is a reason. A
--- session that somebody holds is left for a later call, as `more` says.
+-- Enqueue `compact` jobs for sessions whose active turns exceed twice their context window.
+-- A session that has such a job, even a dead one, gets no other. Appends enqueue it much earlier;
+-- this call replaces lost ones. It clears the flag, and the next append sets it again while the
+-- reason lasts. It skips locked sessions, and `more` reports them.
 -- Locks   sessions, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_compactions(
     p_limit integer     default 1000,
@@ -49,4 +48,5 @@ end;
 $function$;
 
 comment on function recall.enqueue_compactions(integer, timestamptz) is
-    'Ask for the compaction of sessions above twice their window, one batch a call.';
+    'Enqueue the compaction of sessions whose active turns exceed twice their context window, one '
+    'batch a call. done counts jobs; more is true while some sessions remain.';

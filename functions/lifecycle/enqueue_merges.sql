@@ -1,7 +1,7 @@
--- recall.enqueue_merges(limit, as_of) -> (done, more)
--- More than settings.merge_above active memories of a user that share a tag and a kind make a
--- `merge` job, of at most settings.merge_batch of them; the rest follows when it is done. What was
--- proposed once is proposed again only beside a memory that was not.
+-- Enqueue `merge` jobs that consolidate memories with the same tag and kind.
+-- It takes more than settings.merge_above such memories of a user. A job has at most
+-- settings.merge_batch; the rest follows when it is done. A memory that was proposed once is
+-- proposed again only beside one that was not.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_merges(
     p_limit integer     default 1000,
@@ -21,4 +21,5 @@ end;
 $function$;
 
 comment on function recall.enqueue_merges(integer, timestamptz) is
-    'Leave jobs to merge memories that share a tag and kind; at most p_limit users and jobs.';
+    'Enqueue jobs that consolidate memories with the same tag and kind, for at most p_limit users '
+    'and jobs. done counts jobs; more is true while some users remain.';

@@ -1,8 +1,7 @@
--- recall.enqueue_missing_embeddings(limit, as_of) -> (done, more)
--- `embed` jobs for users who have memories without a vector. A write notes the user; only when the
--- embedding model changes, or history becomes searchable, all users are walked through, batch by
--- batch in the order of their ids, and then their sessions are looked at too. A user whose row
--- somebody holds is left for a later call, as `more` says. Done counts jobs.
+-- Enqueue `embed` jobs for users who have memories without a vector.
+-- Writes flag such memories. After a change of embedding_model or embed_messages the call walks all
+-- users by id, batch by batch, and then looks at their sessions, too. Locked users wait for a later
+-- call, as `more` reports. done counts jobs.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_missing_embeddings(
     p_limit integer     default 1000,
@@ -61,4 +60,5 @@ end;
 $function$;
 
 comment on function recall.enqueue_missing_embeddings(integer, timestamptz) is
-    'Ask for the vectors of memories, or after a change of the model of messages, that lack them.';
+    'Enqueue jobs for memories without a vector, and after a change of the embedding model for '
+    'messages, too, one batch a call. done counts jobs; more is true while some remain.';

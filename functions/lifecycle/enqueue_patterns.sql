@@ -1,7 +1,8 @@
 -- Enqueue `pattern` jobs for sets of episodes that may be about one matter.
--- A set has settings.pattern_episodes or more episodes of settings.pattern_within whose scores
--- reach settings.pattern_deviations (see recall._episode_links); the model decides. Each user gets
--- settings.pattern_jobs_per_day at most; a set comes again only with an episode that was in none.
+-- A set has at least settings.pattern_episodes episodes of settings.pattern_within, and their mean
+-- score reaches settings.pattern_deviations (see recall._episode_links). The model decides. A user
+-- gets at most settings.pattern_jobs_per_day. A set is proposed again only with an episode that was
+-- never proposed.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.enqueue_patterns(
     p_limit integer     default 1000,
@@ -21,4 +22,5 @@ end;
 $function$;
 
 comment on function recall.enqueue_patterns(integer, timestamptz) is
-    'Leave jobs for what keeps coming back in episodes; at most p_limit users and jobs.';
+    'Enqueue jobs that ask a model for recurring patterns in episodes, for at most p_limit users '
+    'and jobs. done counts jobs; more is true while some users remain.';

@@ -1,7 +1,6 @@
--- recall.expire_memories(limit, as_of) -> (done, more)
--- Memories past their expiry end (they stay on record), and so do episodic ones that were used too
--- little for their tier; what lives as long as its session moves on with it. A user whose row
--- somebody holds is left for a later call, as `more` says.
+-- End memories past their expiry, and episodic ones that were used too little for their tier.
+-- Ended memories stay on record. A memory that lives as long as its session gets a later expiry
+-- with it. The call skips locked users, and `more` reports them.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.expire_memories(
@@ -22,4 +21,5 @@ end;
 $function$;
 
 comment on function recall.expire_memories(integer, timestamptz) is
-    'End memories past their expiry and episodic ones that are too weak, one batch a call.';
+    'End memories past their expiry, and episodic ones that were used too little for their tier, '
+    'one batch a call. done counts memories; more is true while some remain.';

@@ -1,6 +1,6 @@
--- recall.expire_sessions(limit, as_of) -> (done, more)
--- Sessions that nobody used for their life are expired: they take no messages until they are
--- resumed. One that somebody holds is left for a later call, as `more` says.
+-- Expire sessions that were not used for their lifetime.
+-- An expired session takes no messages until it is resumed. The call skips locked sessions, and
+-- `more` reports them.
 -- Locks   sessions, as far as they are free, until settings.maintenance_lock_time has passed.
 create or replace function recall.expire_sessions(
     p_limit integer     default 1000,
@@ -41,4 +41,5 @@ end;
 $function$;
 
 comment on function recall.expire_sessions(integer, timestamptz) is
-    'Expire sessions that nobody used for their life, one batch a call.';
+    'Expire sessions that were not used for their lifetime, one batch a call. done counts '
+    'sessions; more is true while some remain.';

@@ -1,6 +1,5 @@
--- recall.expire_working(limit, as_of) -> (done, more)
--- Deletes values of working memory past their life; readers never saw them any more. One that
--- somebody writes is left for a later call, as `more` says.
+-- Delete values of working memory past their lifetime.
+-- Readers ignore expired values before that. The call skips locked rows, and `more` reports them.
 create or replace function recall.expire_working(
     p_limit integer     default 5000,
     p_as_of timestamptz default null
@@ -36,4 +35,5 @@ end;
 $function$;
 
 comment on function recall.expire_working(integer, timestamptz) is
-    'Delete values of working memory past their life, one batch a call.';
+    'Delete values of working memory past their lifetime, one batch a call. done counts values; '
+    'more is true while some remain.';

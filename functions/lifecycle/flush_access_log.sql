@@ -1,7 +1,6 @@
--- recall.flush_access_log(limit, as_of) -> (done, more)
--- Counts the noted accesses, user by user: each memory gets one HOT update, and a trigger flags
--- what crosses a border of promotion. A user whose row somebody holds is left for a later
--- call, as `more` says.
+-- Add the logged accesses to the counters of their memories, user by user.
+-- Each memory gets one HOT update, and a trigger flags those that cross a threshold of promotion.
+-- The call skips locked users, and `more` reports them.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.flush_access_log(
@@ -50,4 +49,5 @@ end;
 $function$;
 
 comment on function recall.flush_access_log(integer, timestamptz) is
-    'Count noted accesses of memories in one batch; done is the number of accesses.';
+    'Add the logged accesses to the counters of their memories, one batch a call. done counts '
+    'accesses; more is true while some remain.';

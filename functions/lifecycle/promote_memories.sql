@@ -1,8 +1,7 @@
--- recall.promote_memories(limit, as_of) -> (done, more)
--- Memories that their use has made important rise one tier: from session to episodic, from episodic
--- to semantic, or to procedural if their kind is behavioral. See recall._promotion_target. One step
--- a call: what has earned the next one too takes it the next time. A user whose row somebody holds
--- is left for a later call, as `more` says.
+-- Promote memories that have earned it by their use by one tier.
+-- They rise from session to episodic, from episodic to semantic, or to procedural if their kind is
+-- behavioral (recall._promotion_target). A call raises a memory by one tier, and the next call may
+-- raise it again. Locked users are skipped, and `more` reports them.
 -- Locks   users, as far as they are free, until settings.maintenance_lock_time has passed; then
 --         their memories.
 create or replace function recall.promote_memories(
@@ -48,4 +47,5 @@ end;
 $function$;
 
 comment on function recall.promote_memories(integer, timestamptz) is
-    'Raise memories that have earned it by use one tier, one batch a call.';
+    'Promote memories that have earned it by their use by one tier, one batch a call. done counts '
+    'memories; more is true while some remain.';

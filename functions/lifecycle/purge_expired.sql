@@ -1,8 +1,9 @@
--- Delete one batch of what is kept for a time only: receipts of appends (receipt_ttl), vectors of
--- ended memories (ended_vector_retention), search rows of compacted turns
--- (message_search_retention), daily spending (phase_retention), how well contexts used their
--- budgets (a day), system prompts that no session uses any more, and history of users who keep it
--- for less time than others. Done counts rows; `more` also says that somebody holds what is due.
+-- Delete one batch of rows whose retention has ended.
+-- By setting: receipts of appends (receipt_ttl), vectors of ended memories
+-- (ended_vector_retention), search rows of compacted turns (message_search_retention), daily
+-- spending (phase_retention). Also: packing efficiency after a day, system prompts that no session
+-- uses, and history of users with a shorter history_retention. done counts rows; `more` is also
+-- true while due rows are locked.
 -- Locks   the rows it deletes; users and sessions as far as they are free.
 create or replace function recall.purge_expired(
     p_limit integer     default 5000,
@@ -71,5 +72,6 @@ end;
 $function$;
 
 comment on function recall.purge_expired(integer, timestamptz) is
-    'Delete receipts, vectors of ended memories, search rows of compacted turns, old daily '
-    'spending, unused system prompts and history past a user''s own retention, one batch a call.';
+    'Delete receipts of appends, vectors of ended memories, search rows of compacted turns, old '
+    'daily spending, packing efficiencies, unused system prompts, and history past a user''s own '
+    'retention, one batch a call. done counts rows; more is true while some remain.';
