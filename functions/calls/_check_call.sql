@@ -1,4 +1,4 @@
--- recall._check_call(model, started, completed, status, cost, headers, headers, metadata)
+-- Refuse fields that cannot belong to a model call.
 -- Raises  RC003.
 create or replace function recall._check_call(
     p_model            text,
@@ -47,4 +47,4 @@ end;
 $function$;
 
 comment on function recall._check_call(text, timestamptz, timestamptz, integer, bigint, jsonb,
-    jsonb, jsonb) is 'Refuse what cannot be a model call (RC003).';
+    jsonb, jsonb) is 'Refuse fields that cannot belong to a model call (RC003).';

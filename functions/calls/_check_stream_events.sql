@@ -1,4 +1,4 @@
--- recall._check_stream_events(events)
+-- Refuse a list that does not hold stream events.
 -- Raises  RC003, naming element and field.
 create or replace function recall._check_stream_events(
     p_events jsonb
@@ -49,4 +49,4 @@ end;
 $function$;
 
 comment on function recall._check_stream_events(jsonb) is
-    'Refuse what are no events of a stream (RC003).';
+    'Refuse a list that does not hold stream events (RC003).';

@@ -1,6 +1,6 @@
--- recall._delete_session_calls(user, session) -> rows deleted, by table
--- What the ledger has of one conversation: calls in it and of its jobs, whose bodies hold what was
--- said, their streams, and the traffic with tools.
+-- Delete the call log of one session and return the deleted rows by table.
+-- It deletes the session's calls, the calls of its jobs (their bodies quote its messages), their
+-- stream events, and the session's traffic with tools.
 create or replace function recall._delete_session_calls(
     p_user_id    uuid,
     p_session_id uuid
@@ -50,4 +50,4 @@ end;
 $function$;
 
 comment on function recall._delete_session_calls(uuid, uuid) is
-    'Delete what the ledger has of one conversation; the rows deleted by table.';
+    'Delete the call log of one session; returns the deleted rows by table.';

@@ -1,5 +1,5 @@
--- recall._events_with_payload(events) -> the events, each with the JSON that its bytes hold
--- So that a secret in pieces is found also where an event came as bytes only.
+-- Add the JSON payload to text events that hold bytes only.
+-- The search for secrets split over several events then covers these events, too.
 create or replace function recall._events_with_payload(
     p_events jsonb
 )
@@ -21,4 +21,4 @@ begin atomic
 end;
 
 comment on function recall._events_with_payload(jsonb) is
-    'Events of a stream, with the JSON of those that came as bytes only.';
+    'Events of a stream, with the JSON payload of those that hold bytes only.';

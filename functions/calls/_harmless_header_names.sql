@@ -1,5 +1,5 @@
--- recall._harmless_header_names() -> pattern of the names, in lower case
--- What is known to hold no credential; drivers leave the others out themselves.
+-- Return the pattern of header names, in lower case, that never hold a credential.
+-- Drivers apply it before they send headers.
 create or replace function recall._harmless_header_names()
 returns text
 language sql
@@ -12,4 +12,4 @@ return '^(?:accept|accept-encoding|content-encoding|content-length|content-type|
        '(?:x-ratelimit-|anthropic-ratelimit-|x-stainless-)[a-z-]+)$';
 
 comment on function recall._harmless_header_names() is
-    'Pattern of the headers that the ledger keeps.';
+    'Pattern of the header names that the call log stores.';

@@ -1,5 +1,5 @@
--- recall._harmless_headers(headers, settings) -> those that may be stored
--- Anything that is not on the list stays out, whatever its value. Names in lower case.
+-- Return the headers that the call log may store, with names in lower case.
+-- Any header that is not on the list is left out, whatever its value.
 create or replace function recall._harmless_headers(
     p_headers  jsonb,
     p_settings recall.settings
@@ -15,4 +15,4 @@ begin atomic
 end;
 
 comment on function recall._harmless_headers(jsonb, recall.settings) is
-    'Headers of the list that may be stored, names in lower case.';
+    'Headers that the call log may store, with names in lower case.';

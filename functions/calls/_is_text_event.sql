@@ -1,4 +1,4 @@
--- recall._is_text_event(event) -> is its binary_payload a text, by its mime_type?
+-- Tell whether an event's binary_payload is text, by its mime_type.
 create or replace function recall._is_text_event(
     p_event jsonb
 )
@@ -9,4 +9,4 @@ parallel safe
 return coalesce(p_event ->> 'mime_type', '') ~ '^($|text/|application/(json|x-ndjson))';
 
 comment on function recall._is_text_event(jsonb) is
-    'Whether the bytes of a stream''s event are a text, and looked through for secrets.';
+    'Whether the bytes of a stream event are text, in which secrets are masked.';

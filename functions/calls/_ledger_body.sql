@@ -1,6 +1,6 @@
--- recall._ledger_body(body, json, settings) -> (bytes, json, size): a body as the ledger keeps it
--- Masked, then cut to settings.ledger_max_body, in this order: a cut could leave half a key. Of a
--- body that is cut there is no JSON; size is then what it had.
+-- Mask a body for the call log and cut it to settings.ledger_max_body bytes.
+-- Masking comes first, since a cut could leave half a key. A cut body has no JSON, and o_size is
+-- its length before the cut.
 create or replace function recall._ledger_body(
     p_body     bytea,
     p_json     jsonb,
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._ledger_body(bytea, jsonb, recall.settings) is
-    'Body and JSON of a call as they are stored: masked, and cut when too large.';
+    'Body and JSON of a call as the call log stores them: masked, and cut when too large.';

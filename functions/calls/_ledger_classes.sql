@@ -1,5 +1,5 @@
--- recall._ledger_classes(settings) -> the classes of secrets that the ledger masks
--- Credentials always, whatever settings.secrets says; personal classes where they are set.
+-- Return the classes of secrets that the call log masks.
+-- Credentials are masked whatever settings.secrets says, personal data where the settings ask.
 create or replace function recall._ledger_classes(
     p_settings recall.settings
 )
@@ -12,4 +12,4 @@ as $function$
 $function$;
 
 comment on function recall._ledger_classes(recall.settings) is
-    'Classes of secrets that are never stored in the ledger.';
+    'Classes of secrets that the call log never stores.';

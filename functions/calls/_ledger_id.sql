@@ -1,7 +1,6 @@
--- recall._ledger_id(user, id, settings) -> (id, time): where a row of the ledger goes
--- The time is the one in the id, so that the id finds the month, and the same id given twice is
--- the same row. Holds the user's row against being forgotten meanwhile; nobody is made known here,
--- or what comes late would bring a forgotten user back.
+-- Return the id and time of a new row of the call log, and lock its user for share.
+-- The time comes from the id, so an id finds its month, and a repeated id finds the same row.
+-- It never creates the user: a late record must not bring an erased user back.
 -- Locks   the user (shared).
 -- Raises  RC001 unknown user, RC003 an id that is no UUIDv7, or lies in the future.
 create or replace function recall._ledger_id(
@@ -38,4 +37,4 @@ end;
 $function$;
 
 comment on function recall._ledger_id(uuid, uuid, recall.settings) is
-    'Id and time of a row of the ledger; holds the user''s row.';
+    'Id and time of a new row of the call log; locks the user for share.';

@@ -1,5 +1,5 @@
--- recall._usage_count(usage, paths) -> the first of these numbers that usage has, or NULL
--- Providers have different names for the same count.
+-- Return the first of these numbers that usage has; NULL when it has none.
+-- Providers name the same count differently.
 create or replace function recall._usage_count(
     p_usage jsonb,
     p_paths text[]
@@ -17,4 +17,5 @@ begin atomic
 end;
 
 comment on function recall._usage_count(jsonb, text[]) is
-    'A count of usage by any of its names; NULL when none is a number.';
+    'A count in usage, under the first of several names that holds a number; NULL when none '
+    'does.';

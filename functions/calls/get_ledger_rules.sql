@@ -1,7 +1,6 @@
--- recall.get_ledger_rules(user) -> {ledger, max_body, is_sealed, headers, secrets}
--- What a driver must know before it records: how much of its own calls (settings.ledger), and what
--- to leave out before anything is sent: names of harmless headers, and what secrets look like
--- (see _secret_patterns). The record_… functions go by the same rules again.
+-- Return what a driver must know before it records a call.
+-- The rules say how much to record (settings.ledger), the largest body, the names of harmless
+-- headers, and the patterns of secrets (see _secret_patterns). record_… apply the same rules again.
 create or replace function recall.get_ledger_rules(
     p_user_id uuid
 )
@@ -27,4 +26,6 @@ end;
 $function$;
 
 comment on function recall.get_ledger_rules(uuid) is
-    'Ledger: how much a driver records of its own calls of models, and what it masks before.';
+    'Call log: the rules for a driver that records its own model calls: ledger (how much it '
+    'records), max_body (bytes), is_sealed (encrypted user), and the patterns of stored headers '
+    'and masked secrets.';

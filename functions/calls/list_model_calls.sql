@@ -1,6 +1,6 @@
--- recall.list_model_calls(user, session, limit, before, call, include bodies) -> newest first
--- A page goes on before the last call of the one before (p_before_id). p_call_id gives one alone.
--- Without bodies (p_include_bodies) a list is light: no request, no response.
+-- List model calls, newest first.
+-- The next page starts before p_before_id, the last call of the page before; p_call_id gives one
+-- call. Without p_include_bodies, requests and responses are left out.
 -- Raises  RC003.
 create or replace function recall.list_model_calls(
     p_user_id        uuid,
@@ -77,4 +77,4 @@ end;
 $function$;
 
 comment on function recall.list_model_calls(uuid, uuid, integer, uuid, uuid, boolean) is
-    'Ledger: calls of models, newest first, of a session or all.';
+    'Call log: model calls, newest first, of one session or of all.';

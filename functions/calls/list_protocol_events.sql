@@ -1,5 +1,5 @@
--- recall.list_protocol_events(user, session, call, limit, before) -> newest first
--- A page goes on before the last event of the one before (p_before_id).
+-- List traffic with tools, newest first.
+-- The next page starts before p_before_id, the last event of the page before.
 -- Raises  RC003.
 create or replace function recall.list_protocol_events(
     p_user_id    uuid,
@@ -52,4 +52,4 @@ end;
 $function$;
 
 comment on function recall.list_protocol_events(uuid, uuid, uuid, integer, uuid) is
-    'Ledger: traffic with tools, newest first, of a session, a call or all.';
+    'Call log: traffic with tools, newest first, of one session, of one call or of all.';

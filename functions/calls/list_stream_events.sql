@@ -1,5 +1,5 @@
--- recall.list_stream_events(user, call, limit, after) -> in order
--- A page goes on after the last event of the one before (p_after_index).
+-- List the events of a streamed call in order.
+-- The next page starts after p_after_index, the last event of the page before.
 -- Raises  RC003.
 create or replace function recall.list_stream_events(
     p_user_id     uuid,
@@ -45,4 +45,4 @@ end;
 $function$;
 
 comment on function recall.list_stream_events(uuid, uuid, integer, integer) is
-    'Ledger: the events of a streamed call, in order.';
+    'Call log: the events of a streamed call, in order.';

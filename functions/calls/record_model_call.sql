@@ -1,10 +1,7 @@
--- recall.record_model_call(user, model, …) -> id of the call
--- One call of a model for the ledger, whoever made it. Bodies best come as bytes (p_request_body,
--- p_response_body), which are kept byte for byte, with a JSON beside them for queries; else as
--- JSON. Credentials are masked always, headers kept by a list of harmless ones. A body longer than
--- settings.ledger_max_body is cut, and metadata.truncated says how long it was. A cost that is not
--- given is that of `models`, and the session that of the job. Given the id of an earlier call it
--- changes nothing.
+-- Record one model call in the call log and return its id.
+-- Bodies given as bytes are stored byte for byte, with their JSON beside them for queries. A body
+-- above settings.ledger_max_body is cut, and metadata.truncated holds its full length.
+-- A repeated p_call_id changes nothing. Credentials are always masked.
 -- Locks   the user and the session (shared).
 -- Raises  RC001 unknown user or session, RC003.
 create or replace function recall.record_model_call(
@@ -73,6 +70,7 @@ begin
                                      'cache_read_input_tokens,cached_tokens}'),
         recall._usage_count(v_usage, '{completion_tokens_details.reasoning_tokens,'
                                      'output_tokens_details.reasoning_tokens,reasoning_tokens}')];
+    -- A call of a job belongs to the session of the job.
     if v_session is null and p_job_id is not null then
         select j.session_id into v_session
           from recall.jobs as j where j.user_id = p_user_id and j.job_id = p_job_id;
@@ -114,4 +112,6 @@ $function$;
 comment on function recall.record_model_call(uuid, text, text, text, jsonb, jsonb, jsonb, text,
     text, integer, timestamptz, timestamptz, boolean, bytea, bytea, jsonb, jsonb, uuid, uuid,
     bigint, jsonb, uuid) is
-    'Ledger: one call of a model, bodies byte for byte, credentials masked. Returns its id.';
+    'Call log: record one model call and return its id. Bodies are stored byte for byte, except '
+    'that credentials are masked and bodies above settings.ledger_max_body bytes are cut. NULL '
+    'p_cost_microcents: the cost by the prices in models.';

@@ -1,7 +1,6 @@
--- recall.record_protocol_event(user, type, …) -> id of the event
--- Traffic with tools for the ledger: a tool's call or result, MCP, JSON-RPC. The message best comes
--- as bytes (p_payload_body), kept byte for byte, else as JSON. Credentials are masked. Where the
--- session is named the call may be recorded later.
+-- Record a message from or to a tool (tool call or result, MCP, JSON-RPC) and return its id.
+-- A message given as bytes (p_payload_body) is stored byte for byte; credentials are masked.
+-- With p_session_id, the call may be recorded later than the event.
 -- Locks   the user, and the session or the call (shared).
 -- Raises  RC001 unknown user, session or call, RC003.
 create or replace function recall.record_protocol_event(
@@ -72,4 +71,4 @@ $function$;
 
 comment on function recall.record_protocol_event(uuid, text, text, text, jsonb, text, text, text,
     uuid, uuid, bytea, jsonb, uuid) is
-    'Ledger: a message from or to a tool, credentials masked. Returns its id.';
+    'Call log: record a message from or to a tool, with credentials masked, and return its id.';

@@ -1,8 +1,6 @@
--- recall.record_stream_events(user, call, events) -> how many were new
--- What a streamed call sent, event by event: index (from 0; the place in the list when it is left
--- out), type, text_delta, payload, binary_payload (base64), mime_type, occurred_at. Best all of a
--- stream in one call: secrets that come in pieces are found within one list. An index that is
--- there already stays as it is.
+-- Record the events of a streamed call and return how many were new.
+-- Pass all events of a stream in one call: a secret split over events is found within one list
+-- only. A missing index is the position in the list, from 0. A stored index stays unchanged.
 -- Locks   the user and the call (shared).
 -- Raises  RC001 unknown user or call, RC003.
 create or replace function recall.record_stream_events(
@@ -68,4 +66,5 @@ end;
 $function$;
 
 comment on function recall.record_stream_events(uuid, uuid, jsonb) is
-    'Ledger: the events of a streamed call, credentials masked. Returns how many were new.';
+    'Call log: record the events of a streamed call, with credentials masked, and return how '
+    'many were new.';

@@ -1,6 +1,6 @@
--- Return a model's decisions as a result has them, or what is wrong with them.
--- Each candidate has one decision, and a target is one of the memories below it. A candidate that
--- SQL settles takes ACHIEVE only: anything else is an ADD, so that no answer loses it.
+-- Resolve a model's decisions to ordinals and memory ids, or return the problem with them.
+-- Each candidate has one decision, and a target is one of the memories listed below it. For a
+-- candidate that SQL settles any decision but ACHIEVE becomes ADD, so that no answer loses it.
 create or replace function recall._made_decisions(
     p_decisions jsonb,
     p_open      jsonb,
@@ -52,4 +52,4 @@ end;
 $function$;
 
 comment on function recall._made_decisions(jsonb, jsonb) is
-    'A model''s decisions with the ids of the memories they mean; or what is wrong with them.';
+    'A model''s decisions with the ids of their target memories, or the problem with them.';

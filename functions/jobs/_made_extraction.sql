@@ -1,6 +1,5 @@
--- Return a model's facts and episodes as the candidates of a result.
--- A fact that says nothing, or of which the user said nothing in the turns that it cites, is left
--- out. Small models like to begin with "User", and to stop.
+-- Convert a model's facts and episodes to the candidates of an extraction's result.
+-- A fact is left out when it is empty or cites turns of which none is the user's.
 create or replace function recall._made_extraction(
     p_said jsonb,
     p_keep jsonb
@@ -12,6 +11,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
+    -- Small models tend to begin with "User" and then stop.
     v_nothing constant text collate pg_c_utf8 :=
         '^[^[:alnum:]]*(the[^[:alnum:]]+)?(user)?[^[:alnum:]]*$';
     v_facts    jsonb;
@@ -37,7 +37,7 @@ begin
              cross join lateral (
                     select recall._known_turns(e.fact -> 'turns', p_keep -> 'turns'),
                            recall._clean_line(e.fact ->> 'content', 500)
-                    offset 0  -- so that they are made once
+                    offset 0  -- prevents subquery pull-up, which would compute both repeatedly
                    ) as t (turns, content)
              where t.content !~* v_nothing
                and (t.turns = '[]' or exists (

@@ -1,4 +1,4 @@
--- Return a model's merges as a list of texts, each with the ids of the memories it stands for.
+-- Convert a model's consolidations to texts with the ids of the memories they replace.
 create or replace function recall._made_merges(
     p_merges jsonb,
     p_keep   jsonb
@@ -22,4 +22,4 @@ return (
            ) as c (content));
 
 comment on function recall._made_merges(jsonb, jsonb) is
-    'A model''s merges with the ids of the memories they stand for.';
+    'A model''s consolidations: texts with the ids of the memories they replace.';

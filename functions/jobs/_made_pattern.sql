@@ -1,6 +1,5 @@
--- Return a model's pattern as a result has it: its sentence, behind it the last five solutions and
--- their days, tags, and all solutions with the episodes they come from. The worker of an encrypted
--- user has joined them before it encrypted the sentence.
+-- Convert a model's pattern to a result: sentence, last five solutions with days, tags, sources.
+-- For an encrypted user the worker appended the solutions before it encrypted the sentence.
 create or replace function recall._made_pattern(
     p_said  jsonb,
     p_keep  jsonb,
@@ -32,7 +31,7 @@ begin
            ) as s
      where s.solution collate pg_c_utf8 ~ '[[:alnum:]]';
 
-    -- Of each episode the last word counts.
+    -- The last solution of an episode replaces its earlier ones.
     select string_agg(format('%s (%s)', rtrim(l.solution, '.'), l.day), ', ' order by l.day, l.at)
       into v_listed
       from (
@@ -65,4 +64,5 @@ end;
 $function$;
 
 comment on function recall._made_pattern(jsonb, jsonb, jsonb) is
-    'A model''s pattern with what helped, and when.';
+    'A model''s pattern as a result: its sentence with the last solutions and their days, tags, '
+    'and all solutions with their episodes.';

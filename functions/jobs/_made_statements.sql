@@ -1,4 +1,4 @@
--- Return the statements that the worker of an encrypted user has chosen, as candidates.
+-- Convert the statements that the worker of an encrypted user has chosen to candidates.
 create or replace function recall._made_statements(
     p_said jsonb
 )
@@ -19,4 +19,4 @@ return jsonb_build_object('candidates', (
      where recall._is_sealed(e.item ->> 'content')));
 
 comment on function recall._made_statements(jsonb) is
-    'Statements that a worker has chosen out of ciphertexts, as candidates.';
+    'Statements that a worker has chosen from ciphertexts, as candidates.';

@@ -1,4 +1,4 @@
--- Return memories as numbered lines of a prompt, each with the day it was said.
+-- Return memories as numbered lines of a prompt, each with the day it was observed.
 create or replace function recall._memory_lines(
     p_memories  jsonb,
     p_is_sealed boolean

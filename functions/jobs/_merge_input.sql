@@ -1,5 +1,6 @@
--- recall._merge_input(user, payload) -> memories that share a tag and kind, the oldest first
--- What ended since it was proposed is left out; none when fewer than two are left.
+-- Return the memories of a consolidation job, which share a tag and kind, oldest first.
+-- Memories that have ended since the job was enqueued are left out. The list is empty when fewer
+-- than two remain.
 create or replace function recall._merge_input(
     p_user_id uuid,
     p_payload jsonb
@@ -29,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._merge_input(uuid, jsonb) is
-    'Input of a merge: tag, memory_kind, memories (memory_id, content, observed_at).';
+    'Input of a consolidation: tag, memory_kind, memories (memory_id, content, observed_at).';

@@ -1,6 +1,6 @@
 -- Return a message as a numbered line of a prompt, and its tokens.
--- Each text of it has at most so many characters, by its role. A message that is shown whole has
--- the tokens that are stored of it; the indent of each further line is another, and so is the name.
+-- Each text is cut to a number of characters by role. A message that is shown whole has its stored
+-- token count, plus one for the indent of each further line, plus the tokens of its name.
 create or replace function recall._message_line(
     p_message   jsonb,
     p_limits    jsonb,
@@ -28,7 +28,7 @@ begin
     end if;
     if v_is_whole and v_stored is not null and not p_is_sealed
        and not p_message ?| '{name,tool_calls}' then
-        -- Most messages: 7 µs instead of 13, a seventh of the request for a summary
+        -- Fast path for most messages: 7 µs instead of 13, a seventh of the request for a summary
         o_pieces := jsonb_build_array(
             format('[%s] %s: ', p_message ->> 'turn_index', v_role)
             || (recall._prompt_piece(v_body, v_limit, false) #>> '{}'));
@@ -71,4 +71,4 @@ end;
 $function$;
 
 comment on function recall._message_line(jsonb, jsonb, boolean) is
-    'A message as a numbered line of a prompt, in pieces, and the tokens of it.';
+    'A message as a numbered line of a prompt, in pieces, and its tokens.';

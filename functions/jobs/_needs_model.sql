@@ -1,6 +1,6 @@
--- recall._needs_model(kind, payload) -> does the job call a language model?
--- Vectors cost a hundredth of it, and without them nothing new would be found: embed jobs do not
--- wait for a limit.
+-- Tell whether a job calls a language model.
+-- Embed jobs do not wait for a cost limit: vectors cost a hundredth, and without them searches miss
+-- new texts.
 create or replace function recall._needs_model(
     p_kind    text,
     p_payload jsonb

@@ -1,5 +1,4 @@
--- recall._neighbors_json(memory, embedding, settings) -> the most similar active memories
--- By vector; by words when there is none.
+-- Return the active memories most similar to a candidate, by its vector or else by its words.
 create or replace function recall._neighbors_json(
     p_memory    recall.memory_store,
     p_embedding halfvec,
@@ -33,4 +32,5 @@ end;
 $function$;
 
 comment on function recall._neighbors_json(recall.memory_store, halfvec, recall.settings) is
-    'What consolidation shows the model of a candidate: memory_id, content, kind, observed_at.';
+    'Neighbors that consolidation shows the model beside a candidate: memory_id, content, kind, '
+    'observed_at.';

@@ -1,6 +1,5 @@
--- Note in what a step has made which prompt and which model were behind the answer.
--- _apply_result finds the list, each pair once, in the state of the job: for the audit of memories
--- and for summaries.
+-- Add the prompt and model of the answer to made.made_by of a step, each pair once.
+-- The effect of the job reads the list, for the audit of memories and for summaries.
 create or replace function recall._note_maker(
     p_work jsonb,
     p_step jsonb
@@ -24,4 +23,5 @@ begin atomic
 end;
 
 comment on function recall._note_maker(jsonb, jsonb) is
-    'A step with made.made_by: prompts and models of its answers, as {"prompt", "model"}.';
+    'A step whose made.made_by lists the prompts and models of its answers ({"prompt", '
+    '"model"}).';

@@ -1,8 +1,6 @@
 -- Return the candidates that need a model's decision, each with the most similar memories.
--- What SQL can settle needs no model. A candidate is settled when its text or nearly its text is
--- known, when its slot says what it replaces, or when nothing similar is remembered. One with a
--- slot is shown beside similar goals only, since "User is VP of Engineering." may achieve one; any
--- other decision leaves it as SQL settles it ("is_settled").
+-- SQL settles a candidate whose text is nearly known, whose slot names what it replaces, or that
+-- has no similar memory.
 create or replace function recall._open_candidates(
     p_session    recall.sessions,
     p_candidates jsonb,
@@ -25,6 +23,8 @@ begin
         v_memory := (recall._candidate_rows(
             p_session.user_id, p_session, jsonb_build_array(p_candidates -> (v_place - 1)),
             array[gen_random_uuid()], now(), p_settings))[1];
+        -- A candidate with a slot is shown beside similar goals only: "User is VP of Engineering."
+        -- may achieve one. After any other decision it stays as SQL settles it (is_settled).
         if v_memory.slot is not null then
             v_goals := coalesce(v_goals, recall._open_goals(p_session.user_id));
             continue when v_goals = '{}';

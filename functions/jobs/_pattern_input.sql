@@ -1,6 +1,6 @@
--- recall._pattern_input(user, payload) -> similar episodes, the oldest first, and their pattern
--- What ended since is left out; none when fewer than settings.pattern_episodes are left. `pattern`
--- is what is known of the matter already, to be made anew; null when nothing is.
+-- Return the similar episodes of a pattern job, oldest first, and the pattern they already have.
+-- Ended episodes are left out; the list is empty below settings.pattern_episodes. `pattern` is the
+-- known pattern, which the model rewrites, or null.
 create or replace function recall._pattern_input(
     p_user_id uuid,
     p_payload jsonb
@@ -32,4 +32,5 @@ end;
 $function$;
 
 comment on function recall._pattern_input(uuid, jsonb) is
-    'Input of a pattern: episodes (memory_id, content, observed_at), and the pattern so far.';
+    'Input of a pattern: model, episodes (memory_id, content, observed_at), and the known '
+    'pattern (memory_id, content, solutions) or null.';

@@ -1,6 +1,5 @@
--- recall._pattern_memory(episodes, known, result, settings) -> the row of a pattern
--- Procedural, global, for good; metadata lists its episodes and their solutions, those of the
--- pattern that it takes the place of included.
+-- Build the memory row of a pattern: procedural, global, without expiry.
+-- Its metadata lists the episodes and their solutions, including those of the pattern it replaces.
 create or replace function recall._pattern_memory(
     p_episodes recall.memory_store[],
     p_known    recall.memory_store,
@@ -69,4 +68,4 @@ end;
 $function$;
 
 comment on function recall._pattern_memory(recall.memory_store[], recall.memory_store, jsonb,
-    recall.settings) is 'The row of a pattern with its episodes and solutions.';
+    recall.settings) is 'The memory row of a pattern, with its episodes and solutions.';

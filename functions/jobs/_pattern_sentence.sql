@@ -1,4 +1,4 @@
--- Return what a pattern says without the solutions behind it.
+-- Return the sentence of a pattern without the solutions behind it.
 create or replace function recall._pattern_sentence(
     p_content text
 )
@@ -9,4 +9,4 @@ parallel safe
 return split_part(p_content, recall._pattern_separator(), 1);
 
 comment on function recall._pattern_sentence(text) is
-    'What a pattern says, without the solutions that stand behind it.';
+    'Sentence of a pattern, without the solutions behind it.';

@@ -1,5 +1,5 @@
--- recall._payload_memories(payload) -> the memories that a merge or pattern job is about
--- Raises  RC003 when somebody left such a job without saying which.
+-- Return the memory ids in the payload of a consolidation or pattern job.
+-- Raises  RC003 when the payload has no list of memory ids.
 create or replace function recall._payload_memories(
     p_payload jsonb
 )
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._payload_memories(jsonb) is
-    'Memory ids in a job''s payload (RC003 when there are none).';
+    'Memory ids in a job''s payload (RC003 when there is no list of them).';

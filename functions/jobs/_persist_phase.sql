@@ -1,4 +1,4 @@
--- recall._persist_phase(job, result, done, started_at) -> the span of the effect
+-- Build the span that times the effect of a job.
 create or replace function recall._persist_phase(
     p_job     recall.jobs,
     p_result  jsonb,
@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._persist_phase(recall.jobs, jsonb, boolean, timestamptz) is
-    'The span persist: what the effect of a job took in SQL, and how many things it stored.';
+    'The span persist: how long the effect of a job took in SQL, and how many items it stored.';

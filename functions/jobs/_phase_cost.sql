@@ -1,6 +1,6 @@
--- recall._phase_cost(model, prompt tokens, completion tokens, cost) -> micro-cents, or NULL
--- Tokens without a cost are priced by `models`. A cost of zero for a model that is not known there
--- says nothing: it becomes NULL, which health() names, and costs nothing.
+-- Return the cost of a span in micro-cents, priced by `models` when no cost is given.
+-- A cost of zero for a model that is not in `models` is unknown, so it becomes NULL: health()
+-- reports it, and no spending is added.
 create or replace function recall._phase_cost(
     p_model_id          text,
     p_prompt_tokens     integer,

@@ -1,5 +1,5 @@
--- Return a span of a job as a row of job_phases: priced, without secrets.
--- Of an encrypted user the text of an error is not kept.
+-- Convert a span of a job to a row of job_phases: priced, with secrets masked.
+-- For an encrypted user the text of an error is not stored.
 create or replace function recall._phase_row(
     p_job  recall.jobs,
     p_span jsonb
@@ -17,9 +17,9 @@ declare
     v_span  jsonb := p_span;
     v_words text;
 begin
-    -- Most spans have nothing to look at: they name a step and a model of the price list. The
-    -- pattern takes 3 ms to compile where a merge's words have pushed it out of the 32 that a
-    -- session keeps.
+    -- Search the error, and a phase or model only when it is not a known one. Most spans have
+    -- nothing to search, which saves compiling the pattern: 3 ms whenever the words of a
+    -- consolidation have evicted it from PostgreSQL's cache of 32 regular expressions.
     v_words := concat_ws(
         E'\n',
         case when v_span ->> 'phase' <> all ('{extract,consolidate,summary,merge,verify,pattern,'
@@ -49,4 +49,4 @@ end;
 $function$;
 
 comment on function recall._phase_row(recall.jobs, jsonb) is
-    'A span of a job as a row of job_phases: priced, without secrets.';
+    'A span of a job as a row of job_phases: priced, with secrets masked.';

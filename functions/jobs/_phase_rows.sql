@@ -1,4 +1,4 @@
--- Return spans that a worker has made as rows of job_phases.
+-- Check the spans that a worker reports and convert them to rows of job_phases.
 -- Raises  RC003.
 create or replace function recall._phase_rows(
     p_job    recall.jobs,
@@ -40,4 +40,4 @@ end;
 $function$;
 
 comment on function recall._phase_rows(recall.jobs, jsonb) is
-    'Checked spans of a job, priced, as rows of job_phases (RC003 when they are none).';
+    'Checked spans of a job, priced, as rows of job_phases (RC003 when they are malformed).';

@@ -1,5 +1,4 @@
--- Find the longest phrase at one end of a clause: its meaning and length.
--- The words begin with it, or end with it where the place is last.
+-- Find the longest known phrase at the beginning or end of a clause: its meaning and length.
 create or replace function recall._phrase_meaning(
     p_words text[],
     p_place text,
@@ -32,4 +31,5 @@ end;
 $function$;
 
 comment on function recall._phrase_meaning(text[], text) is
-    'Meaning and length of the longest phrase at the beginning (first) or end (last) of a clause.';
+    'Meaning and length of the longest known phrase at the beginning (first) or end (last) of a '
+    'clause.';

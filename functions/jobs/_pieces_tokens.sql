@@ -1,5 +1,5 @@
--- Return the tokens of pieces of a prompt, on the safe side.
--- Of a ciphertext only the bytes are known, and how much of it is shown: a token for each two.
+-- Estimate the tokens of pieces of a prompt, rounded up.
+-- For a ciphertext two bytes of its text, up to max_characters, count as one token.
 create or replace function recall._pieces_tokens(
     p_pieces jsonb
 )
@@ -16,4 +16,4 @@ return (
       from jsonb_array_elements(p_pieces) as e (piece));
 
 comment on function recall._pieces_tokens(jsonb) is
-    'Tokens of pieces of a prompt, on the safe side.';
+    'Tokens of pieces of a prompt, an estimate from above.';

@@ -1,5 +1,5 @@
--- Return the prompt of a step that is in use, in the language of the settings if there is one.
--- Raises  RC007 none is there.
+-- Return the current prompt of a step, in the language of the settings if there is one.
+-- Raises  RC007 there is none.
 create or replace function recall._prompt(
     p_name     text,
     p_language text
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._prompt(text, text) is
-    'The prompt of a step that is in use; English where the language has none.';
+    'The current prompt of a step; the English one where the language has none.';

@@ -1,4 +1,4 @@
--- Return pieces between tags, as a part of a prompt; nothing for none.
+-- Enclose pieces in tags as a part of a prompt; return no part for no pieces.
 create or replace function recall._prompt_block(
     p_tag    text,
     p_pieces jsonb
@@ -12,4 +12,4 @@ return case when p_pieces is null or p_pieces in ('[]', '[""]') then jsonb '[]'
                  || jsonb_build_array(format(E'\n</%s>', p_tag)) end;
 
 comment on function recall._prompt_block(text, jsonb) is
-    'Pieces of a prompt between tags; none when there are no pieces.';
+    'Pieces of a prompt between tags; empty when there are no pieces.';

@@ -1,4 +1,4 @@
--- Return how the provenance names a prompt: name@version, with the language unless it is English.
+-- Return the name of a prompt in the provenance: name@version, plus the language unless English.
 create or replace function recall._prompt_name(
     p_prompt recall.prompts
 )

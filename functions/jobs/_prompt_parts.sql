@@ -1,4 +1,4 @@
--- Join parts of a prompt, each a list of pieces, with a line break between them; empty ones go.
+-- Join parts of a prompt, each a list of pieces, with line breaks; leave out empty parts.
 create or replace function recall._prompt_parts(
     p_parts jsonb[]
 )

@@ -1,6 +1,6 @@
--- recall._check_primary()
--- Working memory lies in an UNLOGGED table, which a standby does not have: a statement that names
--- it is refused there when it is planned, in words about relations. This comes before.
+-- Refuse working memory on a standby with a clear error.
+-- Working memory is an UNLOGGED table, which a standby lacks. PostgreSQL would refuse the
+-- statement at planning, with an error about relations.
 -- Raises  RC007 on a standby.
 create or replace function recall._check_primary()
 returns void

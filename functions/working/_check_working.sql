@@ -1,4 +1,4 @@
--- recall._check_working(task, key, value, ttl, token_count)
+-- Refuse arguments that cannot be a value of working memory.
 -- Raises  RC003.
 create or replace function recall._check_working(
     p_task_id     text,
@@ -38,4 +38,4 @@ end;
 $function$;
 
 comment on function recall._check_working(text, text, jsonb, interval, integer) is
-    'Refuse what cannot be a value of working memory (RC003).';
+    'Refuse arguments that cannot be a value of working memory (RC003).';

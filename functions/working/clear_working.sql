@@ -1,5 +1,4 @@
--- recall.clear_working(user, session, task) -> how many values
--- One task, or all of the session.
+-- Delete the working memory of a task, or of all tasks of a session; return the number of values.
 -- Raises  RC001, RC007 on a standby.
 create or replace function recall.clear_working(
     p_user_id    uuid,
@@ -33,4 +32,5 @@ end;
 $function$;
 
 comment on function recall.clear_working(uuid, uuid, text) is
-    'Delete the working memory of a task, or of all tasks of a session.';
+    'Delete the working memory of a task, or of all tasks of a session. Returns the number of '
+    'deleted values.';

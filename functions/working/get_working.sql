@@ -1,6 +1,6 @@
--- recall.get_working(user, session, task, key) -> {key: value, …}, or the value of one key
--- What has expired is never returned; reading renews nothing. An empty task gives {}, an unknown
--- key NULL. Task and key are masked as put_working masks them.
+-- Return the working memory of a task as an object, or the value of one key.
+-- Expired values are never returned, and reading does not renew them. Task and key are masked as
+-- put_working masks them.
 -- Raises  RC001, RC007 on a standby.
 create or replace function recall.get_working(
     p_user_id    uuid,
@@ -48,4 +48,5 @@ end;
 $function$;
 
 comment on function recall.get_working(uuid, uuid, text, text) is
-    'Working memory of a task as an object, or one value of it.';
+    'Working memory of a task as an object ({} when empty), or the value of one key (NULL when '
+    'unknown).';

@@ -1,8 +1,5 @@
--- recall.put_working(user, session, task, key, value, ttl, token_count)
--- An intermediate result of a task: written again it renews its life (settings.working_ttl unless
--- given). It lives in an UNLOGGED table: a crash empties it, a standby does not have it. No lock on
--- a row, which would be written to the WAL: the INSERT itself looks whether the session is there.
--- Where the snapshot may be older than an erasure the session's row is locked after all.
+-- Store a value of a task's working memory; a repeated write renews its lifetime.
+-- The table is UNLOGGED: a crash empties it, and a standby lacks it.
 -- Locks   the session, shared, unless the transaction is read committed.
 -- Raises  RC001, RC002 closed or expired session, RC003, RC007 on a standby; 40001 when the session
 --         was erased since the snapshot.
@@ -46,6 +43,8 @@ begin
     p_key      := recall._guard_text(p_key, v_settings, 'p_key');
     p_value    := recall._guard_secrets(p_value, v_settings, 'p_value');
 
+    -- A row lock writes WAL, so in read committed the INSERT itself checks that the session exists.
+    -- Under other levels the snapshot may be older than an erasure: only the lock detects that.
     if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
         perform recall._lock_session_for_share(p_user_id, p_session_id);
     end if;
@@ -71,4 +70,5 @@ end;
 $function$;
 
 comment on function recall.put_working(uuid, uuid, text, text, jsonb, interval, integer) is
-    'Write a value of a task''s working memory; NULL ttl: settings.working_ttl.';
+    'Store a value of a task''s working memory. It expires after p_ttl (NULL: '
+    'settings.working_ttl); a repeated write renews it.';
