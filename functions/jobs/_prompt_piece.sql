@@ -1,8 +1,6 @@
--- Return a text as a piece of a prompt: its middle left out when it is too long, and with nothing
--- that closes the tags around it.
--- A line that the text brings along is indented, or joined when the piece is to be one line. The
--- text of an encrypted user goes as it is: the worker opens it, or finds that it is no ciphertext,
--- and does the same.
+-- Convert a text to a piece of a prompt: middle cut when too long, enclosing tags made harmless.
+-- Further lines are indented, or joined with p_is_line. For an encrypted user the piece holds the
+-- ciphertext, and the worker decrypts it (or rejects other text) and applies the same rules.
 create or replace function recall._prompt_piece(
     p_text       text,
     p_limit      integer,
@@ -37,4 +35,5 @@ end;
 $function$;
 
 comment on function recall._prompt_piece(text, integer, boolean, boolean) is
-    'A text as a piece of a prompt: shortened, harmless; a ciphertext with what to do to it.';
+    'A text as a piece of a prompt, shortened and harmless; or a ciphertext with instructions '
+    'for the worker.';

@@ -1,5 +1,4 @@
--- Return the tokens left for data beside a prompt, its schema, and an answer of a length.
--- The margin is for the frame of the messages, and for what is said after an answer that was none.
+-- Return the tokens left for data beside a prompt, its schema and the answer.
 -- Raises  RC007 not even the instructions fit.
 create or replace function recall._prompt_room(
     p_work       jsonb,
@@ -14,6 +13,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
+    -- for the framing of messages, and for the complaint after a malformed answer
     v_margin constant integer := 160;
     v_least  constant integer := 64;
     v_window constant integer := recall._chat_window(p_work, p_prompt.name);
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._prompt_room(jsonb, recall.prompts, integer, integer) is
-    'Tokens left for data beside a prompt and an answer (RC007 when there is no room).';
+    'Tokens left for data beside a prompt and its answer (RC007 when the window is too small).';

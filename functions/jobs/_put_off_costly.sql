@@ -1,5 +1,5 @@
--- recall._put_off_costly(job, now) -> whose daily limit is reached: everybody, user, or NULL
--- A job that needs a language model waits, without an attempt being counted.
+-- Defer a job that needs a language model when a daily cost limit is reached; return whose limit.
+-- The result is everybody, user, or NULL. The deferral does not count as an attempt.
 create or replace function recall._put_off_costly(
     p_job recall.jobs,
     p_now timestamptz
@@ -32,4 +32,5 @@ end;
 $function$;
 
 comment on function recall._put_off_costly(recall.jobs, timestamptz) is
-    'Put a job that needs a model off when a daily limit is reached; says whose, or NULL.';
+    'Defer a job that needs a language model when a daily limit is reached; returns everybody, '
+    'user or NULL (no limit is reached).';

@@ -1,6 +1,6 @@
--- recall._put_off_extraction(job, now) -> was it put off?
--- Fewer user turns than an extraction wants, and the conversation goes on: due one idle pause
--- after its last message. A session that is not active any more has no reason to wait.
+-- Defer an extraction while its conversation goes on; return whether it was deferred.
+-- It waits while the session is active, has fewer than extract_after_turns new user turns, and its
+-- last message is younger than extract_after_idle.
 create or replace function recall._put_off_extraction(
     p_job recall.jobs,
     p_now timestamptz
@@ -41,4 +41,5 @@ end;
 $function$;
 
 comment on function recall._put_off_extraction(recall.jobs, timestamptz) is
-    'Put an extraction off to the idle pause of a conversation that still goes on.';
+    'Defer an extraction to the idle pause of a conversation that goes on; true if it was '
+    'deferred.';

@@ -1,5 +1,5 @@
--- recall._reached_limit(user, now) -> the daily limit that keeps his jobs from models: whose it is
--- (everybody or user; NULL: none is reached), what was spent, and how much may be
+-- Return the daily cost limit that blocks a user's jobs: its scope, the cost so far, and the limit.
+-- o_whose is everybody or user; NULL when no limit is reached.
 create or replace function recall._reached_limit(
     p_user_id   uuid,
     p_now       timestamptz,
@@ -43,4 +43,4 @@ end;
 $function$;
 
 comment on function recall._reached_limit(uuid, timestamptz) is
-    'The daily cost limit that holds back a user''s jobs, if one is reached.';
+    'Daily cost limit that blocks a user''s jobs, if one is reached.';

@@ -1,4 +1,4 @@
--- recall._read_task(task) -> its row
+-- Return the row of a maintenance task.
 -- Raises  RC003 unknown task.
 create or replace function recall._read_task(
     p_task text
@@ -26,4 +26,4 @@ end;
 $function$;
 
 comment on function recall._read_task(text) is
-    'Read a maintenance task; RC003 when there is none of that name.';
+    'Row of a maintenance task (RC003 for an unknown name).';

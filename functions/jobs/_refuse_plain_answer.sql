@@ -1,6 +1,6 @@
--- Refuse an answer for an encrypted user that holds readable text.
--- The worker parses what the model said and encrypts the texts in it. Left readable are the words
--- that the question's schema lists, and the numbers.
+-- Refuse an answer for an encrypted user that holds plaintext.
+-- The worker parses the model's answer and encrypts its texts. Only numbers and the enum values of
+-- the question's schema stay readable.
 -- Raises  RC006
 create or replace function recall._refuse_plain_answer(
     p_user_id  uuid,
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._refuse_plain_answer(uuid, jsonb, jsonb) is
-    'Refuse (RC006) an answer for an encrypted user that holds readable text.';
+    'Refuse (RC006) an answer for an encrypted user that holds plaintext.';

@@ -1,4 +1,4 @@
--- recall._result_items(result) -> how many things it brings
+-- Count the items in a job's result.
 create or replace function recall._result_items(
     p_result jsonb
 )
@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._result_items(jsonb) is
-    'Candidates, episodes, merges, vectors or summaries in a job''s result.';
+    'Number of candidates, episodes, consolidations, vectors or summaries in a job''s result.';

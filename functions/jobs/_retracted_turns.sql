@@ -1,6 +1,6 @@
--- recall._retracted_turns(session, from_turn, to_turn) -> those among them, as text
--- Goes out with a compaction's input and comes back with its result: a turn that was taken back
--- meanwhile must not live on in a summary.
+-- Return the retracted turns between two turns as the text of a multirange.
+-- A compaction's input and result carry it, so that a turn retracted in between cannot survive in
+-- a summary.
 create or replace function recall._retracted_turns(
     p_session   recall.sessions,
     p_from_turn integer,

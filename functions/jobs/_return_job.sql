@@ -1,8 +1,5 @@
--- recall._return_job(job, run_at, error)
--- Running becomes ready again, or dead after its last attempt. When an equal job became ready
--- meanwhile, that one takes over, with what models have made, and attempts included: a poisonous
--- job must not live for ever. One that becomes ready at this very moment is met at the unique
--- index.
+-- Return a running job to the queue: ready at p_run_at, or dead.
+-- It is dead after its last attempt, or when p_retry is false.
 create or replace function recall._return_job(
     p_job    recall.jobs,
     p_run_at timestamptz,
@@ -18,6 +15,8 @@ as $function$
 declare
     v_dead boolean := not p_retry or p_job.attempts >= p_job.max_attempts;
 begin
+    -- An equal job that became ready meanwhile takes over the models' output and the attempts:
+    -- otherwise a job that always fails would never die.
     if not v_dead then
         update recall.jobs as t
            set attempts   = greatest(t.attempts, p_job.attempts),
@@ -50,6 +49,7 @@ begin
            last_error  = p_error
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
+-- A concurrent transaction made an equal job ready.
 exception when unique_violation then
     delete from recall.jobs as j
      where j.user_id = p_job.user_id
@@ -58,5 +58,5 @@ end;
 $function$;
 
 comment on function recall._return_job(recall.jobs, timestamptz, text, boolean) is
-    'Give a running job back: ready at a time, dead after its last attempt, or folded into its '
-    'twin.';
+    'Return a running job to the queue: ready at a time, dead after its last attempt, or merged '
+    'into an equal ready job.';

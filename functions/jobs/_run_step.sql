@@ -1,7 +1,7 @@
--- Run the step of a job on what has been made so far, and return what comes next.
--- Each step is one function, read from top to bottom, which is run anew at every call. It returns
--- `made` with one of: `chat`, `embed` or `select`, a question; `result`, the end; `moved`, the
--- session has gone on without this job; or `problem`, what is wrong with what the model said.
+-- Run the step of a job on the output so far and return what comes next.
+-- Each step is one function, read from top to bottom and run again at every call. It returns `made`
+-- with one of: `chat`, `embed` or `select`, a question; `result`, the end; `moved`, the session has
+-- gone on without this job; `problem`, an error in the model's answer.
 create or replace function recall._run_step(
     p_job  recall.jobs,
     p_work jsonb
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._run_step(recall.jobs, jsonb) is
-    'What comes next in a job: a question, the end, or a complaint.';
+    'Next part of a job: a question, the result, or a problem with the answer.';

@@ -1,10 +1,7 @@
--- Run batches of a task until nothing is due or the time has come; note and return how it went.
--- A failure undoes its own batch, and is noted and returned: raising it would undo the note. The
--- note, which health() shows, quotes no user. So is a statement_timeout, which `others` leaves out:
--- else a task that hangs would be the first one due again, for ever.
--- A batch that says `more`, did nothing and moved no position found only rows that somebody holds:
--- `waits` tells the caller to pause before the next call.
--- Locks   none: the caller holds the task's row, so that it never runs beside itself.
+-- Run batches of a task until nothing is due or p_until has passed; store and return the outcome.
+-- A failure undoes its own batch and is returned: raising it would undo the stored outcome. The
+-- outcome, which health() shows, quotes no user data.
+-- Locks   none: the caller has locked the task's row, so that it never runs twice at a time.
 create or replace function recall._run_task(
     p_task  recall.maintenance_tasks,
     p_until timestamptz,
@@ -29,7 +26,7 @@ declare
                                       (p_task.position ->> 'user_id')::uuid);
     v_result  jsonb       := '{}'::jsonb;
 begin
-    -- forget_user passes by a row that is locked: a position may name a user who is gone
+    -- forget_user skips a locked row, so the position may name an erased user.
     update recall.maintenance_tasks as t
        set last_user = null,
            position  = null
@@ -45,6 +42,8 @@ begin
                into v_batch, v_more
               using p_task.batch_size;
             v_done := v_done + v_batch;
+        -- OTHERS excludes query_canceled. Without it a task that hits statement_timeout would stay
+        -- the first one due.
         exception when query_canceled or others then
             get stacked diagnostics v_context = pg_exception_context;
             v_more   := false;
@@ -53,6 +52,8 @@ begin
                 'sqlstate', sqlstate);
         end;
         exit when not v_more;
+        -- More is due, but this batch did nothing and moved no position: other transactions lock
+        -- the due rows. `waits` tells the caller to pause.
         if v_batch = 0 then
             select (t.last_user, t.position)
                    is not distinct from (v_task.last_user, v_task.position)
@@ -81,4 +82,4 @@ end;
 $function$;
 
 comment on function recall._run_task(recall.maintenance_tasks, timestamptz, text) is
-    'Run batches of one maintenance task until a time, and note how it went.';
+    'Run batches of one maintenance task until a time, and store the outcome.';

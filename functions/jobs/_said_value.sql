@@ -1,8 +1,6 @@
--- Read the JSON of an answer, and fit it to a schema: its value, or what is wrong with it.
--- Thoughts, a fence or a sentence may stand around the object; NUL and halves of surrogate pairs,
--- which jsonb does not take, are left out. Some servers send thoughts without the tag that opens
--- them. A worker that has parsed the answer (for an encrypted user) hands in the value, or null for
--- what is no JSON.
+-- Parse the JSON object of an answer and fit it to a schema; return its value or the problem.
+-- Reasoning, a code fence or a sentence may surround the object.
+-- For an encrypted user the worker parses the answer and sends the value, or null for no JSON.
 create or replace function recall._said_value(
     p_answer jsonb,
     p_schema jsonb,
@@ -15,7 +13,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    -- beyond this nothing is read: no step asks for a twentieth of it
+    -- No step asks for a twentieth of this.
     v_longest constant integer := 1000000;
     v_text    text := p_answer ->> 'content';
     v_last    integer;
@@ -28,6 +26,7 @@ begin
     end if;
 
     v_text := regexp_replace(v_text, '<think>.*?</think>', '', 'g');
+    -- Some servers send reasoning without its opening tag.
     v_text := regexp_replace(v_text, '^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)', '');
     v_text := substr(v_text, nullif(strpos(v_text, '{'), 0));
     if length(v_text) > v_longest then
@@ -38,6 +37,7 @@ begin
         v_last := length(v_text) - strpos(reverse(v_text), '}') + 1;
         exit when v_text is null or strpos(v_text, '}') = 0;
         v_text := left(v_text, v_last);
+        -- jsonb rejects NUL and unpaired surrogates: remove them.
         if not pg_input_is_valid(v_text, 'jsonb') and pg_input_is_valid(v_text, 'json') then
             v_text := regexp_replace(
                 v_text, '(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})'
@@ -61,4 +61,4 @@ end;
 $function$;
 
 comment on function recall._said_value(jsonb, jsonb) is
-    'The JSON object of an answer, fitted to a schema; or what is wrong with it.';
+    'The JSON object of an answer, fitted to a schema; or the problem with it.';

@@ -1,7 +1,6 @@
--- Say what is wrong with a JSON schema that stands in for a shipped one; NULL: nothing.
--- A step reads the fields of the shipped schema: each must be there, and allow no type and no word
--- that the step does not expect. Others may stand beside them. Strict modes of endpoints want each
--- property required and no others allowed.
+-- Return the problem with a JSON schema that replaces a shipped one; NULL when there is none.
+-- A step reads the fields of the shipped schema: each must exist, with no type or enum value that
+-- the step does not expect. More fields are allowed.
 create or replace function recall._schema_problem(
     p_schema jsonb,
     p_needed jsonb,
@@ -25,7 +24,7 @@ begin
        or not v_types <@ '{object,array,string,number,integer,boolean,"null"}'::text[] then
         return v_what || ' has no "type" of JSON Schema';
     end if;
-    -- Where a number is expected, an integer is one.
+    -- An integer is valid where a number is expected.
     if p_needed is not null and not array_remove(v_types, 'integer') <@ v_wanted
        or p_needed is not null and 'integer' = any (v_types)
           and not v_wanted && '{integer,number}'::text[] then
@@ -47,6 +46,7 @@ begin
         return v_what || ' has a length that is no whole number';
     end if;
 
+    -- Strict modes of endpoints want every property required and no others allowed.
     if 'object' = any (v_types) then
         if jsonb_typeof(p_schema -> 'properties') is distinct from 'object'
            or p_schema -> 'additionalProperties' is distinct from 'false'
@@ -87,4 +87,4 @@ end;
 $function$;
 
 comment on function recall._schema_problem(jsonb, jsonb, text) is
-    'What is wrong with a JSON schema that stands in for a shipped one; NULL: nothing.';
+    'Problem with a JSON schema that replaces a shipped one; NULL when there is none.';

@@ -1,5 +1,5 @@
--- recall._searchable_messages(session, through_turn) -> messages that are not searchable yet
--- What a memory tool answered (metadata "recalled") repeats what is found already.
+-- Return the messages of a session, up to a turn, that message_search does not hold yet.
+-- Answers of a memory tool (metadata "recalled") are left out: they repeat what searches find.
 create or replace function recall._searchable_messages(
     p_session      recall.sessions,
     p_through_turn integer
@@ -23,7 +23,7 @@ begin
       from recall.conversation_history as h
      cross join lateral (
             select recall._message_text(h.role::text, h.name, h.content, h.content_parts)
-            offset 0  -- so that the text is made once
+            offset 0  -- prevents subquery pull-up, which would compute the text repeatedly
            ) as t (body)
      where h.user_id    = p_session.user_id
        and h.session_id = p_session.session_id
@@ -39,4 +39,5 @@ end;
 $function$;
 
 comment on function recall._searchable_messages(recall.sessions, integer) is
-    'Messages of a session worth finding that message_search does not hold yet, up to a turn.';
+    'Messages of a session, up to a turn, that should be searchable and are not in '
+    'message_search yet.';

@@ -1,5 +1,5 @@
--- Return a schema as an endpoint gets it: without the keys that it does not take.
--- Lists in a schema (type, enum, required) hold words: only objects are looked into.
+-- Return a schema for an endpoint, without the keys that the endpoint does not accept.
+-- Only objects are descended into: lists in a schema (type, enum, required) hold strings.
 create or replace function recall._sent_schema(
     p_schema jsonb,
     p_keys   text[]

@@ -1,5 +1,5 @@
 -- Store a prompt of the release, and use it unless the installation uses one of its own.
--- A line that begins with two spaces goes on with the line before it.
+-- A line that begins with two spaces continues the line before it.
 create or replace function recall._ship_prompt(
     p_name               text,
     p_version            text,
@@ -49,4 +49,4 @@ end;
 $function$;
 
 comment on function recall._ship_prompt(text, text, text, integer, integer, text, jsonb) is
-    'Store a prompt of the release; one that an installation has set stays in use.';
+    'Store a prompt of the release; a prompt that the installation has set stays in use.';

@@ -1,5 +1,5 @@
--- Return the release's prompt of a step in a language; where it has none, the English one.
--- Raises  RC003 unknown name, or a language that is none.
+-- Return the release's prompt of a step in a language, or the English one where it has none.
+-- Raises  RC003 unknown name, or an invalid language.
 create or replace function recall._shipped_prompt(
     p_name     text,
     p_language text
@@ -40,4 +40,4 @@ end;
 $function$;
 
 comment on function recall._shipped_prompt(text, text) is
-    'The release''s prompt of a step in a language, or in English (RC003: no such step).';
+    'The release''s prompt of a step in a language, or in English (RC003 for an unknown step).';

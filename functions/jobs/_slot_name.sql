@@ -1,4 +1,4 @@
--- Return the name that a model gave a slot, in lower case with underscores; a ciphertext as it is.
+-- Normalize a model's name of a slot to lower case and underscores; leave a ciphertext unchanged.
 create or replace function recall._slot_name(
     p_slot text
 )
@@ -11,4 +11,4 @@ return case when recall._is_sealed(p_slot) then p_slot
                                       '[^[:alnum:]_]+', '_', 'g'), '_') end;
 
 comment on function recall._slot_name(text) is
-    'Name of a slot as a model gave it: lower case, words joined by underscores.';
+    'A model''s name of a slot: lower case, words joined by underscores.';

@@ -1,5 +1,5 @@
--- Return the question which messages of an encrypted user state something: the ciphertexts, and the
--- phrases and limits of the rule.
+-- Build the request that lets a worker choose the statements of an encrypted user.
+-- It holds the ciphertexts of the user's messages, and the phrases and limits of the rule.
 create or replace function recall._statements_question(
     p_job    recall.jobs,
     p_window jsonb
@@ -39,4 +39,4 @@ end;
 $function$;
 
 comment on function recall._statements_question(recall.jobs, jsonb) is
-    'The question which messages of an encrypted user state something, for its worker to answer.';
+    'Request to the worker of an encrypted user: which messages state something?';

@@ -1,6 +1,6 @@
--- Compaction: a summary in the place of a session's oldest turns, in parts as the rolling one.
--- The result names the turns it was made of, which the effect compares. They are not read again
--- when the summary reaches the last of them.
+-- Compaction: replace a session's oldest turns by a summary, part by part like the rolling one.
+-- The result names its turns, and the effect compares them. The turns are not read again once the
+-- summary reaches the last of them.
 create or replace function recall._step_compact(
     p_job  recall.jobs,
     p_work jsonb
@@ -25,7 +25,7 @@ begin
         v_window := jsonb_build_object('from_turn', v_input -> 'from_turn',
                                        'through_turn', v_input -> 'through_turn',
                                        'retracted', v_input -> 'retracted');
-        -- A summary of other turns is of no use: the window that is due may be another one by now.
+        -- The window that is due may have changed; a summary of other turns is useless.
         if v_made -> 'window' <> v_window then
             return jsonb '{"moved": true}';
         end if;
@@ -38,7 +38,7 @@ begin
     if v_step ? 'result' and v_step #> '{result,content}' is null
        and v_input ->> 'summary' is null and (p_work -> 'is_sealed')::boolean
        and (v_input ->> 'from_turn')::integer <= (v_input ->> 'through_turn')::integer then
-        -- Words of ours, which the worker encrypts
+        -- The worker encrypts this fixed text.
         return jsonb_build_object('select', jsonb_build_object(
             'keep', jsonb_build_object('through_turn', v_input -> 'through_turn',
                                        'read', v_input -> 'through_turn', 'taken', 0,
@@ -48,7 +48,7 @@ begin
                                           'summary', v_nothing)));
     end if;
     if v_step ? 'result' then
-        -- Turns of which nobody said one: the summary before them stands for them, too.
+        -- No turn holds a message: the summary before them covers them, too.
         v_step := jsonb_set(v_step, '{result}', v_window || (v_step -> 'result')
             || case when v_step #> '{result,content}' is not null then jsonb '{}'
                     else jsonb_build_object('content', coalesce(v_input ->> 'summary',
@@ -59,4 +59,5 @@ end;
 $function$;
 
 comment on function recall._step_compact(recall.jobs, jsonb) is
-    'The step of a compaction: compact, embed; select (of an encrypted user when nobody spoke).';
+    'The step of a compaction: compact, embed; for an encrypted user without messages also '
+    'select.';

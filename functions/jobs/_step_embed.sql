@@ -1,8 +1,6 @@
--- Vectors of messages, memories and summaries that have none: a question for each batch that the
--- worker takes at once.
--- `made.done` names what the embedder has seen, in the order of the job's vectors; the effect
--- passes by what was embedded or has ended meanwhile. The texts are read again only while there are
--- more of them than one batch.
+-- Embed job: ask for vectors of messages, memories and summaries that have none, batch by batch.
+-- `made.done` names the texts that the embedder has seen, in the order of the job's vectors. The
+-- effect skips texts that were embedded or ended meanwhile.
 create or replace function recall._step_embed(
     p_job  recall.jobs,
     p_work jsonb
@@ -26,13 +24,13 @@ declare
     v_is_last boolean := false;
     v_result  jsonb;
 begin
-    -- What the embedder made
+    -- The vectors of the last batch
     if cardinality(p_job.vectors) > jsonb_array_length(v_done) then
         v_done    := v_done || (v_keep -> 'ids');
         v_is_last := v_keep -> 'is_last' = 'true';
     end if;
 
-    -- The texts that are left
+    -- The remaining texts, read again only when they exceeded one batch
     if not v_is_last then
         v_input   := recall._embed_input(p_job.user_id, p_job.session_id);
         v_through := v_input -> 'through_turn';
@@ -60,7 +58,7 @@ begin
                 'ids', v_wanted, 'is_last', v_is_last, 'through_turn', v_through)));
     end if;
 
-    -- All of them; what the embedder had no vector for stays without one.
+    -- All texts are done; those without a vector from the embedder stay without one.
     select coalesce(jsonb_agg(case when v.vector is not null then v.id end), '[]')
       into v_result
       from rows from (jsonb_array_elements(v_done), unnest(p_job.vectors)) as v (id, vector);

@@ -1,7 +1,6 @@
--- Extraction by a model: facts and episodes out of turns, their vectors, and what becomes of the
--- candidates that SQL cannot settle.
--- When the model cannot read all the turns, the result reaches as far as it can; the rest is
--- another job's.
+-- Extraction by a model: facts and episodes of turns, their vectors, and decisions on candidates.
+-- The model decides only on candidates that SQL cannot settle. When the turns exceed its window,
+-- the result ends at the last turn that fits, and another job takes the rest.
 create or replace function recall._step_extract(
     p_job  recall.jobs,
     p_work jsonb
@@ -24,7 +23,7 @@ declare
     v_wanted   jsonb;
     v_open     jsonb;
 begin
-    -- What the model said
+    -- The model's answer
     if v_purpose = 'extract' then
         v_made  := recall._made_extraction(p_work -> 'said', v_keep);
         v_items := jsonb_array_length(v_made -> 'candidates')
@@ -59,7 +58,7 @@ begin
         return jsonb_build_object('made', v_made, 'items', v_items) || v_wanted;
     end if;
 
-    -- The second question: what becomes of the candidates that are not settled
+    -- The second question: decisions on the candidates that are not settled
     if v_made -> 'is_decided' is distinct from 'true' then
         v_open := recall._undecided_candidates(v_session, v_made, p_job.vectors, v_settings);
     end if;

@@ -1,6 +1,6 @@
--- Merging: one memory in the place of several that share a tag and kind.
--- Of what is longer than the model reads only the first memories are shown; memories that no merge
--- names stay as they are.
+-- Consolidation: replace several memories that share a tag and kind by fewer.
+-- The model sees the oldest memories that fit its window; memories that no consolidation names stay
+-- unchanged.
 create or replace function recall._step_merge(
     p_job  recall.jobs,
     p_work jsonb
@@ -27,7 +27,7 @@ declare
     v_lines    record;
     v_wanted   jsonb;
 begin
-    -- What the model said, in the numbers of the memories that it was shown
+    -- The model's answer, which numbers the memories as in the question
     if p_work ? 'said' then
         v_problem := case p_work #>> '{answered,purpose}'
             when 'merge' then recall._merges_problem(
@@ -82,7 +82,8 @@ begin
                     format('$[0 to %s].memory_id', v_lines.o_taken - 1)::jsonpath))));
     end if;
 
-    -- The second question: do the texts that words leave in doubt say what their parts say?
+    -- The second question, for texts that a comparison of words cannot judge: do they say what
+    -- their parts say?
     if v_made -> 'open' <> '[]' then
         return jsonb_build_object('made', v_made) || recall._verification_question(
             p_work, v_made -> 'open', v_input -> 'memories', v_settings);
@@ -102,4 +103,4 @@ end;
 $function$;
 
 comment on function recall._step_merge(recall.jobs, jsonb) is
-    'The step of a merge: merge, verify, embed.';
+    'The step of a consolidation: merge, verify, embed.';

@@ -1,4 +1,4 @@
--- Patterns: what keeps coming back in a user's episodes, and what helped.
+-- Pattern: find what recurs in a user's episodes and what helped.
 create or replace function recall._step_pattern(
     p_job  recall.jobs,
     p_work jsonb
@@ -27,7 +27,7 @@ declare
     v_lines    record;
     v_wanted   jsonb;
 begin
-    -- What the model said, in the numbers of the episodes that it was shown
+    -- The model's answer, which numbers the episodes as in the question
     if v_said is not null then
         v_unknown := jsonb_path_query_first(
             v_said, '$.solutions[*].episode ? (@ < 1 || @ > $n)', jsonb_build_object(

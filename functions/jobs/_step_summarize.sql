@@ -1,5 +1,4 @@
--- The rolling summary of a session: a question for each part that the model can read, then the
--- vector of the last answer.
+-- Rolling summary of a session: ask for each part that fits the model, then for the vector.
 create or replace function recall._step_summarize(
     p_job  recall.jobs,
     p_work jsonb
@@ -15,7 +14,7 @@ declare
     v_target constant integer := 200;
     v_made   constant jsonb   := case when p_work ? 'said' then p_work #> '{answered,keep}'
                                       else p_work -> 'made' end;
-    -- not read again when the summary reaches the last turn
+    -- The turns are not read again once the summary reaches the last one.
     v_input  constant jsonb   := case
         when coalesce(v_made -> 'read' = v_made -> 'through_turn', false) then '{}'
         else recall._summarize_input(p_job.user_id, p_job.session_id) end;

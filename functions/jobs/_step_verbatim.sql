@@ -1,5 +1,5 @@
--- Verbatim extraction: the user's statements as they stand; the worker only lends vectors.
--- The statements of an encrypted user are chosen by the worker, by the same rule.
+-- Verbatim extraction: store the user's statements unchanged; the worker only provides vectors.
+-- For an encrypted user the worker chooses the statements, by the same rule.
 create or replace function recall._step_verbatim(
     p_job  recall.jobs,
     p_work jsonb
@@ -21,7 +21,7 @@ declare
     v_candidates jsonb;
     v_wanted     jsonb;
 begin
-    -- The turns whose vectors are on their way, or those that are due
+    -- The turns of the question in flight, or those that are due
     if (v_made ->> 'from_turn')::integer <> v_session.extracted_through_turn then
         return jsonb '{"moved": true}';
     end if;
@@ -36,7 +36,7 @@ begin
         v_candidates := recall._verbatim_candidates(v_session, v_through, v_settings,
                                                     v_made -> 'message_ids');
         if jsonb_array_length(v_candidates) <> jsonb_array_length(v_made -> 'message_ids') then
-            -- Settings allow fewer characters now: the vectors so far are of other texts.
+            -- The settings now allow fewer characters: the vectors belong to other texts.
             return jsonb '{"moved": true}';
         end if;
         v_window := v_window || jsonb_build_object('message_ids', jsonb_path_query_array(
@@ -70,4 +70,4 @@ end;
 $function$;
 
 comment on function recall._step_verbatim(recall.jobs, jsonb) is
-    'The step of a verbatim extraction: select (of an encrypted user), embed.';
+    'The step of a verbatim extraction: select (for an encrypted user), embed.';

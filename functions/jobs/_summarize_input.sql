@@ -1,4 +1,4 @@
--- recall._summarize_input(user, session) -> the summary so far and what was said since
+-- Return the rolling summary so far and the messages since.
 create or replace function recall._summarize_input(
     p_user_id    uuid,
     p_session_id uuid

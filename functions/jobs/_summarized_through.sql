@@ -1,5 +1,5 @@
--- recall._summarized_through(session) -> the last turn that a live summary covers, or 0
--- A plan for the one leaf, as _summary_text has it.
+-- Return the last turn that a live summary covers; 0 when there is none.
+-- Planned per call for the one partition, like _summary_text.
 create or replace function recall._summarized_through(
     p_session recall.sessions
 )

@@ -1,5 +1,5 @@
--- Return the question for a summary: the one before, and the turns after it that fit.
--- What is longer than the model reads goes piece by piece, each summary being fed to the next.
+-- Build the question for a summary: the summary before, and the turns after it that fit.
+-- Turns beyond the model's window go part by part, each with the summary of the part before.
 create or replace function recall._summary_question(
     p_work     jsonb,
     p_purpose  text,
@@ -17,7 +17,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    -- A model may take twice the tokens it is given words for, before it is cut off.
+    -- A model may use twice the target's tokens before its answer is cut off.
     v_spare     constant integer := 2;
     v_frame     constant integer := 64;
     v_is_sealed constant boolean := (p_work -> 'is_sealed')::boolean;
@@ -54,4 +54,4 @@ $function$;
 
 comment on function recall._summary_question(jsonb, text, text, jsonb, jsonb, integer, jsonb,
     recall.settings) is
-    'The question for a summary of the turns that fit, with the summary before them.';
+    'Question for a summary of the turns that fit, with the summary before them.';

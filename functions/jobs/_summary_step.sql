@@ -1,5 +1,6 @@
--- What comes next in making a summary, rolling or of a compaction.
--- `made` has the text so far, the turn it reaches (`read`) and the last turn that it is to reach.
+-- Return what comes next for a summary, rolling or of a compaction.
+-- `made` has the text so far, the turn it reaches (`read`) and the last turn to cover
+-- (`through_turn`).
 create or replace function recall._summary_step(
     p_job     recall.jobs,
     p_work    jsonb,
@@ -22,7 +23,7 @@ declare
     v_messages jsonb;
     v_wanted   jsonb;
 begin
-    -- What the model said
+    -- The model's answer
     if p_work ? 'said' then
         if p_work #>> '{said,summary}' = '' then
             return jsonb '{"problem": "summary is empty"}';
@@ -31,7 +32,7 @@ begin
                   || jsonb_build_object('content', p_work #> '{said,summary}');
     end if;
 
-    -- The turns that are left
+    -- The remaining turns
     v_through := coalesce(v_made -> 'through_turn', p_input -> 'through_turn');
     select coalesce(jsonb_agg(e.message order by e.place), '[]')
       into v_messages
@@ -57,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._summary_step(recall.jobs, jsonb, text, jsonb, integer, jsonb) is
-    'What comes next in making a summary: a question, a vector, the end.';
+    'Next part of a summary: a question, a vector or the result.';

@@ -1,6 +1,6 @@
--- recall._summary_text(session, kind) -> the live summary's text, or NULL
--- A plan for the one leaf: jobs read several partitioned tables, and a generic plan locks every
--- leaf of each.
+-- Return the text of a session's live summary of a kind; NULL when there is none.
+-- Planned per call for the one partition: jobs read several partitioned tables, and a generic plan
+-- locks every partition of each.
 create or replace function recall._summary_text(
     p_session recall.sessions,
     p_kind    text

@@ -1,6 +1,6 @@
--- Take an answer into the state of a job: what was said, a complaint about it, or a failure.
--- The state says which: said is the value of a chat, complaint goes into the
--- next request, failure ends the attempt. The span says what it cost.
+-- Add an answer to the state of a job: its value, a complaint about it, or a failure.
+-- `said` is the value of a chat, `complaint` goes into the next request, `failure` ends the
+-- attempt, and `span` records the cost.
 create or replace function recall._take_answer(
     p_work   jsonb,
     p_answer jsonb,
@@ -58,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._take_answer(jsonb, jsonb) is
-    'State of a job with an answer taken: said, complaint or failure, and the span of the answer.';
+    'State of a job after an answer: said, complaint or failure, and the span of the answer.';

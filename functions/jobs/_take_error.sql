@@ -1,7 +1,6 @@
--- Take an endpoint's error into the state of a job.
--- A prompt that is longer than the model reads makes its window smaller, and the step asks for
--- less: at most eight times, until the prompt is a tenth of what it was. Most endpoints name their
--- window in the message ("maximum context length is 4096", "context size (4096").
+-- Add an endpoint's error to the state of a job.
+-- After a prompt beyond the model's window the step asks again with a smaller one: the named window
+-- or three quarters of the last. After eight times, a tenth of the first, the attempt fails.
 create or replace function recall._take_error(
     p_work  jsonb,
     p_error jsonb
@@ -18,6 +17,7 @@ declare
     v_work    constant jsonb   := p_work - 'question';
     v_model   text;
     v_window  integer;
+    -- Most endpoints name their window: "maximum context length is 4096", "context size (4096".
     v_told    integer := nullif(recall._token_number(coalesce(
         p_error -> 'context_window',
         to_jsonb((regexp_match(p_error ->> 'message',
@@ -44,4 +44,4 @@ end;
 $function$;
 
 comment on function recall._take_error(jsonb, jsonb) is
-    'State of a job after an error of its worker''s endpoint: a smaller window, or a failure.';
+    'State of a job after an error of the worker''s endpoint: a smaller window, or a failure.';

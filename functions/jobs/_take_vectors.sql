@@ -1,6 +1,7 @@
--- Read a batch of vectors, those of the request in flight in its order, and the state after them.
--- Null stands for a text that has none. Those of a model that settings no longer name are left out.
--- Raises  RC003 vectors that are none and that no client could read again; _check_answer leaves
+-- Read a batch of vectors, in the order of the request in flight, into the state of a job.
+-- Null stands for a text without a vector. Vectors of a model that the settings no longer name are
+-- dropped.
+-- Raises  RC003 vectors that are invalid and that no client could read back; _check_answer leaves
 --         their numbers to this function.
 create or replace function recall._take_vectors(
     p_work   jsonb,
@@ -38,4 +39,4 @@ end;
 $function$;
 
 comment on function recall._take_vectors(jsonb, jsonb) is
-    'State of a job with a batch of vectors taken; a failure when they are none.';
+    'State of a job after a batch of vectors; a failure when they are invalid.';

@@ -1,5 +1,5 @@
--- Return the vectors of an embed job that are of one kind of text, each with the id of its text.
--- p_texts names them as "memories <id>"; null stands for a text without a vector.
+-- Return the vectors of an embed job for one kind of text, each with the id of its text.
+-- p_texts names the texts ("memories <id>"); null stands for a text without a vector.
 create or replace function recall._text_vectors(
     p_texts   jsonb,
     p_vectors halfvec[],

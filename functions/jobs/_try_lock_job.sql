@@ -1,6 +1,6 @@
--- Lock a job for its return, unless somebody holds it, its session or its user; NULLs then.
--- The return may wait for an equal job that is ready. Erasures, appends and sweeps that hold or
--- insert that one hold the user or the session, so a caller that has both waits for none of them.
+-- Lock a job for its return, or return NULLs when it, its session or its user is locked.
+-- Returning a job may wait for an equal ready job. Erasures, appends and sweeps lock the user or
+-- the session before that one, so a caller with both locks waits for none of them.
 -- Locks   the user, the session, the job, each only if it is free.
 create or replace function recall._try_lock_job(
     p_user_id    uuid,
@@ -25,7 +25,7 @@ begin
         return null;
     end if;
 
-    -- a session that nobody has opened is but a name
+    -- A job may name a session that was never opened: there is no row to lock.
     perform from recall.sessions as s
       where s.user_id    = p_user_id
         and s.session_id = p_session_id
@@ -47,4 +47,4 @@ end;
 $function$;
 
 comment on function recall._try_lock_job(uuid, uuid, uuid, recall.job_state) is
-    'A job that is to be returned, locked with its user and session; NULLs when one is held.';
+    'A job to be returned, locked with its user and session; NULLs when one of them is locked.';

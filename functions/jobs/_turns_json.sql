@@ -1,7 +1,6 @@
--- recall._turns_json(session, from_turn, to_turn) -> what was said, for a prompt
--- Stored user, assistant and tool messages only: nothing that the system itself put into a prompt
--- (memories, summaries, working memory) is in the history, and system and developer messages are
--- not what anybody said. Of what a memory tool answered (metadata "recalled") the text stays out.
+-- Return the messages of a range of turns for a prompt: user, assistant and tool messages.
+-- Memories and summaries in prompts are never part of the history. The text of answers of a memory
+-- tool (metadata "recalled") is left out.
 create or replace function recall._turns_json(
     p_session   recall.sessions,
     p_from_turn integer,

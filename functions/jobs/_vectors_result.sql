@@ -1,5 +1,4 @@
--- Return vectors as a result has them: embeddings and embedding_model; nothing unless there is one
--- for each text.
+-- Return embedding_model for a result when each text has a vector; otherwise an empty object.
 create or replace function recall._vectors_result(
     p_vectors  halfvec[],
     p_count    integer,
@@ -16,4 +15,4 @@ as $function$
 $function$;
 
 comment on function recall._vectors_result(halfvec[], integer, recall.settings) is
-    'Vectors of a step as its result has them; nothing when some are missing.';
+    'The embedding_model of a step''s result; empty when some vectors are missing.';

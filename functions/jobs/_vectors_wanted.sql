@@ -1,5 +1,6 @@
--- Return the question for vectors of texts that have none yet; NULL when all are there, or none can
--- be had: the worker offers no embedder of this database, or the user's vectors are not stored.
+-- Return the question for vectors of texts that have none; NULL when none is needed or available.
+-- None is available when the worker lacks this database's embedder or the user's vectors are not
+-- stored.
 create or replace function recall._vectors_wanted(
     p_work    jsonb,
     p_vectors halfvec[],
@@ -22,4 +23,4 @@ as $function$
 $function$;
 
 comment on function recall._vectors_wanted(jsonb, halfvec[], jsonb) is
-    'The question for vectors of texts; NULL when they are there, or cannot be had.';
+    'Question for vectors of texts; NULL when all exist, or none can be had.';

@@ -1,6 +1,5 @@
--- Read the user messages that state something and are no longer than a memory may be, in order.
--- Telling which state something takes 0.4 ms a message, so it is done once: later calls pass the
--- ids that were chosen.
+-- Return the user messages that state something and fit the limit of a memory, in order.
+-- The test for statements takes 0.4 ms a message, so it runs once: later calls pass the chosen ids.
 create or replace function recall._verbatim_candidates(
     p_session      recall.sessions,
     p_through_turn integer,
@@ -32,7 +31,7 @@ begin
       from recall.conversation_history as h
      cross join lateral (
             select btrim(recall._content_text(h.content, h.content_parts))
-            offset 0  -- so that the text is made once
+            offset 0  -- prevents subquery pull-up, which would compute the text repeatedly
            ) as t (body)
      where h.user_id    = p_session.user_id
        and h.session_id = p_session.session_id
@@ -49,4 +48,5 @@ end;
 $function$;
 
 comment on function recall._verbatim_candidates(recall.sessions, integer, recall.settings, jsonb) is
-    'User messages after the cursor that state something, as candidates for ingest_memories.';
+    'User messages after extracted_through_turn that state something, as candidates for '
+    'ingest_memories.';

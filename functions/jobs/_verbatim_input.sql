@@ -1,5 +1,6 @@
--- recall._verbatim_input(user, session) -> candidates to embed, and the turn they reach to
--- The driver makes those of an encrypted user by the same rule: it gets the turns and the phrases.
+-- Return the candidates of a verbatim extraction, and the range of turns they come from.
+-- For an encrypted user the worker chooses the candidates by the same rule, so it gets the turns
+-- and the phrases.
 create or replace function recall._verbatim_input(
     p_user_id    uuid,
     p_session_id uuid
@@ -47,5 +48,5 @@ end;
 $function$;
 
 comment on function recall._verbatim_input(uuid, uuid) is
-    'Input of a verbatim extraction: candidates (of a sealed user: messages, min_words, '
+    'Input of a verbatim extraction: candidates (for an encrypted user: messages, min_words, '
     'max_characters, phrases), the turns they come from, the embedding model.';

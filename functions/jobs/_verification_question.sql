@@ -1,5 +1,6 @@
--- Return the second question of a merge: which statements does a text lose, and what does it add?
--- It shows as many open merges as the model reads, one at least; the others are asked for next.
+-- Build the second question of a consolidation: what does each text lose or add?
+-- It shows as many open consolidations as fit the model, at least one; the next question shows
+-- others.
 create or replace function recall._verification_question(
     p_work     jsonb,
     p_open     jsonb,
@@ -42,7 +43,7 @@ begin
     end loop;
     v_taken := recall._leading_lines(v_lines, v_room);
     if v_taken.o_taken = 0 then
-        -- The endpoint is to say whether one is too many.
+        -- Ask about one anyway: the endpoint decides whether it is too long.
         v_taken.o_pieces := v_lines -> 0;
         v_taken.o_taken  := 1;
     end if;
@@ -61,4 +62,4 @@ end;
 $function$;
 
 comment on function recall._verification_question(jsonb, jsonb, jsonb, recall.settings) is
-    'The second question of a merge: whether texts say what their parts say.';
+    'Second question of a consolidation: do the texts say what their parts say?';

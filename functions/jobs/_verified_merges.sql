@@ -1,4 +1,4 @@
--- Move the first open merges, which the model has checked, to the accepted or the refused ones.
+-- Move the consolidations that the model has checked from open to accepted or refused.
 create or replace function recall._verified_merges(
     p_made   jsonb,
     p_checks jsonb
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._verified_merges(jsonb, jsonb) is
-    'What a merge has made, its checked merges accepted or refused.';
+    'State of a consolidation with the checked texts accepted or refused.';

@@ -1,5 +1,4 @@
--- recall._write_phases(spans, retry)
--- Should the month be missing, the insert fails, the month is made, and it goes again, once.
+-- Store the spans of a job; create the month's partition and retry once when it is missing.
 create or replace function recall._write_phases(
     p_phases recall.job_phases[],
     p_retry  boolean default true
@@ -14,7 +13,7 @@ begin
     insert into recall.job_phases
     select p.* from unnest(p_phases) as p;
 exception when check_violation then
-    -- All values were judged: what is left is that the month has no partition.
+    -- The values were checked before, so the violation is that the month has no partition.
     if not p_retry then
         raise;
     end if;

@@ -1,5 +1,5 @@
--- Store a session's new summary of a kind, and end the one before.
--- It takes the place of the live one of its kind. One without a vector asks for it.
+-- Store a session's new summary of a kind and end the live one before it.
+-- A summary without a vector enqueues an embed job.
 create or replace function recall._write_summary(
     p_session       recall.sessions,
     p_kind          text,

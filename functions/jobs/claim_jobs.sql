@@ -1,4 +1,4 @@
--- recall.claim_jobs leases due jobs to a worker.
+-- Lease due jobs to a worker.
 -- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. In a
 -- transaction of one user (recall.user_id) the function leases that user's jobs only.
 -- Locks   each job it looks at; it skips jobs that another claim has locked.
@@ -40,13 +40,13 @@ declare
     v_kind    text;
     v_whose   text;
     v_job     recall.jobs;
-    -- One row a fetch: a loop over the query would lock ten at a time, for nothing.
+    -- Fetch one row at a time: a FOR loop over the query would prefetch, and lock, ten.
     v_due     cursor for
         select j.*
           from recall.jobs as j
          where j.state = 'ready'
            and j.run_at <= v_until
-           -- p_flush takes what waits for its idle time, not for a retry or a cost limit
+           -- p_flush takes jobs that wait for their idle time, not for a retry or a cost limit.
            and (j.run_at <= v_now
                 or j.kind = 'extract' and j.attempts = 0 and j.last_error is null)
            and (v_user is null or j.user_id::text = v_user)
@@ -116,7 +116,7 @@ end;
 $function$;
 
 comment on function recall.claim_jobs(text, text[], integer, interval, boolean) is
-    'Lease due jobs to a worker: at most p_limit, never two running ones of one session and kind. '
-    'p_flush: extractions that wait for their idle time, too. '
-    'Past a daily cost limit, jobs that need a language model are put off (RC005 in last_error). '
-    'Where recall.user_id is set: that user''s only.';
+    'Lease due jobs to a worker: at most p_limit, and never two running jobs of one session and '
+    'kind. p_flush also leases extractions that wait for their idle time. Past a daily cost '
+    'limit, jobs that need a language model are deferred (RC005 in last_error). Where '
+    'recall.user_id is set, the function leases that user''s jobs only.';

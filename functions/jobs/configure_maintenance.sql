@@ -1,6 +1,5 @@
--- recall.configure_maintenance(task, changes)
--- When a task runs and how much it does at once. pg_cron learns of a changed schedule at the next
--- schedule_maintenance.
+-- Change the schedule, period, batch size or budget of a maintenance task, or enable or disable it.
+-- pg_cron gets a changed schedule at the next schedule_maintenance.
 -- Raises  RC003 unknown task or key, or a value out of range.
 create or replace function recall.configure_maintenance(
     p_task    text,
@@ -43,4 +42,5 @@ end;
 $function$;
 
 comment on function recall.configure_maintenance(text, jsonb) is
-    'Change schedule, period, batch_size, budget or enabled of a maintenance task.';
+    'Change schedule, period, batch_size, budget or enabled of a maintenance task. pg_cron gets '
+    'a changed schedule at the next schedule_maintenance.';

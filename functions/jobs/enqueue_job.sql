@@ -1,10 +1,8 @@
--- recall.enqueue_job(user, kind, session, dedupe_key, payload, run_at) -> job id, or NULL
--- Of a user, kind and dedupe key at most one job is ready: an equal one only pulls run_at forward.
--- A session that nobody has opened (yet) is but a name; one that is forgotten while this waits gets
--- no job.
+-- Enqueue a job and return its id; NULL when an equal job is ready.
+-- At most one job of a user, kind and dedupe key is ready: an equal one only moves its run_at to
+-- an earlier time. The session need not exist yet; one erased while this call waits gets no job.
 -- Locks   the user and the session, shared.
--- Raises  RC001 a session that is being forgotten, RC003 unknown kind or a payload that is no
---         object.
+-- Raises  RC001 a session that is being erased, RC003 unknown kind or a payload that is no object.
 create or replace function recall.enqueue_job(
     p_user_id    uuid,
     p_kind       text,
@@ -42,7 +40,7 @@ begin
     if v_has_session then
         perform recall._lock_session_for_share(p_user_id, p_session_id);
     end if;
-    -- Keys of our own are no texts; what a caller chooses may be one.
+    -- Our own dedupe keys are UUIDs; a caller's key may be plaintext.
     if v_settings.has_sealed_users
        and not (recall._is_sealed(p_dedupe_key) or pg_input_is_valid(p_dedupe_key, 'uuid'))
        and recall._is_sealed_user(p_user_id) then
@@ -53,5 +51,5 @@ end;
 $function$;
 
 comment on function recall.enqueue_job(uuid, text, uuid, text, jsonb, timestamptz) is
-    'Leave work for a worker. NULL when an equal job is ready already; its run_at only moves '
-    'forward.';
+    'Enqueue a job for a worker and return its id. NULL when an equal job is ready: its run_at '
+    'then only moves to an earlier time.';

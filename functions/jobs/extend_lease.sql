@@ -1,4 +1,4 @@
--- recall.extend_lease(user, job, token, lease) -> was it the caller's?
+-- Extend the lease of a job; return false when the caller no longer holds it.
 -- Raises  RC003.
 create or replace function recall.extend_lease(
     p_user_id     uuid,
@@ -37,4 +37,5 @@ end;
 $function$;
 
 comment on function recall.extend_lease(uuid, uuid, uuid, interval) is
-    'Heartbeat: keep a job for p_lease from now. False when the lease has lapsed.';
+    'Heartbeat: extend the lease of a job to p_lease from now. False when the lease has expired '
+    'or belongs to another worker.';

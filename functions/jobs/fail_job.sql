@@ -1,7 +1,5 @@
--- recall.fail_job(user, job, token, error, retry, phases) -> was it the caller's?
--- What a failed attempt has cost is recorded like that of a finished one. A failure must always be
--- reportable: spans that are none are left out, and last_error says so; refusing them would leave
--- the job to its lease, and nobody would know what went wrong.
+-- Return a leased job with an error; return false when the caller no longer holds it.
+-- The cost of a failed attempt is recorded like that of a finished one.
 -- Locks   the user, the job, the session.
 create or replace function recall.fail_job(
     p_user_id     uuid,
@@ -32,6 +30,8 @@ begin
     end if;
 
     v_error := recall._error_text(p_user_id, p_error);
+    -- A failure must always be reportable, so malformed spans are left out. Raising RC003 would
+    -- leave the job to its lease, and its error would be lost.
     begin
         v_phases := recall._phase_rows(v_job, coalesce(p_phases, '[]'));
     exception when sqlstate 'RC003' then
@@ -48,5 +48,6 @@ end;
 $function$;
 
 comment on function recall.fail_job(uuid, uuid, uuid, text, boolean, jsonb) is
-    'Give a leased job back with its error and the spans of the attempt: backoff doubles from 10 s '
-    'to 1 h, then it is dead.';
+    'Return a leased job with its error and the spans of the attempt. It is due again after a '
+    'backoff that doubles from 10 s to 1 h, and dead after its last attempt or without p_retry. '
+    'False when the lease has expired.';

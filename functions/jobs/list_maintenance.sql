@@ -1,4 +1,4 @@
--- recall.list_maintenance() -> every maintenance task: when it runs, and how it went
+-- List the maintenance tasks: when each runs, and the outcome of its last run.
 create or replace function recall.list_maintenance()
 returns table (
     task        text,
@@ -28,5 +28,5 @@ end;
 $function$;
 
 comment on function recall.list_maintenance() is
-    'Every maintenance task: when it runs, whether it is enabled, when it ran last, by whom, and '
-    'how it went.';
+    'Maintenance tasks: when each runs, whether it is enabled, when it ran last, by whom, and '
+    'the outcome.';

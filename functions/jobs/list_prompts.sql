@@ -1,4 +1,4 @@
--- Return all prompts, those in use first: shipped ones, own ones, and the versions before them.
+-- List all prompts, shipped and own ones with their earlier versions, those in use first.
 create or replace function recall.list_prompts()
 returns table (
     name               text,

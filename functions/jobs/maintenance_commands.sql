@@ -1,11 +1,7 @@
 -- List the jobs of pg_cron that schedule_maintenance writes.
--- pg_cron lives in one database of a cluster. Where that is another one, `statement` is what to run
--- there, by whoever shall own the job, for example
+-- pg_cron lives in one database of a cluster. Where that is another one, the role that shall own
+-- the jobs runs `statement` there, for example
 --     psql -d app -Atc 'select statement from recall.maintenance_commands()' | psql -d postgres
--- Names end in the database's (a long one's hash), so that several databases do not take each
--- other's jobs. Five fields a schedule: pg_cron 1.4 knows no seconds, so tasks of every minute wait
--- by themselves, to meet no hourly one in the same second. The last job throws away what pg_cron
--- noted of ours, and of nobody else's.
 create or replace function recall.maintenance_commands()
 returns table (
     job_name  text,
@@ -22,6 +18,8 @@ set search_path from current
 as $function$
 declare
     v_database text := current_database();
+    -- Job names end in the database's name (a hash of a long one), so that several databases do not
+    -- replace each other's jobs.
     v_suffix   text := recall._cron_suffix();
     v_prune    text := 'recall_prune_run_details' || v_suffix;
     v_keep     interval;
@@ -38,6 +36,8 @@ begin
                 else format('select cron.schedule_in_database(%L, %L, %L, %L);', c.job_name,
                             c.schedule, c.command, v_database) end
       from (
+            -- pg_cron 1.4 has no seconds in a schedule, so the tasks of every minute delay
+            -- themselves, and none starts in the same second as an hourly task.
             select format('recall_%s%s', t.task, v_suffix) as job_name, t.schedule,
                    format(case when t.schedule = '* * * * *'
                                then 'call recall.maintain(%L, %L)'
@@ -51,6 +51,7 @@ begin
                        and e.task < t.task
                    ) as d (delay)
              union all
+            -- Delete pg_cron's run details of this database's maintenance, and no others.
             select v_prune, '47 3 * * *',
                    format('delete from cron.job_run_details as d '
                           'where coalesce(d.end_time, d.start_time) < now() - interval %L '
@@ -63,5 +64,5 @@ end;
 $function$;
 
 comment on function recall.maintenance_commands() is
-    'The jobs that pg_cron shall run, and the statement that writes each where pg_cron lives in '
-    'another database.';
+    'The pg_cron jobs of maintenance, each with the statement that writes it where pg_cron lives '
+    'in another database.';

@@ -1,13 +1,10 @@
--- Take the answer to a job's last request, and return what the worker has to do next.
--- A worker in any language is a loop around this function: docs/reference/job-protocol.md has the
--- requests and answers. Each call is a short transaction and renews the lease. An answer to
--- anything but the request in flight changes nothing and returns that request again, so a call may
--- be repeated after a lost connection. What our own rules refuse in a step they would refuse again:
--- such a job is a dead letter. After RC006, such as by a ciphertext of a key that was replaced
--- meanwhile, the step is run anew.
+-- Process the answer to a job's last request and return the next one.
+-- A worker in any language is a loop around this function; docs/reference/job-protocol.md lists the
+-- requests and answers. Each call renews the lease. An answer to any other request changes nothing
+-- and returns the request in flight, so a call may be repeated after a lost connection.
 -- Locks   the user, the job, what the effect of an answer needs.
--- Raises  RC003 a worker or an answer that is none, RC006 a readable answer for an encrypted user;
---         the job stays as it is.
+-- Raises  RC003 an invalid worker or answer, RC006 a plaintext answer for an encrypted user; the
+--         job stays as it is.
 create or replace function recall.next_request(
     p_user_id     uuid,
     p_job_id      uuid,
@@ -38,8 +35,8 @@ begin
     end if;
 
     v_work := recall._begin_work(v_job, p_worker);
-    -- Functions get the state beside the job, so the row need not carry a second one. Vectors hold
-    -- only beside the name of their embedder.
+    -- Functions get the state as an argument, so the row need not carry a second copy. Vectors are
+    -- valid only beside the name of their embedder.
     v_job.work := null;
     if not v_work ? 'embedder' then
         v_job.vectors := null;
@@ -75,6 +72,8 @@ begin
             v_job.work := jsonb_build_object('made', v_work -> 'made');
             v_done := recall._complete_job(v_job, v_step -> 'result');
         end if;
+    -- A step that our own rules refuse would be refused again, so the job is dead. RC006 may come
+    -- from a ciphertext whose key was replaced meanwhile, so the step runs again.
     exception when sqlstate 'RC001' or sqlstate 'RC003' or sqlstate 'RC004' or sqlstate 'RC006'
                    or sqlstate 'RC007' then
         v_work := v_work || jsonb_build_object('failure', jsonb_build_object(
@@ -97,5 +96,6 @@ end;
 $function$;
 
 comment on function recall.next_request(uuid, uuid, uuid, jsonb, jsonb) is
-    'Next request of a leased job, and the answer to its last one: chat, embed, select, done, '
-    'deferred, failed or gone. p_worker: what the worker offers; p_answer: {"request_id", …}.';
+    'Process the answer to a leased job''s last request and return its next request: chat, '
+    'embed, select, done, deferred, failed or gone. p_worker: models and limits that the worker '
+    'offers; p_answer: {"request_id", …}.';

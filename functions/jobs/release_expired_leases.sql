@@ -1,4 +1,4 @@
--- Take back the jobs of workers that died: due again after the backoff, or dead.
+-- Return jobs whose lease has expired to the queue: due again after the backoff, or dead.
 -- Locks   users, sessions and jobs as far as they are free, until settings.maintenance_lock_time
 --         has passed. See docs/architecture.md.
 create or replace function recall.release_expired_leases(
@@ -49,4 +49,5 @@ end;
 $function$;
 
 comment on function recall.release_expired_leases(integer, timestamptz) is
-    'Take back the jobs of workers that died, one batch a call.';
+    'Return jobs whose worker let the lease expire to the queue, one batch a call: done is their '
+    'number, more whether others remain.';

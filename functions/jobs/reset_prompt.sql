@@ -1,5 +1,5 @@
--- Use the prompt of the release again for a step; own versions stay.
--- In a language that no release has, the step uses the English prompt then.
+-- Use the release's prompt of a step again; own versions stay stored.
+-- Where the release has no prompt in the language, the step uses the English one.
 -- Locks   the table of prompts against other writers.
 -- Raises  RC003.
 create or replace function recall.reset_prompt(
@@ -35,4 +35,4 @@ end;
 $function$;
 
 comment on function recall.reset_prompt(text, text) is
-    'Use the release''s prompt of a step again: its name in the provenance.';
+    'Use the release''s prompt of a step again; returns its name in the provenance.';

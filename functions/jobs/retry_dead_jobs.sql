@@ -1,5 +1,5 @@
 -- Make dead jobs due again with all their attempts; return how many.
--- One whose equal is ready already goes away. A job that somebody holds stays dead.
+-- A dead job is deleted when an equal job is ready, and stays dead while it is locked.
 -- Locks   users, sessions and jobs as far as they are free. See docs/architecture.md.
 -- Raises  RC003.
 create or replace function recall.retry_dead_jobs(

@@ -1,9 +1,7 @@
--- Run a batch of each maintenance task that is due; one row a task.
--- Due is a task whose period has passed, one that left work the last time, and one that ran in a
--- future that the clock was set back from. One that could do nothing, because somebody held what
--- was due, waits a second. Who waited longest comes first; a task that runs elsewhere is left out.
--- What a batch has changed stays locked until the transaction ends, so a call ends with the batch
--- that takes it past settings.maintenance_lock_time: call again while rows come.
+-- Run a batch of each maintenance task that is due; return one row per task.
+-- The task that has waited longest comes first; a task that runs elsewhere is skipped. Changed rows
+-- stay locked until the transaction ends. So a call ends with the batch that passes
+-- settings.maintenance_lock_time; call again while rows come.
 -- Locks   the rows of the tasks, as far as they are free.
 create or replace function recall.run_due_maintenance()
 returns table (
@@ -28,6 +26,8 @@ begin
         select t.*
           into v_task
           from recall.maintenance_tasks as t
+         -- Due: never ran, period over, run in the future (the clock was set back), or work left.
+         -- A task whose due rows were all locked waits a second.
          where t.enabled
            and t.task <> all (v_seen)
            and (t.last_run_at is null
@@ -46,12 +46,12 @@ begin
         result := recall._run_task(v_task, v_now, 'worker');
         v_seen := v_seen || task;
         return next;
-        -- after a statement_timeout nothing guards the next statement any more
+        -- After a statement_timeout PostgreSQL runs no second timer within the same statement.
         exit when clock_timestamp() >= v_until or result ->> 'sqlstate' = '57014';
     end loop;
 end;
 $function$;
 
 comment on function recall.run_due_maintenance() is
-    'Run a batch of each maintenance task that is due, within a short transaction; call again '
-    'while rows come. For workers where there is no pg_cron.';
+    'Run a batch of each due maintenance task within a short transaction, for workers without '
+    'pg_cron. Call again while rows come.';

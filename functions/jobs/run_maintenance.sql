@@ -1,9 +1,7 @@
--- Run one maintenance task in short; return {"done": n, "more": …, "ms": n}, with "error" when it
--- failed, or {"skipped": …} while it runs elsewhere.
--- What a batch has changed stays locked until the transaction ends, and a function cannot commit:
--- so a call ends with the batch that takes it past settings.maintenance_lock_time, or past the
--- task's budget. Call again while it says `more`; after a pause when it says `waits`, since then
--- somebody holds what is due.
+-- Run one maintenance task in a short call; return done, more and ms, or skipped.
+-- Changed rows stay locked until the transaction ends, and a function cannot commit. So a call ends
+-- with the batch that passes settings.maintenance_lock_time or the task's budget. Call again while
+-- it says `more`, after a pause when it says `waits`: then other transactions lock the due rows.
 -- Locks   the task's row, if it is free: no login without rights here can hold it.
 -- Raises  RC003 unknown task.
 create or replace function recall.run_maintenance(
@@ -39,5 +37,6 @@ end;
 $function$;
 
 comment on function recall.run_maintenance(text) is
-    'Run one maintenance task in short: the result says done, more (call again; after a pause '
-    'when it says waits) and ms, or the error.';
+    'Run one maintenance task in a short call. The result has done (rows), more (call again; '
+    'after a pause when it says waits) and ms, error when it failed, or skipped while it runs '
+    'elsewhere.';

@@ -1,10 +1,9 @@
--- recall.schedule_maintenance() -> the jobs of pg_cron that now run maintenance here
--- Repeatable: writes changed schedules anew, and removes the jobs of tasks that were disabled.
+-- Let pg_cron run maintenance; return the jobs that do. A repeated call updates the schedules.
 -- Jobs belong to the caller and run as the caller: a login role with the admin role's rights and
--- USAGE on schema cron. So it is not SECURITY DEFINER: the owner cannot log in. EXECUTE reaches
--- pg_cron, since most installations do without it.
--- Raises  RC003 a schedule that pg_cron does not understand, RC007 pg_cron is not in this database,
---         or somebody else's jobs do this already.
+-- USAGE on schema cron. SECURITY DEFINER would not do, since the owner cannot log in.
+-- EXECUTE reaches pg_cron, since most installations do without it.
+-- Raises  RC003 a schedule that pg_cron does not accept, RC007 pg_cron is not in this database, or
+--         another role's jobs do this already.
 create or replace function recall.schedule_maintenance()
 returns table (
     job_name text,
@@ -47,8 +46,8 @@ begin
                              'grant usage on schema cron to %I;', current_user);
     end if;
 
-    -- Row-level security shows a role its own jobs only; a role that sees all need not believe
-    -- the note, which is stale where jobs were removed otherwise.
+    -- Row-level security shows a role its own jobs only. A role that sees all jobs can replace
+    -- the noted role, which is stale when jobs were removed by other means.
     begin
         perform recall.set_scheduler(current_user);
     exception when sqlstate 'RC007' then
@@ -75,7 +74,8 @@ begin
                                        v_other) end;
     end if;
 
-    -- what is disabled goes; what somebody has paused starts anew, since only few may alter a job
+    -- Remove the jobs of disabled tasks. Jobs that were paused are removed, too, and scheduled
+    -- again below, since few roles may alter a job.
     execute $sql$
         select count(cron.unschedule(j.jobid))
           from recall.maintenance_commands() as c
@@ -103,4 +103,5 @@ end;
 $function$;
 
 comment on function recall.schedule_maintenance() is
-    'Let pg_cron run the enabled maintenance tasks, as the calling role; repeatable.';
+    'Let pg_cron run the enabled maintenance tasks as the calling role, and return its jobs. A '
+    'repeated call updates schedules and removes the jobs of disabled tasks.';

@@ -1,7 +1,7 @@
 -- Use an installation's own prompt for a step, instead of the one in use.
--- Versions stay, since memories name the prompt that made them: a version can come back into use,
--- but its text never changes. Plain numbers are the releases' versions, so that an upgrade never
--- meets an own prompt under its name. A release that ships a newer prompt leaves this one in use.
+-- Memories name the prompt that made them, so versions stay stored and their text never changes.
+-- Plain numbers are versions of releases, so no upgrade meets an own prompt under its name. A newer
+-- prompt of a release leaves this one in use.
 -- Locks   the table of prompts against other writers: one prompt of a name and language is in use.
 -- Raises  RC003.
 create or replace function recall.set_prompt(
@@ -66,4 +66,5 @@ $function$;
 
 comment on function recall.set_prompt(text, text, text, jsonb, text) is
     'Use an own prompt for a step (extract, consolidate, summarize, compact, merge, pattern, '
-    'verify), with the schema of the answer (NULL: the shipped one): its name in the provenance.';
+    'verify), with the schema of the answer (NULL: the shipped one). Returns its name in the '
+    'provenance.';

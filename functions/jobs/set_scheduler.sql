@@ -1,7 +1,7 @@
--- Note the role whose pg_cron jobs run maintenance in this database.
+-- Record the role whose pg_cron jobs run maintenance in this database; NULL for no role.
 -- Row-level security on cron.job hides them from other roles, so schedule_maintenance asks here.
--- A copy of the database does not take the note over, since it has no jobs. NULL: no role.
--- Raises  RC003 unknown role, RC007 another role is noted.
+-- A copy of the database has no jobs, so there the record does not count.
+-- Raises  RC003 unknown role, RC007 another role is recorded.
 create or replace function recall.set_scheduler(
     p_role text default null
 )
@@ -53,5 +53,5 @@ end;
 $function$;
 
 comment on function recall.set_scheduler(text) is
-    'Note the role whose pg_cron jobs run maintenance here, as schedule_maintenance does; NULL: '
-    'no role.';
+    'Record the role whose pg_cron jobs run maintenance here, as schedule_maintenance does; '
+    'NULL: no role.';

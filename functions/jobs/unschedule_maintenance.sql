@@ -1,6 +1,6 @@
--- recall.unschedule_maintenance() -> how many jobs of pg_cron were removed
--- The caller's, of this database: their names end alike, also those of tasks that are gone.
--- Repeatable.
+-- Remove the caller's pg_cron jobs of this database and return how many there were.
+-- Names of jobs end in the database's suffix, so jobs of tasks that no longer exist are found, too.
+-- A repeated call removes nothing.
 -- Raises  RC007 pg_cron is not in this database.
 create or replace function recall.unschedule_maintenance()
 returns integer
@@ -38,4 +38,4 @@ end;
 $function$;
 
 comment on function recall.unschedule_maintenance() is
-    'Remove the caller''s jobs of pg_cron that run maintenance here; how many there were.';
+    'Remove the caller''s pg_cron jobs that run maintenance here. Returns how many there were.';

@@ -1,6 +1,6 @@
 -- Count the ready jobs by kind: due now, or deferred.
--- It tells a worker that has nothing to do why jobs wait. In a transaction of one user
--- (recall.user_id) it counts that user's jobs only, as claim_jobs leases them.
+-- It tells an idle worker why jobs wait. In a transaction of one user (recall.user_id) it counts
+-- that user's jobs only, as claim_jobs leases them.
 -- Cost    one pass over the ready jobs.
 create or replace function recall.waiting_jobs()
 returns table (
@@ -40,5 +40,5 @@ $function$;
 
 comment on function recall.waiting_jobs() is
     'Ready jobs by kind and mode: whether they need a language model, how many are due, how many '
-    'are deferred, and when the first of those is due. Where recall.user_id is set: that user''s '
-    'only.';
+    'are deferred, and when the first of those is due. Where recall.user_id is set, the function '
+    'counts that user''s jobs only.';
