@@ -1,6 +1,6 @@
--- Keep the calls of a message that are answered.
--- Open are the ids of tool messages whose call has not been read yet; a call takes its own.
--- o_left names the calls without an answer.
+-- Keep the calls of a message that have an answer.
+-- p_open holds the ids of tool messages whose call was not read yet; a call removes its own. o_left
+-- lists the calls without an answer.
 create or replace function recall._answered_calls(
     p_calls     jsonb,
     p_open      text[],
@@ -38,4 +38,5 @@ end;
 $function$;
 
 comment on function recall._answered_calls(jsonb, text[], integer) is
-    'Calls of a message that have an answer, answers that are still open, calls without one.';
+    'Calls of a message that have an answer, the answers that still lack a call, and calls '
+    'without an answer.';

@@ -1,7 +1,7 @@
--- Put the last exchange into the order that the chat API takes.
--- Frameworks store parallel calls one by one, and texts between a call and its answer. Calls
--- without an answer between them become one message; texts stand before the calls. Arrays run
--- from the newest message to the oldest; the first p_whole stay.
+-- Put the messages of the last exchange into the order that the chat API requires.
+-- Frameworks store parallel calls one by one, and texts between a call and its answer. Adjacent
+-- unanswered calls become one message, and texts precede the calls. Arrays run from the newest
+-- message to the oldest; the first p_whole entries stay as they are.
 create or replace function recall._arrange_exchange(
     p_messages     jsonb[],
     p_ids          uuid[],
@@ -85,7 +85,7 @@ begin
         end if;
     end loop;
 
-    -- Fewer messages than turns: the last one stands for the oldest turns.
+    -- Joined calls make fewer messages than turns: the last message gets the oldest turn.
     v_count    := cardinality(o_messages);
     o_turns    := p_turns[1:p_whole + v_count - 1] || p_turns[cardinality(p_turns)];
     o_messages := p_messages[1:p_whole] || array(
@@ -97,4 +97,4 @@ end;
 $function$;
 
 comment on function recall._arrange_exchange(jsonb[], uuid[], integer[], integer) is
-    'History with its last exchange as a valid stretch of a transcript, newest first.';
+    'History with its last exchange in the order that the chat API requires, newest first.';

@@ -1,8 +1,8 @@
--- recall._candidate_limit(room, options, settings) -> candidates of a context that are searched for
--- In a small room no more than could stand in it, at 25 tokens a line (12 in format bullets), and
--- 15 for those that are too long or said already. Of 600 tokens all 90 candidates filled 0.1 % more
--- with memories of 10 to 20 words, 1 % more with some of up to 60. Packed by density all of them
--- stand to choose from, since the best need not be the densest.
+-- Return how many candidate memories a context searches for.
+-- A small budget needs only as many as could fit, at 25 tokens a line (12 in format bullets). 15
+-- more replace those that are too long or repeated. With 600 tokens, all 90 candidates filled 0.1 %
+-- more for memories of 10 to 20 words, and 1 % more for up to 60. Packing by density gets all,
+-- since the best one need not be the densest.
 create or replace function recall._candidate_limit(
     p_room     bigint,
     p_options  jsonb,
@@ -22,4 +22,4 @@ as $function$
 $function$;
 
 comment on function recall._candidate_limit(bigint, jsonb, recall.settings) is
-    'How many memories a context in selection hybrid looks at.';
+    'How many memories a context with selection hybrid searches for.';

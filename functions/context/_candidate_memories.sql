@@ -1,6 +1,6 @@
--- recall._candidate_memories(…) -> what a context may hold, best first, with the parts of scores
--- By the option selection; one of three statements, since one with branches that give nothing takes
--- its time for them. Stale memories are none of them, unless filter.stale says otherwise.
+-- Return the candidate memories of a context, best first, with the parts of their scores.
+-- The option selection chooses one of three statements: in a single one, branches without rows
+-- would still take time. Stale memories are excluded unless filter.stale says otherwise.
 create or replace function recall._candidate_memories(
     p_session         recall.sessions,
     p_query           text,

@@ -1,6 +1,5 @@
--- recall._check_cost(session, settings)
--- A limit, of the session or of all of its user's, is refused where it can still save money: before
--- the call. Sums up the user's sessions only where he has a limit.
+-- Raise an error before a call when the session or its user has reached a cost limit.
+-- It sums the user's sessions only where the user has a limit.
 -- Raises  RC005.
 create or replace function recall._check_cost(
     p_session  recall.sessions,
@@ -44,4 +43,4 @@ end;
 $function$;
 
 comment on function recall._check_cost(recall.sessions, recall.settings) is
-    'Refuse to prepare another call past the cost limit of a session or its user (RC005).';
+    'Raise RC005 when a session or its user has reached the cost limit.';

@@ -1,7 +1,7 @@
--- recall._classify_task(user, query, newest messages, compacted, language) -> the kind of turn
--- new_session: no turns yet, compacted ones included, but memories. tool_heavy: a third of the
--- newest messages are tool messages. knowledge: the query asks about the past or the user, and
--- nothing in these messages shares a word with it. Else continuation.
+-- Classify the turn as new_session, tool_heavy, knowledge or continuation.
+-- new_session: there are memories, but no turns, not even compacted ones. tool_heavy: a third of
+-- the newest messages are tool messages. knowledge: the query asks about the past or the user, and
+-- shares no word with these messages. continuation: everything else.
 create or replace function recall._classify_task(
     p_user_id  uuid,
     p_query    text,
@@ -57,4 +57,4 @@ end;
 $function$;
 
 comment on function recall._classify_task(uuid, text, jsonb[], integer, regconfig) is
-    'Kind of turn by written rules: new_session, tool_heavy, knowledge or continuation.';
+    'Kind of turn by fixed rules: new_session, tool_heavy, knowledge or continuation.';

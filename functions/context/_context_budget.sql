@@ -1,4 +1,4 @@
--- Return the tokens of a context by what they are spent on.
+-- Return the tokens of a context by what uses them.
 create or replace function recall._context_budget(
     p_session    recall.sessions,
     p_tools      bigint,

@@ -1,6 +1,6 @@
--- recall._context_candidates(…) -> candidate memories, best first, with the tokens of their lines
--- Without the parts of their scores, since a context would pay for each value that they carry along
--- from step to step: explain_context asks for them once more. Rows come in the function's order.
+-- Return the candidate memories, best first, each with the tokens of its line.
+-- They lack the parts of their scores, since a context would pay for each value carried from step
+-- to step; explain_context computes them again. Rows keep the order of the function.
 create or replace function recall._context_candidates(
     p_session         recall.sessions,
     p_query           text,
@@ -30,4 +30,4 @@ $function$;
 
 comment on function recall._context_candidates(recall.sessions, text, halfvec, jsonb, timestamptz,
     bigint, recall.settings) is
-    'Candidate memories of a context, best first, each with the tokens its line will take.';
+    'Candidate memories of a context, best first, each with the tokens of its line.';

@@ -1,7 +1,7 @@
--- recall._context_limits(options, settings) -> the options, with the limits that go with them
--- top and split have a number of memories, bullets a number of characters, unless an option says
--- another. Memories behind the history of a cache-stable context are paid in full at every turn,
--- the history before them at a fraction: unbounded, 10 % of all tokens were theirs.
+-- Add the limits of selection, format and layout from the settings to the options.
+-- Options take precedence. The prompt cache discounts the history of a cache-stable context, but
+-- not the memories behind it, which are paid in full at every turn. Without a limit they were 10 %
+-- of all tokens.
 create or replace function recall._context_limits(
     p_options  jsonb,
     p_settings recall.settings

@@ -1,6 +1,6 @@
--- recall._context_memory(found, text, is_plain) -> a candidate, with the tokens of its line
--- A line costs the memory's count and its bullet, kind and date; a text that had to be defused is
--- counted anew. It inlines, or each candidate would be a call.
+-- Convert a found memory into a candidate of a context, with the tokens of its line.
+-- A line costs the memory's count plus its bullet, kind and date. A text that _plain_text changed
+-- is counted again. The function inlines; otherwise each candidate would be a call.
 create or replace function recall._context_memory(
     p_found    recall.found_memory,
     p_text     text,
@@ -22,4 +22,4 @@ as $function$
 $function$;
 
 comment on function recall._context_memory(recall.found_memory, text, boolean) is
-    'A memory that was found as a candidate of a context.';
+    'A found memory as a candidate of a context.';

@@ -1,6 +1,6 @@
 -- Return the match below which a context leaves a memory out.
--- The option min_match, else settings.context_min_match; NULL, which leaves nothing out, for a
--- query that no memory can match better than another: without words, about the user, a greeting.
+-- This is the option min_match, or settings.context_min_match. It is NULL, which leaves nothing
+-- out, for a query that no memory can match: one without words, about the user, or a greeting.
 create or replace function recall._context_min_match(
     p_options  jsonb,
     p_query    text,
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._context_min_match(jsonb, text, recall.settings) is
-    'Least match of a memory in a context, or NULL for a query that is about nothing.';
+    'Least match of a memory in a context; NULL for a query that names nothing to look for.';

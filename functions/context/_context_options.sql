@@ -1,6 +1,6 @@
--- recall._context_options(options) -> the options, checked
--- In layout cache_stable memories stand in the system prompt only when nothing changes them while
--- the session runs, or they would spoil the prefix that the layout is for.
+-- Check the options of compile_context, and remove nulls.
+-- In layout cache_stable memories may be in the system prompt only when they stay the same during
+-- the session: otherwise they would invalidate the cached prefix.
 -- Raises  RC003 unknown key or value.
 create or replace function recall._context_options(
     p_options jsonb

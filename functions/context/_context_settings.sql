@@ -1,4 +1,4 @@
--- recall._context_settings(user, options) -> the settings, with what the options override
+-- Return the settings of a user with the overrides of a context's options.
 create or replace function recall._context_settings(
     p_user_id uuid,
     p_options jsonb
@@ -19,4 +19,4 @@ end;
 $function$;
 
 comment on function recall._context_settings(uuid, jsonb) is
-    'Settings of the user, with scoring and decay_mode as the options of a context say.';
+    'Settings of the user, with scoring and decay_mode from the options of a context.';

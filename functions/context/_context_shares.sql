@@ -1,9 +1,9 @@
--- recall._context_shares(task, total, options, stable total, settings) -> shares of the budget
--- By the kind of turn. Outside of tool-heavy work a working block may take half of the memories'
--- share. In layout cache_stable history has a continuation's share of what does not depend on
--- query and current message, so that its window starts in the same place from turn to turn. So
--- have memories that stay the same for a whole session, unless memory_budget says how much. What
--- history_budget keeps from history the other memories may have.
+-- Divide the budget between memories, working memory and history, by the kind of turn.
+-- Outside tool-heavy work, the working block may take half of the memories' share. In layout
+-- cache_stable, history gets a continuation's share of p_stable. This is what does not depend on
+-- the query and current message, so that the window starts at the same turn. Memories that stay the
+-- same for a session get the rest of p_stable, or memory_budget. Other memories may use what
+-- history_budget withholds from history.
 create or replace function recall._context_shares(
     p_task         text,
     p_total        bigint,
@@ -56,4 +56,4 @@ end;
 $function$;
 
 comment on function recall._context_shares(text, bigint, jsonb, bigint, recall.settings) is
-    'Tokens of memories, working memory and history, before one lends to another.';
+    'Tokens of memories, working memory and history, before unused tokens are lent.';

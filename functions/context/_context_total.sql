@@ -1,6 +1,6 @@
--- recall._context_total(session, options, current tokens, has_current, tokens_per_message) -> B
--- Window minus system prompt, response, tools, current message and their messages' overhead, the
--- memories' among them. Stable is what does not depend on the current message.
+-- Compute the tokens that the window leaves to memories, working memory, summary and history.
+-- That is the window minus system prompt, response, tools, current message and the overhead of
+-- their messages and that of the memories. o_stable does not depend on the current message.
 -- Raises  RC009 with the numbers.
 create or replace function recall._context_total(
     p_session            recall.sessions,

@@ -1,5 +1,5 @@
--- recall._current_message(option) -> the user's message and its tokens
--- A text, a list of parts, or a message with token_count.
+-- Convert the option current_message into a message of the user, and count its tokens.
+-- The option is a text, a list of parts, or a message, which may have a token_count.
 -- Raises  RC003.
 create or replace function recall._current_message(
     p_option           jsonb,

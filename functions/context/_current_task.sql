@@ -1,5 +1,6 @@
 -- Read the message of the user that started the current turn.
--- It is the last one of the session, compacted or not, read from the end by the primary key.
+-- It is the last user message of the session, compacted or not, read from the end by the primary
+-- key.
 create or replace function recall._current_task(
     p_session   recall.sessions,
     p_as_of     timestamptz,

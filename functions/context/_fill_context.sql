@@ -1,9 +1,8 @@
--- recall._fill_context(…) -> memories, recalled turns, and how much history
--- Memories take their share and what history left, recalled turns up to half of it and what
--- memories leave; then history takes what both left (p_regrow: its own limit; NULL: its window
--- stays). A turn that history reaches that way is no longer quoted. Memories that stay the same
--- for a whole session come first, whatever there is to quote. p_task: tokens of the current task
--- where history does not reach it; p_cumulative contains them.
+-- Fill the budget with memories, recalled turns and history.
+-- Memories get their share and what history left. Recalled turns get up to half of it, and what
+-- memories leave. Then history takes the rest, up to p_regrow (NULL: its window stays), and its
+-- turns are no longer quoted. Memories that are fixed for a session precede quotations. p_task:
+-- tokens of the current task where history does not reach it; p_cumulative contains them.
 create or replace function recall._fill_context(
     p_session         recall.sessions,
     p_query           text,
@@ -36,7 +35,7 @@ declare
     v_heading bigint := recall._memory_heading_tokens(p_options) + p_settings.tokens_per_message;
     v_room    bigint := least(p_total - coalesce(p_cumulative[p_kept], p_task), p_share,
                               (p_options ->> 'memory_budget')::bigint);
-    -- An order of the caller's has no scores by which a packing could be better.
+    -- Memories in an order that the caller gave have no scores to compare packings by.
     v_is_rated constant boolean := p_options -> 'efficiency' = 'true'
                                    and not p_options ? 'memory_ids';
     v_favored  constant tstzrange := recall._favored_time(p_query, p_options, p_as_of, p_settings);
@@ -94,4 +93,4 @@ $function$;
 
 comment on function recall._fill_context(recall.sessions, text, halfvec, jsonb, timestamptz,
     boolean, recall.settings, bigint, bigint, bigint, integer[], bigint[], integer, bigint) is
-    'Memories, recalled turns and history of a context, each lending what it leaves.';
+    'Memories, recalled turns and history of a context; each may use what another leaves.';

@@ -1,7 +1,7 @@
--- Fit summary, task and the newest exchanges into history's share.
--- The summary stands where turns are compacted or do not fit, if it fits itself. The task costs
--- tokens of its own while the window does not reach it: half of the share at most, or all of it
--- where nothing follows. o_cumulative contains that cost.
+-- Fit summary, task and the newest exchanges into the share of history.
+-- The summary is included if it fits and turns are compacted or do not fit. The task costs extra
+-- tokens while the window does not reach it. It gets at most half of the share, or all of it where
+-- nothing follows; o_cumulative contains that cost.
 create or replace function recall._fit_history(
     p_cumulative         bigint[],
     p_position           bigint[],
@@ -57,4 +57,5 @@ $function$;
 
 comment on function recall._fit_history(bigint[], bigint[], boolean, recall.session_summaries,
     bigint, real, integer, recall.current_task) is
-    'How many of the newest rows, and how many tokens of summary and task, fit history''s share.';
+    'How many of the newest rows, and how many tokens of summary and task, fit the share of '
+    'history.';

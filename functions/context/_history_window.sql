@@ -1,8 +1,8 @@
 -- Read the newest exchanges of a session that fit a budget.
 -- An exchange is a message, or calls with all of their answers and the texts between them. A call
--- without an answer, or an answer without its call, is noted in o_left and not shown. The loop
--- stops at the budget, and arrays may hold rows beyond o_cumulative, which do not fit. Sorts are
--- off because one would read the whole session first.
+-- without an answer, or an answer without its call, goes to o_left. The loop stops at the budget;
+-- arrays may hold rows beyond o_cumulative, which do not fit. enable_sort is off because a sort
+-- would first read the whole session.
 create or replace function recall._history_window(
     p_session            recall.sessions,
     p_after_turn         integer,
@@ -85,7 +85,7 @@ begin
         elsif v_open is not null then
             v_mixed := v_mixed + 2;
         end if;
-        -- A plain message by itself, since what takes all costs three times as much.
+        -- Fast path for a message with a role and a text: _message_json takes three times as long.
         if v_row.content is null or v_row.name is not null or v_row.tool_calls is not null
            or v_row.tool_call_id is not null then
             v_message := recall._message_json(
@@ -120,7 +120,7 @@ begin
             v_whole      := v_whole + 1;
         end loop;
     end loop;
-    -- The month with the calls of these answers was dropped.
+    -- Retention dropped the partition with the calls of these answers.
     if v_open is not null and not o_is_cut then
         o_left := o_left || jsonb_build_object(
             'from_turn', o_turns[cardinality(o_turns)], 'to_turn', o_turns[v_whole + 1],

@@ -1,4 +1,4 @@
--- recall._integer(object, key) -> the whole number (zero or more) at a key, or NULL
+-- Return the whole number of zero or more at a key of an object, or NULL.
 -- Raises  RC003.
 create or replace function recall._integer(
     p_object jsonb,
@@ -22,4 +22,4 @@ end;
 $function$;
 
 comment on function recall._integer(jsonb, text) is
-    'Whole number (zero or more) at a key of an object (RC003 when it is none).';
+    'Whole number of zero or more at a key of an object; RC003 for another value.';

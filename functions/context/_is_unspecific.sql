@@ -1,6 +1,6 @@
--- Say whether a query names nothing to look for: no words, only a greeting, or the user as a whole.
--- All languages are looked up together. A phrase that is missing costs a context its memories; one
--- too many only packs what would have been left out.
+-- Say whether a query names nothing to look for: no words, a greeting, or the user as a whole.
+-- It tests the phrases of all languages. A missing phrase costs a context its memories; a wrong one
+-- only packs memories that would have been left out.
 create or replace function recall._is_unspecific(
     p_query    text,
     p_language regconfig

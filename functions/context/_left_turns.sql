@@ -1,7 +1,7 @@
 -- List the turns that a context leaves out, and pin the current task.
--- summarized: the summary covers them. budget: they do not fit. expired: retention dropped them.
--- unanswered, uncalled: calls without answers and answers without calls, found by the window.
--- shortened: the task's middle. Retracted turns are no part of the conversation.
+-- summarized: covered by the summary. budget: does not fit. expired: dropped by retention.
+-- unanswered, uncalled: calls without answers and answers without calls, from the window.
+-- shortened: the middle of the task. Retracted turns are not part of the conversation.
 create or replace function recall._left_turns(
     p_session            recall.sessions,
     p_after              integer,

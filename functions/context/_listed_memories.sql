@@ -1,8 +1,8 @@
--- recall._listed_memories(…) -> memories of selection all, top or given, in the order of packing
--- all: the newest first, so that the oldest go when not all fit. top: the most important, of equals
--- the last accessed (created, if never) first; what a past time knew of accesses is not kept, so
--- there the newest of equals come first. given: those that are named, as they are named. No
--- comparison with a query: the score is the importance.
+-- List memories of selection all, top or given in the order of packing.
+-- all: newest first, so that the oldest are left out when not all fit. top: most important first,
+-- then last accessed, or created if never accessed. Past accesses are not recorded, so with p_as_of
+-- it is creation alone. given: in the caller's order. No query is compared: the score is the
+-- importance.
 create or replace function recall._listed_memories(
     p_user_id    uuid,
     p_selection  text,
@@ -99,4 +99,5 @@ $function$;
 
 comment on function recall._listed_memories(uuid, text, integer, jsonb, timestamptz, uuid,
     recall.settings, uuid[]) is
-    'Memories of a context that are chosen without a query: all, or the most important.';
+    'Memories of a context that are selected without a query: all, the most important, or given '
+    'ones.';

@@ -1,6 +1,7 @@
--- recall._memory_block(memories, options) -> the block, or NULL when none was taken; what is in it
--- Delimited, introduced as data, one line a memory, in the order of rank; in selection all by
--- observed_at, in format bullets facts before episodes. What is in it stays in the order of rank.
+-- Write the memory block of a context, NULL without memories, and list its memories.
+-- The block is delimited and introduced as data, with one line per memory in the order of rank.
+-- Selection all orders lines by observed_at, format bullets puts facts before episodes. o_used
+-- keeps the order of rank.
 create or replace function recall._memory_block(
     p_memories recall.context_memory[],
     p_options  jsonb,

@@ -1,4 +1,4 @@
--- recall._memory_heading(options) -> the line above the memories
+-- Return the line above the memories.
 create or replace function recall._memory_heading(
     p_options jsonb
 )

@@ -1,6 +1,6 @@
--- recall._memory_heading_tokens(options) -> tokens of the memory block without its memories
--- Our own heading has 17 tokens. In PL/pgSQL, or the estimate of another would be made ready for
--- every context.
+-- Count the tokens of the memory block without its memories.
+-- The default heading has 17 tokens. PL/pgSQL prepares the estimate of a custom heading only when
+-- there is one; an inlined function would do so for every context.
 create or replace function recall._memory_heading_tokens(
     p_options jsonb
 )
@@ -19,4 +19,4 @@ end;
 $function$;
 
 comment on function recall._memory_heading_tokens(jsonb) is
-    'Tokens of heading and delimiters of the memory block, on the safe side.';
+    'Tokens of heading and delimiters of the memory block, rounded up.';

@@ -1,7 +1,7 @@
--- recall._memory_line(kind, text, observed_at, format) -> "- [KIND] text (2026-03-01)"
--- The date at day resolution (UTC), so that the same memory always gives the same bytes. In format
--- bullets "• text", of an episode "– text". Stable as to_char is, or it would not inline, and each
--- line of a block would be a call.
+-- Format a memory as a line of the block, "- [KIND] text (2026-03-01)".
+-- The date has day resolution (UTC), so that the same memory gives the same bytes. Format bullets
+-- writes "• text", and "– text" for an episode. STABLE, as to_char is: otherwise it would not
+-- inline, and each line would be a call.
 create or replace function recall._memory_line(
     p_kind        text,
     p_text        text,

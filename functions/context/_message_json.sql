@@ -1,6 +1,6 @@
--- recall._message_json(a message's columns) -> a message for chat.completions.create
--- An assistant message without content and calls (a filtered answer) becomes an empty text, which
--- the API takes.
+-- Convert a stored message into a message for chat.completions.create.
+-- An assistant message without content and calls (a filtered answer) gets an empty text, which the
+-- API accepts.
 create or replace function recall._message_json(
     p_role          text,
     p_content       text,

@@ -1,5 +1,4 @@
--- Return the characters that a model may read as <.
--- As the inside of a bracket expression.
+-- Return the characters that a model may read as <, as the inside of a bracket expression.
 create or replace function recall._opening_signs()
 returns text
 language sql

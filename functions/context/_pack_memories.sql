@@ -1,12 +1,8 @@
--- recall._pack_memories(candidates, budget, options, with_left) -> those taken; left ones and why
--- Greedy by score (or by score per token): what does not fit is skipped, not a stop. Texts that
--- differ in punctuation or case only are shown once. max_memory_chars limits the texts; in format
--- bullets, which is for short hints, the whole block: heading, delimiters and lines.
--- A match below p_min_match is unrelated, but an instruction holds whatever is asked, and a memory
--- of p_favored may be what a question about that time means. Where the option min_match is not
--- given, words alone leave nothing out: an answer may have others than its question. Then a match
--- below half of the best is left out, too, but for the best three: of ten memories precision rises
--- from 0.39 to 0.50 at the same recall (benchmarks/context_precision.py).
+-- Pack candidate memories into a token budget, greedily by score or by score per token.
+-- A memory that does not fit is skipped, and packing continues. max_memory_chars limits the texts;
+-- in format bullets it limits the whole block with heading and delimiters. A match below the
+-- minimum means unrelated, except for instructions and memories of p_favored, the time that the
+-- query names.
 create or replace function recall._pack_memories(
     p_candidates recall.context_memory[],
     p_budget     bigint,
@@ -51,6 +47,9 @@ begin
               from unnest(p_candidates) with ordinality as c
              order by c.score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
     end if;
+    -- Without the option min_match the minimum rises to half of the best match, but spares the best
+    -- three. With ten memories, precision rises from 0.39 to 0.50 at the same recall
+    -- (benchmarks/context_precision.py).
     if p_min_match > 0 and not v_is_asked then
         select greatest(p_min_match, least(max(b.match) / 2, min(b.match)))
           into v_least
@@ -63,6 +62,8 @@ begin
                ) as b;
         v_least := coalesce(v_least, p_min_match);
     end if;
+    -- Without that option, words alone leave nothing out: an answer may use other words than its
+    -- question.
     foreach v_memory in array p_candidates loop
         v_memory.reason := case
             when v_memory.match < v_least
@@ -89,8 +90,9 @@ begin
                           else 'left' end
         end;
 
-        -- Asked last, since this costs more than all the rest: spaces go by replace because each
-        -- match of an expression takes its time. In the efficiency no repetition is a candidate.
+        -- Skip texts that differ in punctuation or case only. This check is the most expensive, so
+        -- it comes last; replace() removes spaces faster than the regular expression. The
+        -- efficiency must not count repetitions as candidates.
         if v_memory.reason is null or v_is_rated then
             v_key := regexp_replace(replace(lower(v_memory.content collate pg_c_utf8), ' ', ''),
                                     '[^[:alnum:]]+', '', 'g');
@@ -118,4 +120,4 @@ $function$;
 
 comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb, boolean,
     double precision, tstzrange) is
-    'Pack candidate memories into a token budget; each comes back with taken and reason.';
+    'Pack candidate memories into a token budget; each has taken and reason.';

@@ -1,7 +1,7 @@
--- Take the recalled turns that fit a budget, and count their tokens.
--- Greedy by score. Turns of the session from before_turn on stand in its history and are left out.
--- The first turn of a session and day also costs the heading of both. The tokens are those of the
--- block with introduction (20), delimiters and message; 0 for none.
+-- Pack recalled turns into a budget, greedily by score, and count their tokens.
+-- Turns of the session from p_before_turn on are in its history and left out. The first turn of a
+-- session and day also pays for their heading. o_tokens includes introduction (20), delimiters and
+-- message; it is 0 for none.
 create or replace function recall._pack_turns(
     p_turns       recall.recalled_turn[],
     p_session_id  uuid,
@@ -43,4 +43,4 @@ $function$;
 
 comment on function recall._pack_turns(recall.recalled_turn[], uuid, integer, bigint,
     recall.settings) is
-    'Recalled turns that fit a token budget and do not stand in the history, best first.';
+    'Recalled turns that fit a token budget and are not in the history, best first.';

@@ -1,8 +1,7 @@
--- recall._packing_efficiency(memories, budget) -> 0 to 1; NULL when all of them fitted
--- η = (score selected ÷ score of the best packing of the same budget) × share of the budget that
--- was filled. The best one is bounded from above: densest first, the last one in part. So it may be
--- better than it says, never worse. What was left for another reason than its tokens is no
--- candidate.
+-- Rate how well packed memories use a budget, from 0 to 1; NULL when all of them fit.
+-- η = (score selected ÷ score of the best packing) × filled share of the budget. The best packing
+-- is bounded from above, by density with a partial last memory, so the true η may be higher, never
+-- lower. Only memories left out for their tokens are candidates.
 create or replace function recall._packing_efficiency(
     p_memories recall.context_memory[],
     p_budget   bigint

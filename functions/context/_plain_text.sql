@@ -1,7 +1,7 @@
--- recall._plain_text(text) -> the text on one line, with nothing that could act in a prompt
--- Control and invisible characters go, white space collapses. Text that would open or close a block
--- of ours, or looks like a chat template's token (<|im_start|>, <<SYS>>, </s>, [INST], <system>,
--- <system-reminder>), is defused, also in full-width letters. pgrecall._plain does the same.
+-- Reduce a text to one line without anything that could act as prompt injection.
+-- Control and invisible characters go, white space collapses. It escapes our own delimiters and
+-- tokens of chat templates (<|im_start|>, <<SYS>>, </s>, [INST], <system>, <system-reminder>), also
+-- in full-width letters. pgrecall._plain does the same.
 create or replace function recall._plain_text(
     p_text text
 )
@@ -13,7 +13,7 @@ return case
     when p_text collate "C" !~ ('[\u0001-\u001f\u007f-\u009f\u2028\u2029' || recall._invisible()
                                 || recall._opening_signs() || '[\uff3b\u3010]')
         then p_text
-    -- In collation "C" the flag i folds ASCII only; a Turkish one has another lower case of I.
+    -- In collation "C" the flag i folds ASCII only; a Turkish collation lowercases I differently.
     else regexp_replace(regexp_replace(regexp_replace(regexp_replace(p_text collate "C",
              '[\u0001-\u001f\u007f-\u009f\u2028\u2029]+', ' ', 'g'),
              '[' || recall._invisible() || ']', '', 'g'),
@@ -34,5 +34,5 @@ return case
 end;
 
 comment on function recall._plain_text(text) is
-    'A stored text as one harmless line: no control, bidirectional or invisible characters, no '
-    'delimiters.';
+    'A stored text as one line without control, bidirectional or invisible characters, and with '
+    'delimiters escaped.';

@@ -1,5 +1,4 @@
--- recall._query_text(query, current message) -> what to look for, or NULL
--- Without a query the current message is one.
+-- Return what to search for: the query, or else the text of the current message; NULL without both.
 create or replace function recall._query_text(
     p_query   text,
     p_current jsonb
@@ -16,4 +15,4 @@ return coalesce(
         ''));
 
 comment on function recall._query_text(text, jsonb) is
-    'The query of a context: as given, else the text of the current message.';
+    'The query of a context: the given one, or else the text of the current message.';

@@ -1,6 +1,6 @@
--- Return a turn as a line of the recalled block, its text as it stands there, and its heading.
--- The heading, "2026-03-01, in "Trip":", is the day (UTC) and the title of the session, if it has
--- one: said once above all lines of both. NULL when nothing was said.
+-- Format a turn as a line of the recalled block, with its heading; NULL for an empty text.
+-- The heading, "2026-03-01, in "Trip":", is the day (UTC) and the title of the session, if any. It
+-- appears once above all lines of that day and session.
 create or replace function recall._quote_line(
     p_created_at  timestamptz,
     p_role        text,
@@ -33,4 +33,4 @@ as $function$
 $function$;
 
 comment on function recall._quote_line(timestamptz, text, text, text, text, recall.settings) is
-    'A turn as a line of the recalled block, its text as it stands there, and its heading.';
+    'A turn as a line of the recalled block, its quoted text, and its heading.';

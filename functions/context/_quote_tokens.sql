@@ -1,5 +1,5 @@
--- recall._quote_tokens(line, quoted, content, token_count) -> tokens of the line
--- A turn that is quoted as it was said has its own count, and only its frame is estimated.
+-- Count the tokens of a line that quotes a turn.
+-- A turn quoted unchanged has its own count, so only the rest of its line is estimated.
 create or replace function recall._quote_tokens(
     p_line        text,
     p_quoted      text,
@@ -16,4 +16,5 @@ return 2 + case when p_quoted = p_content
                 else recall._estimate_tokens(p_line) end;
 
 comment on function recall._quote_tokens(text, text, text, integer) is
-    'Tokens of a quoted turn, exact where its count is known, else on the safe side.';
+    'Tokens of a quoted turn: its own count where the text is unchanged, otherwise an estimate '
+    'that rounds up.';

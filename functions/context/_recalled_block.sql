@@ -1,6 +1,6 @@
--- Return the block of older turns of a context, and what is in it in the order of rank.
--- Delimited, introduced as data, session by session in the order of what was said. Day and title
--- stand once above the turns of a session and day: said in each line, they took 12 tokens of 50.
+-- Write the block of recalled turns of a context, and list its turns in the order of rank.
+-- The block is delimited and introduced as data, by session and turn. Day and title appear once
+-- above the turns of a session and day: in each line, they took 12 tokens of 50.
 create or replace function recall._recalled_block(
     p_turns    recall.recalled_turn[],
     out o_text text,
@@ -36,4 +36,4 @@ end;
 $function$;
 
 comment on function recall._recalled_block(recall.recalled_turn[]) is
-    'The block of older turns of a context, NULL without any, and the turns with their scores.';
+    'The block of recalled turns of a context, NULL without any, and the turns with their scores.';

@@ -1,8 +1,7 @@
--- recall._recalled_turns(session, query, embedding, before_turn, as_of, settings) -> quotations
--- Older turns of any session of the user that answer the query, best first: those that have its
--- words or are near enough, and the turns right beside them, since a question and its answer seldom
--- stand in one. The turns of this session from before_turn on stand in its history. A long turn is
--- cut. A line costs the turn's count where that is known, else a safe estimate, and its frame.
+-- Find older turns of all sessions that answer the query, best first.
+-- They contain its words or are near enough, or are adjacent to such a turn, since question and
+-- answer are seldom in one turn. Turns of this session from p_before_turn on are in its history.
+-- Long turns are cut. A line costs the turn's count, or a safe estimate, plus its frame.
 create or replace function recall._recalled_turns(
     p_session         recall.sessions,
     p_query           text,
@@ -25,7 +24,7 @@ declare
     v_found recall.found_turn[];
     v_turns recall.recalled_turn[];
 begin
-    -- Nothing is looked for when all turns of the user stand in the history.
+    -- No search when the history contains all turns of the user.
     if v_words = '{}' and p_query_embedding is null
        or p_settings.recalled_turns = 0
        or recall._count_turns(p_session.user_id, null)
@@ -70,7 +69,7 @@ begin
     select array_agg(row(
                r.message_id, r.session_id, r.turn_index, l.line, r.created_at, s.created_at,
                recall._quote_tokens(l.line, l.quoted, r.content, r.token_count),
-               -- The estimate takes a date for ten tokens; it has six.
+               -- The estimate of a date is ten tokens; it has six.
                r.score, l.heading,
                recall._estimate_tokens(l.heading) - 3)::recall.recalled_turn
                order by r.ordinality)

@@ -1,7 +1,7 @@
--- recall._rows_that_fit(cumulative, position, is_cut, budget, step) -> how many rows
--- With a step (a share of the budget) the window starts at a multiple of it in the session's
--- tokens, so that it stays where it is while turns are appended, and a provider's prompt cache
--- keeps hitting.
+-- Count the rows of a history window that fit a budget.
+-- With p_step, a share of the budget, the window starts at a multiple of it in the session's
+-- tokens. It then stays in place while turns are appended, and the provider's prompt cache keeps
+-- hitting.
 create or replace function recall._rows_that_fit(
     p_cumulative bigint[],
     p_position   bigint[],
@@ -20,7 +20,7 @@ declare
     v_kept integer;
     v_cut  bigint;
 begin
-    -- Cumulative tokens rise, so this is how many of them are within the budget.
+    -- p_cumulative ascends, so width_bucket counts its elements within the budget.
     v_kept := coalesce(width_bucket(p_budget, p_cumulative), 0);
     if p_step is not null and v_kept > 0
        and (p_is_cut or v_kept < cardinality(p_cumulative)) then

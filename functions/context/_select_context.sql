@@ -1,12 +1,8 @@
--- recall._select_context(user, session, query, embedding, options, as_of, with_left) -> selection
--- The budget B is what the window leaves after system prompt, response, tools, current message and
--- the messages' overhead. Memories, working memory and history have shares of it by the kind of
--- turn; what one leaves unused the others may use (recall._fill_context). In layout cache_stable
--- the history's start moves in steps that do not depend on the query. History runs from the newest
--- message to the oldest and ends with the task of the current turn, unless a current message
--- starts it; its ids are a sealed user's only. Memories that were left stand among the others if
--- with_left says so. Rare options are guarded by IF: PL/pgSQL evaluates each expression even when
--- the result is unused.
+-- Select the parts of a context within its budget.
+-- The budget is what the window leaves after system prompt, response, tools, current message and
+-- overhead. Memories, working memory and history have shares by the kind of turn, and may use what
+-- others leave (recall._fill_context). With p_with_left the memories that were left out stay in the
+-- list.
 -- Raises  RC001, RC003, RC004, RC005 cost limit, RC009 with the numbers.
 create or replace function recall._select_context(
     p_user_id         uuid,
@@ -59,6 +55,8 @@ begin
     o_options  := recall._context_options(p_options);
     v_session  := recall._read_session(p_user_id, p_session_id);
     v_settings := recall._context_settings(p_user_id, o_options);
+    -- Rare options are guarded by IF: PL/pgSQL evaluates each expression even when the result is
+    -- unused.
     if o_options <> '{}' then
         o_options := recall._context_limits(o_options, v_settings);
     end if;
@@ -76,6 +74,7 @@ begin
     end if;
     v_room     := recall._context_total(v_session, o_options, v_current.o_tokens,
                                         o_current is not null, v_settings.tokens_per_message);
+    -- In layout cache_stable the start of history moves in steps that do not depend on the query.
     if o_options ->> 'layout' = 'cache_stable' then
         v_step := v_settings.cache_stable_step;
     end if;
@@ -113,6 +112,8 @@ begin
     o_recalled := v_filled.o_recalled;
     o_prompt_hash := v_session.system_prompt_hash;
     o_summary     := case when v_fit.o_summary > 0 then v_summary.content end;
+    -- History runs from the newest message to the oldest. It ends with the task of the turn, unless
+    -- a current message starts the turn. Only an encrypted user's context has message ids.
     o_history     := v_window.o_messages[1:v_filled.o_kept];
     o_message_ids := case when v_window.o_is_sealed and v_filled.o_kept > 0
                          then v_window.o_ids[1:v_filled.o_kept] end;

@@ -1,5 +1,5 @@
--- Leave out the middle of a text, down to so many tokens.
--- Tokens are estimated on the safe side.
+-- Replace the middle of a text by a mark, so that at most p_tokens tokens remain.
+-- Tokens are estimated and rounded up.
 create or replace function recall._shortened_text(
     p_text   text,
     p_tokens bigint
@@ -14,7 +14,7 @@ declare
     v_mark  constant text := E'\n[… the middle is left out …]\n';
     v_left  constant bigint := p_tokens - recall._estimate_tokens(v_mark);
     v_least integer := 0;
-    -- A token has 16 characters at most, but for degenerate texts.
+    -- Except in degenerate texts, a token has at most 16 characters.
     v_most  integer := least(length(p_text), greatest(0, v_left) * 16);
     v_half  integer;
 begin
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._shortened_text(text, bigint) is
-    'A text without its middle, of at most so many tokens by the safe estimate.';
+    'A text without its middle, of at most so many estimated tokens.';

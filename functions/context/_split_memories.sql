@@ -1,6 +1,6 @@
--- recall._split_memories(…) -> memories of selection split: facts and episodes, each best first
--- Two searches, so that each group has a ranking of its own; an episode is what has that kind.
--- Twice as many as may be taken, since some may be repetitions or too long.
+-- Search memories of selection split: facts and episodes, each best first.
+-- Two searches give each group its own ranking; an episode is a memory of that kind. Each finds
+-- twice the maximum, since some may be repeated or too long.
 create or replace function recall._split_memories(
     p_session         recall.sessions,
     p_query           text,

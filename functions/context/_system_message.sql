@@ -1,4 +1,4 @@
--- recall._system_message(text) -> a list of one system message, or of none
+-- Return a list with one system message, empty for NULL.
 create or replace function recall._system_message(
     p_text text
 )

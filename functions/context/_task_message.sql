@@ -1,6 +1,6 @@
--- Shorten the current task to its tokens where it is longer.
--- The middle of its text goes, and so do pictures and files.
--- A ciphertext stays whole; the driver shortens the plaintext.
+-- Shorten the message of the current task to its tokens.
+-- It loses the middle of its text, and images and files. A ciphertext stays whole; the driver
+-- shortens the plaintext.
 create or replace function recall._task_message(
     p_task               recall.current_task,
     p_tokens             bigint,

@@ -1,7 +1,7 @@
 -- Return the recalled turns that no fact of the context rests on.
--- A turn beside the fact that was drawn from it says the same twice: of 1,000 tokens for both, four
--- more in a hundred of what a question needs fit without (benchmarks/memory_exam.py). The line of
--- an episode or a pattern tells less than its turns.
+-- A turn beside the fact drawn from it repeats the fact. Without such turns, 1,000 tokens for both
+-- hold four in a hundred more of what a question needs (benchmarks/memory_exam.py). Turns of
+-- episodes and patterns stay: their lines say less than their turns.
 create or replace function recall._untold_turns(
     p_user_id  uuid,
     p_turns    recall.recalled_turn[],

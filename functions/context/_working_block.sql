@@ -1,5 +1,5 @@
--- recall._working_block(session, task, budget) -> text and tokens
--- On a standby there is none: a statement that merely names an UNLOGGED table fails there.
+-- Write the working memory of a task as a block within a budget.
+-- A standby has none: a statement that merely names an UNLOGGED table fails there.
 create or replace function recall._working_block(
     p_session    recall.sessions,
     p_task_id    text,

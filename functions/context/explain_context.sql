@@ -1,7 +1,7 @@
--- Explain a context: every candidate memory, the terms of its score, and why it was taken or left.
--- The same selection as compile_context, as rows in the order of packing; as in a search a score
--- is decay times the sum of the parts. Then the stale memories, which are no candidates, as they
--- rank among themselves.
+-- Explain a context: list candidate memories, the parts of their scores, and why each was packed.
+-- The selection is that of compile_context, in the order of packing. A score is decay times the sum
+-- of the parts, as in a search. Stale memories follow, which are not candidates, ranked among
+-- themselves.
 -- Raises  as compile_context.
 create or replace function recall.explain_context(
     p_user_id         uuid,
@@ -71,7 +71,8 @@ begin
                v_context.o_room, v_settings) as p
         on p.memory_id = m.memory_id
      order by m.ordinality;
-    -- Of memories that the caller chose, none was left out, unless filter.stale says so.
+    -- Stale memories are not listed when they are the candidates, or when the caller chose the
+    -- memories, unless filter.stale is false.
     if v_context.o_options #> '{filter,stale}' = 'true'
        or v_context.o_options ? 'memory_ids'
           and v_context.o_options #> '{filter,stale}' is distinct from 'false' then
@@ -100,5 +101,6 @@ end;
 $function$;
 
 comment on function recall.explain_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
-    'Every candidate memory of a context: the terms of its score (decay × the sum of the parts), '
-    'taken or left, and why.';
+    'List every candidate memory of a context in the order of packing, with the parts of its '
+    'score (decay × the sum of the parts), whether it was taken, and the reason. Stale memories '
+    'follow, with the reason "stale".';
