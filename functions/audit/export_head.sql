@@ -1,7 +1,6 @@
--- recall.export_head(user) -> {user_id, event_count, event_hash, at}
--- The end of the user's chain of events, to be kept where nobody who can write to this database can
--- write: with it recall.verify_integrity also notices that the chain was cut, made anew or taken
--- from an older copy of the database.
+-- Return the head of a user's event chain.
+-- Keep it where writers of this database cannot write. With it, `verify_integrity` detects a chain
+-- that was cut, rewritten or restored from an older copy.
 -- Raises  RC001.
 create or replace function recall.export_head(
     p_user_id uuid
@@ -32,4 +31,5 @@ end;
 $function$;
 
 comment on function recall.export_head(uuid) is
-    'The end of a user''s chain of events, to be kept outside for verify_integrity.';
+    'Return the head of a user''s event chain, {user_id, event_count, event_hash, at}, to be kept '
+    'outside of the database for verify_integrity. RC001: the user does not exist.';

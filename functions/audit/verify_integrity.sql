@@ -1,10 +1,8 @@
--- recall.verify_integrity(user, head) -> what was changed behind the functions' back, if anything
--- Every event is chained to the one before and holds a hash of its memory as it left it, so an edit
--- at rest shows: event_changed, event_missing, event_inserted, event_moved, head_changed,
--- memory_changed, memory_missing, memory_inserted. Against a head that recall.export_head gave and
--- that was kept outside also chain_shortened and chain_rewritten, which is what a superuser who
--- makes the whole chain anew, or an old copy of the database, cannot avoid. Messages and vectors
--- are no part of it, nor are counts of accesses. Runs on a standby.
+-- List changes to a user's memories and events that bypassed the API.
+-- Events form a hash chain, and each has a hash of its memory, so an edit at rest shows. A head of
+-- `export_head` adds chain_shortened and chain_rewritten: a superuser who rewrites the chain, or a
+-- restored old copy, cannot avoid these. Messages, vectors and access counts are not covered. Runs
+-- on a standby.
 -- Raises  RC001, RC003 a malformed head, RC006 another user's.
 -- Cost    two hashes for each event and memory, 20 µs.
 create or replace function recall.verify_integrity(
@@ -41,5 +39,8 @@ end;
 $function$;
 
 comment on function recall.verify_integrity(uuid, jsonb) is
-    'What of a user''s memories and events was changed at rest: finding, event, memory, detail. No '
-    'row: nothing. Pass a head of export_head that was kept outside.';
+    'List changes at rest to a user''s memories and events: finding, event, memory, detail. '
+    'Findings are event_changed, event_missing, event_inserted, event_moved, head_changed, '
+    'memory_changed, memory_missing, memory_inserted, and with a head of export_head also '
+    'chain_shortened and chain_rewritten. No rows means no change was found. RC001: the user does '
+    'not exist. RC003: a malformed head. RC006: the head of another user.';

@@ -1,7 +1,7 @@
--- recall.add_user_key(user, key_no, wrapped_key, wrapping_key) -> was it added?
--- The beginning of a rotation: from now on texts are sealed by this key, and what is compared by
--- the one before until all of it is exchanged (recall.reseal_rows). False when a rotation is under
--- way: it is to be finished first.
+-- Add a data encryption key and so begin a rotation; return false while another rotation is
+-- running.
+-- From now on new texts use this key. Values that are compared keep the previous key until
+-- `reseal_rows` has exchanged all of them.
 -- Locks   the user.
 -- Raises  RC003
 create or replace function recall.add_user_key(
@@ -46,4 +46,6 @@ end;
 $function$;
 
 comment on function recall.add_user_key(uuid, integer, bytea, text) is
-    'Begin the exchange of a sealed user''s data key. False: another is under way.';
+    'Begin the rotation of an encrypted user''s data encryption key. Returns false while another '
+    'rotation is unfinished. RC003: the user is not encrypted, or the key number or the wrapped '
+    'key is malformed.';

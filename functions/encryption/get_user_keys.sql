@@ -1,8 +1,8 @@
--- recall.get_user_keys(user) -> the wrapped data keys of a sealed user, none of any other
--- The keys themselves say that a user is sealed, whatever the flag in recall.users says. Only
--- drivers have the wrapping key that opens them. With them comes what a driver must do because the
--- database cannot: send vectors or not, look for secrets.
--- Raises  RC007 a sealed user whose keys are gone.
+-- Return the wrapped data encryption keys of an encrypted user; no rows for other users.
+-- A row in user_keys marks a user as encrypted, whatever the flag in recall.users says. Only
+-- drivers hold the key encryption key. The result also tells the driver whether to send vectors and
+-- how to treat secrets.
+-- Raises  RC007 an encrypted user whose keys are gone.
 create or replace function recall.get_user_keys(
     p_user_id uuid
 )
@@ -47,5 +47,6 @@ end;
 $function$;
 
 comment on function recall.get_user_keys(uuid) is
-    'The wrapped data keys of a sealed user, the name of the key that opens each, and what drivers '
-    'have to do: vectors, secrets.';
+    'The wrapped data encryption keys of an encrypted user, the name of the key encryption key of '
+    'each, and the driver''s duties: whether to send vectors, how to treat secrets. No rows for '
+    'other users. RC007: the user is encrypted, but the keys are gone.';

@@ -1,8 +1,8 @@
--- recall.list_sealed_rows(user, key, with_late, after, limit) -> rows with texts sealed by that key
--- For exchanging a data key: row_table, row_key and the texts as they are. A page goes on after
--- {"row_table": …, "row_key": …} of the last row. with_late gives also what recall.reseal_rows is
--- to exchange at once, with the key, in the same transaction: no memory is written meanwhile.
--- Locks   with_late the user.
+-- List rows whose texts are encrypted with one data encryption key, for a key rotation.
+-- The next page starts after {"row_table": …, "row_key": …} of the last row. p_with_late adds the
+-- rows that `reseal_rows` must exchange together with the key, in the same transaction; the lock
+-- keeps other writers out meanwhile.
+-- Locks   the user, when p_with_late is set.
 -- Raises  RC003.
 create or replace function recall.list_sealed_rows(
     p_user_id   uuid,
@@ -73,4 +73,6 @@ end;
 $function$;
 
 comment on function recall.list_sealed_rows(uuid, integer, boolean, jsonb, integer) is
-    'Rows of a sealed user with texts that are sealed by one data key, for sealing them anew.';
+    'Rows of an encrypted user with texts encrypted with one data encryption key: table, key and '
+    'ciphertexts, for reseal_rows. RC003: the key number is null, p_after names no table, or a '
+    'bad limit.';

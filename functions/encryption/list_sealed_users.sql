@@ -1,7 +1,7 @@
--- recall.list_sealed_users(other_than, after_id, limit) -> sealed users, in the order of their ids
--- With other_than, the name of a wrapping key, only users of whose data keys another wraps one:
--- nobody is listed any more when the others may be dropped. Where a transaction has an identity it
--- is of that user alone.
+-- List encrypted users by id.
+-- With p_other_than, the name of a key encryption key, only users with a data encryption key
+-- wrapped by another one. Older key encryption keys can be dropped when this list is empty. A
+-- transaction with an identity sees that user only.
 -- Raises  RC003.
 create or replace function recall.list_sealed_users(
     p_other_than text    default null,
@@ -34,4 +34,5 @@ end;
 $function$;
 
 comment on function recall.list_sealed_users(text, uuid, integer) is
-    'Sealed users by id, all or those with a data key that another wrapping key than this wraps.';
+    'Encrypted users by id: all, or those with a data encryption key that is not wrapped by '
+    'p_other_than. The next page starts after p_after_id. RC003: a bad limit.';

@@ -1,10 +1,10 @@
--- recall.reseal_rows(user, rows, replaced_key) -> how many were exchanged
--- Each of p_rows is one of recall.list_sealed_rows with new_texts: the same texts, sealed by the
--- newest key. Those that have changed since are passed over. With p_replaced_key these are the
--- last: when nothing is sealed by that key any more it goes, in the same transaction; where the
--- audit still has reasons that it sealed it is retired, opens them and seals nothing.
+-- Exchange ciphertexts for those of the newest data encryption key; return how many rows changed.
+-- p_rows are rows of `list_sealed_rows` with new_texts.
+-- Rows changed since they were listed are skipped. p_replaced_key ends the rotation in the same
+-- transaction: the key is deleted when no text uses it. If audit reasons still use it, it is
+-- retired: it decrypts them and encrypts nothing.
 -- Locks   the user, the rows, the user's keys.
--- Raises  RC003, RC006 a readable text, RC007 something is sealed by that key still.
+-- Raises  RC003, RC006 plaintext, RC007 texts still use that key.
 create or replace function recall.reseal_rows(
     p_user_id      uuid,
     p_rows         jsonb,
@@ -53,4 +53,6 @@ end;
 $function$;
 
 comment on function recall.reseal_rows(uuid, jsonb, integer) is
-    'Exchange ciphertexts of a sealed user for those by a newer key; at last without the old key.';
+    'Exchange ciphertexts of an encrypted user for those of the newest data encryption key. '
+    'Returns how many rows changed. p_replaced_key removes or retires the old key. RC003: '
+    'malformed rows. RC006: a plaintext value. RC007: texts still use the old key.';

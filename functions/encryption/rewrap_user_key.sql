@@ -1,5 +1,6 @@
--- recall.rewrap_user_key(user, key_no, previous, wrapped_key, wrapping_key) -> was it replaced?
--- The rotation of a wrapping key: the same data key, wrapped anew. False when another was quicker.
+-- Replace the wrapped form of a data encryption key when the key encryption key rotates.
+-- Returns false if another transaction replaced it first; the data encryption key itself stays the
+-- same.
 -- Raises  RC003
 create or replace function recall.rewrap_user_key(
     p_user_id      uuid,
@@ -31,4 +32,5 @@ end;
 $function$;
 
 comment on function recall.rewrap_user_key(uuid, integer, bytea, bytea, text) is
-    'Replace the wrapped form of a data key, unless it was replaced meanwhile.';
+    'Replace the wrapped form of a data encryption key. Returns false if p_previous is no longer '
+    'the stored form. RC003: a malformed wrapped key.';

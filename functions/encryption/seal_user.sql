@@ -1,9 +1,8 @@
--- recall.seal_user(user, wrapped_key, wrapping_key, with_vectors) -> was it done now?
--- From now on the user's texts come as ciphertext, made by a driver: its data key stands here,
--- wrapped by a key that never comes here. What is there already would stay readable (in backups,
--- too), so only a user without any is sealed. Texts that are not read are not indexed either: no
--- words, and vectors only when they are wished, since they tell what a text is about. Secrets are
--- looked for by the driver.
+-- Make a user encrypted: from now on drivers send all texts as ciphertext.
+-- The data encryption key is stored wrapped; the key encryption key never reaches the database.
+-- Only users without data qualify, because existing plaintext would survive in backups. Ciphertext
+-- has no word index, and vectors are optional, since they reveal the topic of a text. The driver
+-- checks for secrets.
 -- Locks   the user.
 -- Raises  RC003, RC006 the user has data already.
 create or replace function recall.seal_user(
@@ -53,4 +52,6 @@ end;
 $function$;
 
 comment on function recall.seal_user(uuid, bytea, text, boolean) is
-    'Seal a user without data: texts come encrypted from now on. False: the user was sealed.';
+    'Make a user without data encrypted: from now on drivers send all texts as ciphertext. '
+    'Returns false if the user was encrypted already. RC003: a malformed wrapped key. RC006: the '
+    'user has data.';

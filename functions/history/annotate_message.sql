@@ -1,6 +1,6 @@
--- recall.annotate_message(user, session, turn, patch)
--- Feedback, flags, client state: readers see the merged metadata, the latest patch wins, a null
--- removes a key. History itself is never updated.
+-- Add metadata to a message after it was stored: feedback, flags, client state.
+-- Readers see the merged metadata; the latest patch wins, and null removes a key. History rows are
+-- never updated.
 -- Locks   the session.
 -- Raises  RC001, RC003.
 create or replace function recall.annotate_message(
@@ -42,4 +42,6 @@ end;
 $function$;
 
 comment on function recall.annotate_message(uuid, uuid, integer, jsonb) is
-    'Add to a message''s metadata later: a patch of keys, the latest wins, null removes one.';
+    'Add metadata to a stored message: a JSON patch of keys, where the latest wins and null '
+    'removes a key. RC001: the session does not exist. RC003: the turn does not exist, or the '
+    'patch is malformed.';

@@ -1,13 +1,8 @@
--- recall.append_messages(user, session, messages, usage, request_id)
--- One short transaction for a turn: count it, which locks the session and gives out the turn
--- indexes, leave its receipt, insert the messages, leave work for the workers. A call repeated with
--- its request id meets the receipt: what it did until then is undone, and it answers the same
--- again. Of a session that takes no messages any more (or never did) it is asked for at once.
--- A time before that of the last message (the call waited for another) is raised to it, so that
--- created_at never runs backwards.
--- Settings say which months exist, in two comparisons; a missing one is made on the spot: a missed
--- cron must never lose a message. One that was dropped by hand makes the insert fail ("no
--- partition for this row" is the check violation that has no constraint) and go again, once.
+-- Append messages to a session and enqueue the work they cause.
+-- One short transaction counts the turns, which locks the session and assigns turn indexes, then
+-- stores the receipt and the messages. A call repeated with its request id meets the receipt, is
+-- rolled back to its start and returns the first result. A missing month is created on demand, so
+-- that a missed cron run loses no message.
 -- Locks   the session, then the receipt.
 -- Raises  RC001, RC002 closed, RC003 malformed, or a secret, RC008 the request id with another
 --         payload.
@@ -122,4 +117,6 @@ $function$;
 comment on function recall.append_messages(uuid, uuid, jsonb, jsonb, uuid) is
     'Append OpenAI messages to a session; each may add token_count, created_at, model_id, '
     'finish_reason, latency_ms, metadata. Usage: prompt_tokens, completion_tokens, cached_tokens, '
-    'latency_ms, cost_microcents. Repeatable by request id.';
+    'latency_ms, cost_microcents. A call repeated with its request id returns the first result. '
+    'RC001: the session does not exist. RC002: the session takes no messages. RC003: a malformed '
+    'message, or a secret. RC008: the request id was used with another payload.';

@@ -1,7 +1,7 @@
--- recall.get_messages(user, session, limit, before_turn, include_compacted) -> newest first
--- Retracted turns are left out; metadata is merged with what was annotated later. The statement is
--- planned at each call, for the months of the session; so a condition that is not needed is a
--- constant that falls away, for planning each costs as much as reading ten messages.
+-- Return messages of a session, newest first, without retracted turns.
+-- Metadata includes later annotations. The statement is planned at each call for the months of the
+-- session. Conditions that are not needed are constants, which the planner removes: planning one
+-- costs as much as reading ten messages.
 -- Raises  RC001 unknown session, RC003 bad limit.
 create or replace function recall.get_messages(
     p_user_id           uuid,
@@ -73,5 +73,5 @@ end;
 $function$;
 
 comment on function recall.get_messages(uuid, uuid, integer, integer, boolean) is
-    'Messages of a session, newest first, without retracted turns; a page goes on before '
-    'p_before_turn.';
+    'Messages of a session, newest first, without retracted turns. The next page holds turns '
+    'below p_before_turn. RC001: the session does not exist. RC003: a bad limit.';

@@ -1,6 +1,5 @@
--- recall.message_hash(message) -> SHA-256 (32 bytes)
--- Identity of a message in a list that its holder may cut or summarize: over role, content or
--- parts, tool calls and tool call id, in that order.
+-- Return the identity of a message in a list that the caller may cut or summarize.
+-- The hash is SHA-256 over role, content or parts, tool calls and tool call id, in that order.
 -- Raises  RC003.
 create or replace function recall.message_hash(
     p_message jsonb
@@ -19,4 +18,5 @@ end;
 $function$;
 
 comment on function recall.message_hash(jsonb) is
-    'SHA-256 over role, content or parts, tool calls and tool call id of a message.';
+    'SHA-256 (32 bytes) over role, content or parts, tool calls and tool call id of a message. '
+    'RC003: not a message object.';

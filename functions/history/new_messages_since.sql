@@ -1,7 +1,7 @@
--- recall.new_messages_since(cursor, messages) -> what follows the cursor
--- The cursor is the hash of the last message processed. Its last occurrence counts; when there is
--- none (no cursor yet, or the list was summarized meanwhile) all of the list is new.
--- Raises  RC003 messages is no array, or holds what is no object.
+-- Return the messages of a list that follow the cursor.
+-- The cursor is the hash of the last processed message; its last occurrence counts. Without an
+-- occurrence (no cursor yet, or the caller summarized the list) all messages are new.
+-- Raises  RC003 p_messages is not an array of objects.
 create or replace function recall.new_messages_since(
     p_cursor   bytea,
     p_messages jsonb
@@ -53,5 +53,5 @@ end;
 $function$;
 
 comment on function recall.new_messages_since(bytea, jsonb) is
-    'Messages of a caller-held list after the cursor, each with its 1-based place and its own '
-    'cursor.';
+    'Messages of a caller-held list after the cursor, each with its 1-based position and its own '
+    'cursor. All messages are new when the cursor does not occur. RC003: not an array of objects.';

@@ -1,6 +1,6 @@
--- recall.retract_turns(user, session, from_turn) -> how many turns
--- Regenerate, undo: the turns from there on leave context, search and extraction, not the record.
--- What is compacted already stays: a summary cannot be taken apart.
+-- Retract the turns from p_from_turn on, for regenerate and undo.
+-- Retracted turns leave context, search and extraction but stay on record. Compacted turns cannot
+-- be retracted, because they are part of a summary.
 -- Locks   the user, the session, its jobs.
 -- Raises  RC001, RC003 a turn that does not exist, RC006 a compacted turn.
 create or replace function recall.retract_turns(
@@ -23,7 +23,7 @@ declare
     v_turns   integer;
 begin
     perform recall._check_user(p_user_id);
-    -- The user's row first: a worker's next_request holds it while it looks at the session.
+    -- Lock the user's row first: next_request locks it before it reads the session.
     perform recall._lock_user_for_update(p_user_id);
     v_session := recall._lock_session(p_user_id, p_session_id);
 
@@ -69,4 +69,6 @@ end;
 $function$;
 
 comment on function recall.retract_turns(uuid, uuid, integer) is
-    'Take back the turns from p_from_turn on; they stay on record. Returns how many.';
+    'Retract the turns from p_from_turn on; they stay on record. Returns how many turns were '
+    'retracted. RC001: the session does not exist. RC003: the turn does not exist. RC006: the '
+    'turn is compacted.';

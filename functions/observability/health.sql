@@ -1,5 +1,6 @@
--- recall.health() -> one row a promise that can go wrong, with a hint
--- Reads the catalog, statistics and small tables only: as fast for a million memories as for none.
+-- Return one row for each health check, with a hint.
+-- Reads the catalog, statistics and small tables only, so the cost does not depend on the number of
+-- memories.
 create or replace function recall.health()
 returns table (
     name   text,
@@ -48,4 +49,5 @@ end;
 $function$;
 
 comment on function recall.health() is
-    'What can go wrong, each with ok, warn or fail, a detail and a remedy.';
+    'One row for each check: ok, warn or fail, a detail and a remedy. The cost does not depend on '
+    'the number of memories.';

@@ -1,8 +1,7 @@
--- recall.metrics() -> name, value, labels: gauges in Prometheus' naming
--- For all users together; no user, text or id is in it. Counts of large tables are the planner's
--- and the statistics collector's estimates, so that a scrape costs the same at any size; rates are
--- those of the last day. pgrecall_health is 0 for a check that is well, 1 for one that warns, 2 for
--- one that fails.
+-- Return gauges in Prometheus naming for all users together, without users, texts or ids.
+-- Counts of large tables are estimates of the planner and the statistics collector, so the cost of
+-- a scrape does not depend on size. Rates cover the last day. pgrecall_health is 0 for ok, 1 for
+-- warn and 2 for fail.
 create or replace function recall.metrics()
 returns table (
     name   text,
@@ -45,5 +44,6 @@ end;
 $function$;
 
 comment on function recall.metrics() is
-    'Gauges for Prometheus or Grafana: queue, work and cost of the last day, memories, storage, '
-    'maintenance, connections, lag of standbys; of all users together.';
+    'Gauges for Prometheus or Grafana, over all users: queue, work and cost of the last day, '
+    'memories, storage, maintenance, connections, standby lag. Counts of large tables are '
+    'estimates. pgrecall_health is 0 for ok, 1 for warn, 2 for fail.';

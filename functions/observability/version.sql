@@ -1,4 +1,4 @@
--- recall.version() -> text
+-- Return the version of the installed schema.
 create or replace function recall.version()
 returns text
 language sql

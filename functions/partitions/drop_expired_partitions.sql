@@ -1,10 +1,8 @@
--- recall.drop_expired_partitions(limit, as_of) -> (done, more)
--- Months past their retention: history (settings.history_retention after each session with turns in
--- it was closed, has expired or was compacted past them; a user's own setting can only lengthen it
--- for the users who share his leaf), the spans of jobs (phase_retention) and the ledger
--- (ledger_retention). They are detached, then dropped; of history left to the administrator, if he
--- wants so (drop_expired_history). A long reader of the table only delays this: it waits a tenth of
--- a second, and not at all for what is still needed. A month that is held counts as more to do.
+-- Detach and drop monthly partitions past their retention.
+-- History also waits until each session in it was closed, has expired or was compacted past its
+-- turns. A user's own setting can only lengthen the retention of the users in the same partition.
+-- With drop_expired_history off, history is only detached. Each lock waits 100 ms: a long reader
+-- delays the drop, and a locked month counts as more.
 -- Locks   see recall._retire_turns and recall._drop_month.
 create or replace function recall.drop_expired_partitions(
     p_limit integer     default 10,
@@ -70,4 +68,6 @@ end;
 $function$;
 
 comment on function recall.drop_expired_partitions(integer, timestamptz) is
-    'Detach and drop months past their retention that nothing needs any more.';
+    'Detach and drop monthly partitions of history, job spans and the call log that are past '
+    'their retention and no longer needed. Returns how many were dropped, and whether more are '
+    'due. A locked month counts as due.';

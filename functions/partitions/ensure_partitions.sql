@@ -1,7 +1,6 @@
--- recall.ensure_partitions(limit, as_of) -> (done, more)
--- Months of history and spans, from the current one to settings.history_months_ahead beyond it,
--- cut in UTC; below each parent also one leaf for everything up to twelve months before it was
--- made, for old imports. Months between are made when something arrives in them. Repeatable.
+-- Create the missing monthly partitions (UTC) of history and spans, up to history_months_ahead.
+-- Each parent also gets one partition for rows older than twelve months before its creation, for
+-- old imports. Months in between are created when a row arrives. Repeatable.
 -- Locks   a parent against other partition changes, only when a month is missing; gives up after
 --         two seconds, the next run goes on.
 create or replace function recall.ensure_partitions(
@@ -63,4 +62,5 @@ end;
 $function$;
 
 comment on function recall.ensure_partitions(integer, timestamptz) is
-    'Make the missing months of history and spans (UTC), from now to the months ahead.';
+    'Create the missing monthly partitions (UTC) of history and spans, from the current month to '
+    'history_months_ahead. Returns how many were created, and whether more are due.';

@@ -1,10 +1,9 @@
--- recall.export_user(user) -> document
--- Everything of a user, portable: {format, version, exported_at, user_id, embedding_model,
--- embedding_dimensions, system_prompts, tables: {name: [row, …]}}. Rows have the columns of their
--- tables; what a database makes again (search rows, receipts, leases, cursors) is left out, and on
--- a standby the tables that it does not have (working memory, accesses not yet counted). For the
--- user to have, and for recall.import_user. A document is bounded by jsonb: 256 MB.
--- Raises  RC001 a user nobody knows.
+-- Return all data of a user as one portable JSON document for the user and for `import_user`.
+-- The document is {format, version, exported_at, user_id, embedding_model, embedding_dimensions,
+-- system_prompts, tables: {name: [row, …]}}. Derived rows are left out (search rows, receipts,
+-- leases, cursors). A standby also omits the unlogged tables (working memory, access log). jsonb
+-- limits a document to 256 MB.
+-- Raises  RC001 unknown user.
 create or replace function recall.export_user(
     p_user_id uuid
 )
@@ -43,7 +42,7 @@ begin
             v_table.relname,
             recall._export_rows(p_user_id, v_table.name, recall._left_out(v_table.name)));
     end loop;
-    -- the user's own count of a prompt that others may have too
+    -- Users share prompts; export the token count of this user's own sessions.
     select coalesce(jsonb_agg(jsonb_build_object('content', p.content, 'token_count', s.tokens)
                               order by p.prompt_hash), '[]')
       into v_prompts
@@ -69,4 +68,6 @@ end;
 $function$;
 
 comment on function recall.export_user(uuid) is
-    'Everything of a user as one JSON document, which import_user takes.';
+    'Return all data of a user as one JSON document that import_user accepts. Derived rows '
+    '(search rows, receipts, leases) are left out. jsonb limits the document to 256 MB. RC001: '
+    'the user does not exist.';

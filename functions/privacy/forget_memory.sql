@@ -1,7 +1,6 @@
--- recall.forget_memory(user, memory) -> {counts}
--- Deletes one memory for good, where retract_memory only ends it: every version of it, what was
--- merged with it, patterns over it, their vectors and audit. The messages that it came from stay;
--- see forget_session.
+-- Erase one memory permanently; `retract_memory` only ends it.
+-- All versions, memories consolidated from it, patterns over it, their vectors and their audit go,
+-- too. The source messages stay; `forget_session` erases those.
 -- Locks   the user, the memories and jobs about them, then memory_access_log.
 --         See docs/architecture.md.
 -- Raises  RC001.
@@ -32,4 +31,6 @@ end;
 $function$;
 
 comment on function recall.forget_memory(uuid, uuid) is
-    'Delete one memory for good: every version, and what was made of it. The rows by table.';
+    'Erase one memory permanently: all versions, what was consolidated from it, vectors and '
+    'audit. Its source messages stay. Returns {"counts": rows deleted by table}. RC001: the '
+    'memory does not exist.';

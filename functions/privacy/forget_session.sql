@@ -1,8 +1,8 @@
--- recall.forget_session(user, session) -> {counts}
--- Deletes one conversation for good: its messages (in detached months that still lie in the schema
--- too), summaries (copies in sessions that continue it too), search rows, annotations, receipts,
--- jobs, spans, calls in the ledger and working memory, and the memories that came from nowhere
--- else, with what was made of them. A fact that was said elsewhere too stays.
+-- Erase one session permanently with everything derived from it alone.
+-- This covers messages (also in detached months inside the schema), annotations, search rows and
+-- receipts. It also covers jobs, spans, the call log, working memory, and summaries with their
+-- copies in continuing sessions. Memories without another source go with what was derived from
+-- them; memories that another session confirms stay.
 -- Locks   the user, the session, memories and jobs, then the unlogged tables.
 --         See docs/architecture.md.
 -- Raises  RC001, RC007 not in a transaction that is read committed.
@@ -30,7 +30,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_isolation();
-    -- The strongest lock first: who shares the row, and then writes, would wait for us, as we do.
+    -- Take the strongest lock first: upgrading a shared lock can deadlock with another transaction.
     perform from recall.users as u where u.user_id = p_user_id for update;
     perform recall._lock_user_and_bump_revision(p_user_id);
     v_session := recall._lock_session(p_user_id, p_session_id);
@@ -80,5 +80,6 @@ end;
 $function$;
 
 comment on function recall.forget_session(uuid, uuid) is
-    'Delete one conversation for good, with the memories that came from it alone. The rows by '
-    'table.';
+    'Erase one session permanently: messages, summaries, jobs, calls, working memory, and '
+    'memories that have no other source. Returns {"counts": rows deleted by table}. RC001: the '
+    'session does not exist. RC007: the transaction is not read committed.';

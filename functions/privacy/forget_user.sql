@@ -1,8 +1,7 @@
--- recall.forget_user(user) -> receipt
--- Deletes everything of a user for good, in one transaction, and leaves a salted digest with which
--- a restored backup can be cleaned again. Calls of this user that are under way end before, or
--- fail; a new user with the same id may begin afterwards. Keep the receipt outside of the
--- database: recall.replay_erasures takes it. What SQL cannot reach is named in it.
+-- Erase all data of a user permanently in one transaction, and return a receipt.
+-- Running calls of this user finish first or fail. Afterwards the same id can be used for a new
+-- user. The stored salted digest lets `replay_erasures` erase the user again after a restore. Keep
+-- the receipt outside of the database; it also lists what SQL cannot reach.
 -- Locks   the user, then all of their rows, then the unlogged tables. See docs/architecture.md.
 -- Raises  RC007 not in a transaction that is read committed.
 create or replace function recall.forget_user(
@@ -50,5 +49,6 @@ end;
 $function$;
 
 comment on function recall.forget_user(uuid) is
-    'Delete everything of a user for good. The receipt has the rows by table, and what SQL cannot '
-    'reach.';
+    'Erase all data of a user permanently. The receipt has erasure_id, salt, digest, erased_at, '
+    'the deleted rows by table, and a list of what SQL cannot reach. Keep it outside of the '
+    'database for replay_erasures. RC007: the transaction is not read committed.';

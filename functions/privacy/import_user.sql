@@ -1,12 +1,8 @@
--- recall.import_user(user, document, allow_weaker) -> rows inserted, by table
--- What recall.export_user gave, into this database or another one: for a user who has nothing yet,
--- or the same document again, which changes nothing. Ids are kept. Vectors are kept when they have
--- the length of this database; for the others, and to make messages findable, jobs are left to a
--- worker. Jobs of the document are ready again. The chain of events goes on with those of the
--- document: for a new user it is the same chain, and what does not follow from it is noted as
--- imported.
--- Settings here guard the texts; overrides that weaken them need p_allow_weaker.
--- A sealed user comes as ciphertext with the wrapped keys, and is sealed here by these.
+-- Import a document of `export_user` for a user without data; importing it again changes nothing.
+-- Ids are kept. Vectors of another length are dropped; jobs for a worker embed those texts and
+-- index messages. Jobs of the document become ready again. Its events are appended to the user's
+-- chain, so a new user gets the same chain. Events that do not continue it are marked as imported.
+-- An encrypted user arrives as ciphertext with the wrapped data encryption keys.
 -- Locks   the user.
 -- Raises  RC003 a malformed document, weaker overrides, or dates in the future; RC006 of another
 --         user, or for one who has other data.
@@ -63,7 +59,7 @@ begin
     end;
     perform recall._check_imported(p_user_id);
 
-    -- replay_erasures would erase again who seems to be older than an erasure
+    -- replay_erasures erases users older than an erasure, so created_at must not precede one.
     if exists (
         select from recall.erasures as e
          where e.erased_at >= v_created
@@ -90,5 +86,7 @@ end;
 $function$;
 
 comment on function recall.import_user(uuid, jsonb, boolean) is
-    'Take a document of export_user for a user who has nothing yet; the rows inserted by table. '
-    'Overrides that weaken the settings here need p_allow_weaker.';
+    'Import a document of export_user for a user without data. Returns the rows inserted, by '
+    'table. Importing the same document again changes nothing. Overrides that weaken the settings '
+    'of this database need p_allow_weaker. RC003: a malformed document, weaker overrides or dates '
+    'in the future. RC006: another user''s document, or the user has other data.';

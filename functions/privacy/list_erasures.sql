@@ -1,5 +1,6 @@
--- recall.list_erasures(after_id, limit) -> users that were forgotten, as digests, oldest first
--- To be kept outside of the database, next to its backups: a backup knows only those before it.
+-- List the digests of erased users, oldest first.
+-- Keep the list outside of the database next to its backups: a backup lacks the erasures that came
+-- after it.
 -- Raises  RC003.
 create or replace function recall.list_erasures(
     p_after_id uuid    default null,
@@ -30,4 +31,5 @@ end;
 $function$;
 
 comment on function recall.list_erasures(uuid, integer) is
-    'Digests of forgotten users, oldest first, for keeping outside.';
+    'List the digests of erased users, oldest first, to be kept outside of the database. The next '
+    'page starts after p_after_id. RC003: a bad limit.';

@@ -1,7 +1,6 @@
--- recall.replay_erasures(erasures) -> how many users were erased again
--- After the restore of a backup that is older than an erasure. What the backup does not know comes
--- along as a list of receipts, or as a copy of recall.erasures. A user who came back after the
--- erasure has a younger row, and stays.
+-- Erase users again after a restore from a backup that is older than their erasure. p_erasures adds
+-- erasures that the backup lacks: receipts, or a copy of recall.erasures.
+-- A user created again after the erasure has a younger row, and stays.
 -- Locks   as forget_user: one user after the other, by user_id, then the unlogged tables once.
 --         See docs/architecture.md.
 -- Raises  RC003, RC007 not in a transaction that is read committed.
@@ -41,4 +40,6 @@ end;
 $function$;
 
 comment on function recall.replay_erasures(jsonb) is
-    'Erase again, after a restore, who was forgotten: by the digests here and those given.';
+    'Erase users again after a restore, by the digests stored here and by those given as receipts '
+    'or rows of list_erasures. Returns how many users were erased. RC003: malformed erasures. '
+    'RC007: the transaction is not read committed.';

@@ -1,9 +1,8 @@
--- recall.revoke_source(user, session, source, reason) -> how many memories it ended
--- Takes back all that was drawn from a poisoned session or source (conversation, manual, inference,
--- tool, consolidation, import; both given: what is of both), and what was consolidated out of it.
--- It ends as "revoked", which restore_memory refuses; so is what had ended before. What it took the
--- place of is believed again, if that is still free. Turns of the session that are not read yet are
--- not extracted any more, and a running extraction of it comes to nothing. Repeatable.
+-- End all memories drawn from a compromised session or source, and what was consolidated from them.
+-- Given both arguments, only memories of both count. They end as "revoked", which `restore_memory`
+-- refuses; memories that had ended before become revoked, too. Memories that they superseded become
+-- active again if their text and slot are free. Unread turns of the session are skipped and a
+-- running extraction is discarded. Repeatable.
 -- Locks   the user, the session, the jobs.
 -- Raises  RC001 unknown session, RC003 neither, or no such source.
 create or replace function recall.revoke_source(
@@ -75,5 +74,7 @@ end;
 $function$;
 
 comment on function recall.revoke_source(uuid, uuid, text, text) is
-    'End all memories drawn from a poisoned session or source, and restore what they displaced. '
-    'Returns how many ended.';
+    'End all memories drawn from a compromised session or source (conversation, manual, '
+    'inference, tool, consolidation, import) as revoked, and restore the memories that they '
+    'superseded. Returns how many active memories ended. RC001: the session does not exist. '
+    'RC003: neither is given, or the source is unknown.';

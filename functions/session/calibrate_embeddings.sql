@@ -1,7 +1,8 @@
--- Measure which cosines the embedding model gives to unrelated texts, and keep them as settings.
--- Memories of different users, two each, are unrelated as a rule. Call it once the model is chosen
--- and users have memories; settings.unrelated_similarity and unrelated_deviation, from which match
--- is measured, can be set by configure as well. Only the two numbers are kept.
+-- Measure the cosine similarity of unrelated texts under the embedding model, and store it in the
+-- settings.
+-- Compares memories of different users, two of each. Call it once the model is chosen and users
+-- have memories. `configure` can also set unrelated_similarity and unrelated_deviation, from which
+-- `match` is computed. Nothing but these two numbers is stored.
 -- Locks   the settings row.
 -- Raises  RC007 fewer than twenty users have vectors of the model.
 create or replace function recall.calibrate_embeddings()
@@ -65,5 +66,6 @@ end;
 $function$;
 
 comment on function recall.calibrate_embeddings() is
-    'Measure the cosines of unrelated texts under the embedding model, which match is measured by, '
-    'and keep them as settings.';
+    'Measure the cosine similarity of unrelated texts under the embedding model, and store mean '
+    'and deviation in the settings, from which match is computed. RC007: fewer than twenty users '
+    'have vectors of the model.';

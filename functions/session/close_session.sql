@@ -1,6 +1,5 @@
--- recall.close_session(user, session)
--- Clears the working memory and leaves the last extraction and the summary to a worker. What was
--- learnt for this session alone lives settings.session_memory_grace longer.
+-- Close a session: clear its working memory, and enqueue the last extraction and summary.
+-- Memories of this session alone expire after settings.session_memory_grace.
 -- Locks   the user, then the session.
 -- Raises  RC001, RC002.
 create or replace function recall.close_session(
@@ -38,4 +37,5 @@ end;
 $function$;
 
 comment on function recall.close_session(uuid, uuid) is
-    'End a session: working memory is cleared, the last extraction and summary are enqueued.';
+    'Close a session: clear its working memory, and enqueue the last extraction and summary. '
+    'RC001: the session does not exist. RC002: the session has expired.';

@@ -1,5 +1,5 @@
--- recall.configure(changes)
--- Changes settings for everybody. The table's CHECKs judge the values.
+-- Change settings of the installation.
+-- CHECK constraints of the table validate the values.
 -- Raises  RC003 unknown key or value out of range, RC007 a size fixed at installation.
 create or replace function recall.configure(
     p_changes jsonb
@@ -23,4 +23,5 @@ end;
 $function$;
 
 comment on function recall.configure(jsonb) is
-    'Change settings for everybody: an object of column names of recall.settings.';
+    'Change settings of the installation: an object of column names of recall.settings. RC003: an '
+    'unknown key, or a value out of range. RC007: a size that is fixed at installation.';

@@ -1,7 +1,7 @@
--- recall.configure_user(user, changes)
--- Overrides settings for one user; a null takes an override back. The CHECKs of the settings
--- table judge the values: they are written there and rolled back. Another language has the words
--- of all that the user has written anew, so that queries in it find what was there before.
+-- Override settings for one user; null removes an override.
+-- To validate the values, the function writes them to the settings table, whose CHECK constraints
+-- apply, and rolls back. A new language reindexes the words of all texts of the user, so that
+-- queries find older texts.
 -- Locks   the settings row, then the user.
 -- Raises  RC003 unknown key or value out of range, RC007 a size fixed at installation.
 create or replace function recall.configure_user(
@@ -64,4 +64,5 @@ end;
 $function$;
 
 comment on function recall.configure_user(uuid, jsonb) is
-    'Override settings for one user: an object of setting names; null takes one back.';
+    'Override settings for one user: an object of setting names; null removes an override. RC003: '
+    'an unknown key, or a value out of range. RC007: a size that is fixed at installation.';

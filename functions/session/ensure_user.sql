@@ -1,6 +1,6 @@
--- recall.ensure_user(external_id, metadata) -> uuid
--- Idempotent: metadata is taken when the user is new, and merged when some is given later.
--- Raises  RC003 empty text, or metadata that is no object.
+-- Create a user unless they exist, and return their UUID.
+-- Later calls merge metadata into the stored object.
+-- Raises  RC003 empty text, or metadata is not an object.
 create or replace function recall.ensure_user(
     p_external_id text,
     p_metadata    jsonb default '{}'
@@ -36,4 +36,5 @@ end;
 $function$;
 
 comment on function recall.ensure_user(text, jsonb) is
-    'Make a user known and return the UUID; idempotent, metadata is merged.';
+    'Create a user unless they exist, and return their UUID. Metadata is merged. RC003: an empty '
+    'text, or metadata is not an object.';

@@ -1,4 +1,4 @@
--- recall.get_session(user, session) -> at most one row
+-- Return one session of the user, or no row.
 create or replace function recall.get_session(
     p_user_id    uuid,
     p_session_id uuid
@@ -57,4 +57,5 @@ end;
 $function$;
 
 comment on function recall.get_session(uuid, uuid) is
-    'A session of the user: status, model, counters, cost (micro-cents); no row when unknown.';
+    'A session of the user: status, model, counters, cost (micro-cents). No row when it does not '
+    'exist.';

@@ -1,5 +1,4 @@
--- recall.get_settings() -> jsonb
--- What drivers must know before they speak: embedding model and dimensions, modes and limits.
+-- Return the settings of the installation, which drivers read when they connect.
 create or replace function recall.get_settings()
 returns jsonb
 language plpgsql
@@ -14,4 +13,4 @@ end;
 $function$;
 
 comment on function recall.get_settings() is
-    'The settings for everybody, as an object of column names of recall.settings.';
+    'The settings of the installation, as an object of column names of recall.settings.';

@@ -1,4 +1,4 @@
--- recall.list_models() -> the models that are known, by name
+-- List the registered models by name.
 create or replace function recall.list_models()
 returns table (
     model_id            text,
@@ -24,5 +24,5 @@ end;
 $function$;
 
 comment on function recall.list_models() is
-    'Models that are known: window in tokens, tiktoken encoding, prices in micro-cents per million '
-    'tokens.';
+    'Registered models by name: window in tokens, tiktoken encoding, prices in micro-cents per '
+    'million tokens.';

@@ -1,5 +1,5 @@
--- recall.list_sessions(user, status, limit, before) -> newest first by creation
--- A page goes on after the last session of the one before (p_before_id).
+-- List sessions of a user, newest first by creation.
+-- The next page starts after p_before_id.
 -- Raises  RC001 unknown p_before_id, RC003 unknown status or bad limit.
 create or replace function recall.list_sessions(
     p_user_id   uuid,
@@ -86,4 +86,5 @@ end;
 $function$;
 
 comment on function recall.list_sessions(uuid, text, integer, uuid) is
-    'The user''s sessions, newest first; a page goes on after p_before_id.';
+    'The user''s sessions, newest first by creation; the next page starts after p_before_id. '
+    'RC001: p_before_id does not exist. RC003: an unknown status, or a bad limit.';

@@ -1,7 +1,7 @@
--- recall.open_session(user, model, …) -> session id
--- Makes an unknown user too. Opening an existing id of the same user returns it unchanged. The
--- window comes from `models`, else from settings, and then metadata says it was assumed. With a
--- parent the session starts from the parent's summary.
+-- Open a session, or return the user's existing session with that id unchanged.
+-- Creates an unknown user. The window comes from the registered model, else from the settings; in
+-- the second case metadata records the assumption. With a parent, the session starts from the
+-- parent's summary.
 -- Locks   the user and the parent, shared.
 -- Raises  RC001 unknown parent, RC003 bad value.
 create or replace function recall.open_session(
@@ -102,4 +102,5 @@ $function$;
 
 comment on function recall.open_session(uuid, text, text, integer, integer, uuid, text, uuid,
     interval, integer, real, real, bigint, text, jsonb) is
-    'Open a session, or return the user''s existing one with that id. Tokens, micro-cents.';
+    'Open a session and return its id; an existing id of the same user is returned unchanged. '
+    'Limits are in tokens and micro-cents. RC001: the parent does not exist. RC003: a bad value.';

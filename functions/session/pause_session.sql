@@ -1,4 +1,4 @@
--- recall.pause_session(user, session)
+-- Pause a session: reject messages until `resume_session`.
 -- Locks   the session.
 -- Raises  RC001, RC002.
 create or replace function recall.pause_session(
@@ -19,4 +19,5 @@ end;
 $function$;
 
 comment on function recall.pause_session(uuid, uuid) is
-    'Take no messages for now; resume_session takes it back.';
+    'Pause a session: it rejects messages until resume_session. RC001: the session does not '
+    'exist. RC002: the session is closed or expired.';

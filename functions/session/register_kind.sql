@@ -1,4 +1,4 @@
--- recall.register_kind(kind, description, …)
+-- Register a kind of memory, or change it.
 -- Raises  RC003.
 create or replace function recall.register_kind(
     p_kind          text,
@@ -38,4 +38,5 @@ end;
 $function$;
 
 comment on function recall.register_kind(text, text, interval, boolean, interval) is
-    'Make a kind of memory known, or change it: its lifetime, and when it should be asked again.';
+    'Register a kind of memory, or change it: its lifetime, and when it should be confirmed '
+    'again. RC003: a bad value.';

@@ -1,4 +1,4 @@
--- recall.register_model(model, window, …)
+-- Register a model, or change it.
 -- Raises  RC003.
 create or replace function recall.register_model(
     p_model_id            text,
@@ -43,4 +43,5 @@ end;
 $function$;
 
 comment on function recall.register_model(text, integer, text, bigint, bigint, bigint) is
-    'Make a model known: window in tokens, tiktoken encoding, micro-cents per million tokens.';
+    'Register a model, or change it: window in tokens, tiktoken encoding, prices in micro-cents '
+    'per million tokens. RC003: a bad value.';

@@ -1,4 +1,4 @@
--- recall.resume_session(user, session)
+-- Accept messages in a session again, also when it was closed or has expired.
 -- Locks   the session.
 -- Raises  RC001, RC002.
 create or replace function recall.resume_session(
@@ -20,4 +20,5 @@ end;
 $function$;
 
 comment on function recall.resume_session(uuid, uuid) is
-    'Take messages again; also for closed and expired sessions.';
+    'Accept messages in a session again; also for closed and expired sessions. RC001: the session '
+    'does not exist.';

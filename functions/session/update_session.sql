@@ -1,4 +1,4 @@
--- recall.update_session(user, session, changes)
+-- Change attributes of a session.
 -- Locks   the session.
 -- Raises  RC001, RC003 unknown key or bad value.
 create or replace function recall.update_session(
@@ -107,4 +107,4 @@ $function$;
 
 comment on function recall.update_session(uuid, uuid, jsonb) is
     'Change model, window, prompt, sampling, limits, title or metadata (merged; null removes a '
-    'key).';
+    'key) of a session. RC001: the session does not exist. RC003: an unknown key, or a bad value.';

@@ -1,6 +1,6 @@
--- recall.user_id(external_id) -> uuid
--- Any text names a user: a text that is a UUID is that UUID, any other becomes a UUIDv8 from
--- SHA-256 over the namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.
+-- Return the UUID of a user from any text.
+-- A UUID names itself. Any other text becomes a UUIDv8 from SHA-256 over the namespace
+-- 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.
 -- Raises  RC003 empty text.
 create or replace function recall.user_id(
     p_external_id text
@@ -36,4 +36,4 @@ $function$;
 
 comment on function recall.user_id(text) is
     'UUID of a user from any text: itself when it is a UUID, else UUIDv8 from SHA-256 of the '
-    'namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text.';
+    'namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text. RC003: an empty text.';
