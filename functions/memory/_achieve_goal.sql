@@ -1,5 +1,5 @@
--- Mark an active goal as achieved: little importance, metadata.achieved_at, no review.
--- An achieved goal stays as it is. The caller holds the user's row.
+-- Mark an active goal as achieved: low importance, metadata.achieved_at, no review.
+-- A goal that was achieved before stays unchanged. The caller has locked the user.
 create or replace function recall._achieve_goal(
     p_goal     recall.memory_store,
     p_settings recall.settings,

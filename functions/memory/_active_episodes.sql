@@ -1,5 +1,5 @@
--- recall._active_episodes(user, episodes, settings) -> those that are active, the oldest first
--- None when they are fewer than make a pattern.
+-- Return those of some episodes that are active, oldest first.
+-- The result is empty when they are too few for a pattern (settings.pattern_episodes).
 create or replace function recall._active_episodes(
     p_user_id  uuid,
     p_episodes uuid[],
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._active_episodes(uuid, uuid[], recall.settings) is
-    'Active episodes of these, if they are enough for a pattern.';
+    'Those of some episodes that are active, if they are enough for a pattern.';

@@ -1,8 +1,6 @@
--- recall._apply_decision(user, session, decision, embedding, settings, job) -> (memory id, outcome)
--- One decision of the consolidation. What an UPDATE leaves out it takes from its target; a target
--- that ended without a successor leaves an addition. ACHIEVE is an addition that marks its target,
--- an active goal, as achieved. A tool's word neither deletes nor achieves the user's, and is left
--- out (outcome over_quota) when its session has brought too many of its kind.
+-- Apply one decision of the consolidation.
+-- Output of a tool neither deletes nor achieves what the user stated. Untrusted text is left out
+-- (outcome over_quota) when its session has used up its budget.
 create or replace function recall._apply_decision(
     p_user_id     uuid,
     p_session     recall.sessions,
@@ -33,6 +31,7 @@ begin
             v_target := null;
         end if;
     end if;
+    -- ACHIEVE adds a memory and marks its target, so the addition has no target of its own.
     if v_verb = 'ACHIEVE' then
         v_goal   := v_target;
         v_target := null;
@@ -44,7 +43,7 @@ begin
         return;
     elsif v_verb = 'DELETE' then
         memory_id := coalesce(v_target.memory_id, (p_decision ->> 'target_id')::uuid);
-        -- A decision without a provenance has that of its source, as when it writes a row.
+        -- Without a provenance the decision gets that of its source, as a written row does.
         v_claimed := (recall._candidate_origin(
             v_candidate ->> 'kind', v_candidate ->> 'source',
             (v_candidate ->> 'provenance')::recall.provenance, null, null, p_session.session_id,
@@ -63,6 +62,8 @@ begin
         return;
     end if;
 
+    -- An UPDATE takes missing values from its target. If the target ended without a successor, the
+    -- UPDATE is an addition.
     if v_target.memory_id is not null then
         v_candidate := jsonb_build_object(
             'kind', v_target.kind, 'slot', v_target.slot, 'tags', v_target.tags,
@@ -70,7 +71,7 @@ begin
     end if;
     v_memory := (recall._candidate_rows(p_user_id, p_session, jsonb_build_array(v_candidate),
                                         recall._uuids(1), v_now, p_settings))[1];
-    -- Refusing all that a model said would keep a flooded session from ever being extracted.
+    -- Skip this decision only: raising RC010 would block the extraction of a flooded session.
     if v_memory.provenance >= 'tool_output'
        and recall._source_room(p_user_id, p_session.session_id, p_settings) = 0 then
         outcome := 'over_quota';
@@ -83,7 +84,7 @@ begin
                coalesce(v_candidate ->> 'embedding_model', p_settings.embedding_model),
                p_settings, v_target, p_job_id) as p;
 
-    -- Placing the candidate may have ended the goal, which it replaces then.
+    -- Placing the candidate may have superseded the goal; then there is nothing to mark.
     if v_goal.kind = 'goal' then
         v_goal := recall._read_memory(p_user_id, v_goal.memory_id);
         if v_goal.ended_at is not null then

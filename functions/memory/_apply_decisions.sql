@@ -1,7 +1,7 @@
--- Apply decisions that are checked, and return their answers as a list.
--- The session may be a row of NULLs. A job's answer is kept in the audit, under the job, with the
--- prompts and models behind it. The caller holds the user's row, and knows that the decisions are
--- not applied yet.
+-- Apply checked decisions and return their outcomes as a list.
+-- The session may be a row of NULLs. For a job, the audit keeps the answer under the job's id with
+-- the prompts and models behind it. The caller has locked the user and has checked that the
+-- decisions are not applied yet (recall._decided).
 create or replace function recall._apply_decisions(
     p_user_id    uuid,
     p_session    recall.sessions,
@@ -41,4 +41,5 @@ end;
 $function$;
 
 comment on function recall._apply_decisions(uuid, recall.sessions, jsonb, halfvec[],
-    recall.settings, uuid, jsonb) is 'Apply checked decisions; the answers in order.';
+    recall.settings, uuid, jsonb) is
+    'Apply checked decisions; outcomes in order.';

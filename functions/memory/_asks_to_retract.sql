@@ -1,5 +1,5 @@
--- Tell whether a dispute asks to end the memory, rather than to replace it. The audit says so,
--- which no candidate can write.
+-- Tell whether a dispute asks to end the memory rather than to replace it.
+-- The flag is in the audit, where no candidate can write it.
 create or replace function recall._asks_to_retract(
     p_user_id   uuid,
     p_memory_id uuid

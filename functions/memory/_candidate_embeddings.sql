@@ -1,6 +1,5 @@
--- recall._candidate_embeddings(candidates, embeddings) -> halfvec[], one (or NULL) a candidate
--- Vectors come as an array in the order of the candidates, or inside them. Parsed and checked
--- once, before anything is locked.
+-- Return one vector or NULL for each candidate, from an array or from inside the candidates.
+-- They are parsed and checked once, before anything is locked.
 -- Raises  RC003 an array of another length, RC004.
 create or replace function recall._candidate_embeddings(
     p_candidates jsonb,

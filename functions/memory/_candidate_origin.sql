@@ -1,8 +1,7 @@
--- recall._candidate_origin(kind, source, provenance, confidence, metadata, session, settings)
--- What a candidate says of where it comes from, completed. Without a source it comes from the
--- conversation, or was imported when there is none; without a provenance, from that source. A
--- tool's or the system's own inference claims no higher one, and is kept verbatim never. Everything
--- an extraction brings has confidence 0.5 in the strict form (settings.extracted_tier = session).
+-- Complete kind, source, provenance and confidence of a candidate.
+-- A missing source is the conversation, or an import without a session; a missing provenance
+-- follows from the source. A source of tool or inference cannot claim a higher provenance, and
+-- untrusted text never counts as verbatim.
 create or replace function recall._candidate_origin(
     p_kind          text,
     p_source        text,
@@ -35,6 +34,7 @@ begin
                    end;
     is_verbatim := provenance < 'tool_output'
                    and coalesce(p_metadata -> 'verbatim' = 'true', false);
+    -- In the strict form (extracted_tier = session) every extracted memory has confidence 0.5.
     confidence  := case
                        when source in ('conversation', 'tool', 'inference') and not is_verbatim
                             and p_settings.extracted_tier = 'session' then 0.5
@@ -51,4 +51,4 @@ $function$;
 
 comment on function recall._candidate_origin(text, text, recall.provenance, text, jsonb, uuid,
     recall.settings) is
-    'Kind, source, provenance and confidence of a candidate, with what it leaves out.';
+    'Kind, source, provenance and confidence of a candidate, with defaults filled in.';

@@ -1,5 +1,4 @@
--- recall._candidate_problem(candidate, ordinal, keys, kinds, max_characters) -> in words
--- What recall._judge_candidate says, with path and value.
+-- Describe what recall._judge_candidate finds wrong, with path and value.
 create or replace function recall._candidate_problem(
     p_candidate      jsonb,
     p_ordinal        integer,

@@ -1,7 +1,7 @@
--- recall._candidate_rows(user, session, candidates, ids, now, settings) -> rows of memory_store
--- Checked candidates as the rows that their writer creates: tier, scope, life and validation by
--- source, provenance, kind and confidence. A tool's word stays a tool's word, whatever provenance
--- it claims. A row of session tier applies to its session, when it has one.
+-- Build the rows of memory_store for checked candidates.
+-- Source, provenance, kind and confidence decide tier, scope, expiry and validation. Output of a
+-- tool remains output of a tool, whatever provenance the candidate claims. A row of session tier is
+-- local to its session, if it has one and is not verbatim.
 create or replace function recall._candidate_rows(
     p_user_id    uuid,
     p_session    recall.sessions,
@@ -86,4 +86,5 @@ end;
 $function$;
 
 comment on function recall._candidate_rows(uuid, recall.sessions, jsonb, uuid[], timestamptz,
-    recall.settings) is 'The rows that checked candidates become when nothing like them exists.';
+    recall.settings) is
+    'The rows that checked candidates become when no similar memory exists.';

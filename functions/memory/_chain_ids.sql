@@ -1,5 +1,5 @@
--- recall._chain_ids(user, memory) -> ids of all memories of its chain
--- Ahead along the successors, then back from there along everything that led to them.
+-- Return the ids of all memories in the chain of a memory.
+-- The query follows the successors to the end, then all predecessors of those.
 create or replace function recall._chain_ids(
     p_user_id   uuid,
     p_memory_id uuid
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._chain_ids(uuid, uuid) is
-    'All memories that lead to the same end as this one.';
+    'Ids of all memories that lead to the same end of a chain as this one.';

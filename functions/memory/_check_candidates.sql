@@ -1,6 +1,5 @@
--- recall._check_candidates(candidates, what, more_keys, settings)
--- What passes can be stored without a surprise. `what` names the list in the error; NULL: the one
--- candidate is made of a function's parameters.
+-- Check candidates or decisions before anything is locked or written.
+-- p_what names the list in the error; NULL stands for one candidate built from parameters.
 -- Raises  RC003, naming element and field.
 create or replace function recall._check_candidates(
     p_candidates jsonb,
@@ -68,4 +67,4 @@ end;
 $function$;
 
 comment on function recall._check_candidates(jsonb, text, text[], recall.settings) is
-    'Refuse malformed candidates or decisions (RC003).';
+    'Reject malformed candidates or decisions (RC003).';

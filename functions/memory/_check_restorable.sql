@@ -1,5 +1,5 @@
--- recall._check_restorable(memory, reverted)
--- May an ended row's text be believed again? `reverted` is the active row that would make room.
+-- Check that the text of an ended row may become active again.
+-- p_reverted is the active row that ends to free its text and slot.
 -- Raises  RC003 it is active, or its text or slot is taken, RC006 disputed or revoked.
 create or replace function recall._check_restorable(
     p_memory   recall.memory_store,
@@ -57,4 +57,4 @@ end;
 $function$;
 
 comment on function recall._check_restorable(recall.memory_store, uuid) is
-    'Refuse to restore what is active, disputed, revoked, or whose text or slot is taken.';
+    'Reject restoring a memory that is active, disputed, revoked, or whose text or slot is taken.';

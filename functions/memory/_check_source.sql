@@ -1,5 +1,5 @@
--- recall._check_source(memories, settings)
--- For what a caller writes at once, of one source: it is written whole or not at all.
+-- Check that memories of one source fit the hourly limit of untrusted memories.
+-- It serves callers that write a batch completely or not at all.
 -- Raises  RC010.
 create or replace function recall._check_source(
     p_memories recall.memory_store[],
@@ -35,4 +35,4 @@ end;
 $function$;
 
 comment on function recall._check_source(recall.memory_store[], recall.settings) is
-    'Refuse more untrusted memories than a source may bring in an hour (RC010).';
+    'Reject more untrusted memories than a source may write in an hour (RC010).';

@@ -1,6 +1,5 @@
--- recall._cited_candidates(user, session, candidates) -> worth no more than the turns they cite
--- What a candidate claims of itself can only be less than what follows from the turns it names:
--- source_turn_ids lend no trust. Ids of other users' messages, or of none, say nothing at all.
+-- Limit the provenance of candidates to that of the turns they cite.
+-- Citing a turn can only lower trust. Ids of other users' messages and unknown ids have no effect.
 create or replace function recall._cited_candidates(
     p_user_id    uuid,
     p_session    recall.sessions,
@@ -26,6 +25,7 @@ begin
         return p_candidates;
     end if;
 
+    -- Most turns are of this session, whose times limit the partitions to read.
     select jsonb_object_agg(h.message_id, h.role)
       into v_roles
       from recall.conversation_history as h
@@ -56,4 +56,4 @@ end;
 $function$;
 
 comment on function recall._cited_candidates(uuid, recall.sessions, jsonb) is
-    'Candidates with a provenance that is no better than that of the turns they cite.';
+    'Candidates with a provenance no better than that of the turns they cite.';

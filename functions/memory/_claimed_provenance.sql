@@ -1,5 +1,5 @@
--- Return the provenance that an extracted candidate claims, in words or by its kind.
--- An episode is the system's inference, or a tool's word when a tool spoke in its turns.
+-- Return the provenance that an extracted candidate claims, explicitly or by its kind.
+-- An episode is a system inference, or output of a tool when a tool spoke in its turns.
 create or replace function recall._claimed_provenance(
     p_candidate jsonb,
     p_roles     text[]
@@ -17,4 +17,4 @@ return coalesce(p_candidate ->> 'provenance', case
 end);
 
 comment on function recall._claimed_provenance(jsonb, text[]) is
-    'Provenance that a model''s candidate claims, in words or by its kind.';
+    'Provenance that a model''s candidate claims, explicitly or by its kind.';

@@ -1,5 +1,4 @@
--- recall._close_dispute(dispute, successor)
--- With a successor the disputed row leads to it; without one it is retracted.
+-- Close a dispute: link the disputed row to its successor, or retract it without one.
 create or replace function recall._close_dispute(
     p_dispute     recall.memory_store,
     p_successor   uuid,

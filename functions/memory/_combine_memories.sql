@@ -1,8 +1,6 @@
--- recall._combine_memories(kept, other, is_same_text, now, settings) -> the kept memory after a
--- repetition
--- To be said again counts as an access of relevance 1.0. Only an equal text also takes the higher
--- authority of the two: what a tool inferred and the user then says is the user's. What the user
--- says in another turn too is confirmed by that.
+-- Return the kept memory after another one repeated it.
+-- A repetition counts as an access of relevance 1.0. Only an equal text also passes on a higher
+-- provenance: a text that a tool inferred and the user then states counts as stated by the user.
 create or replace function recall._combine_memories(
     p_kept         recall.memory_store,
     p_other        recall.memory_store,
@@ -19,6 +17,7 @@ as $function$
 declare
     v_kept recall.memory_store := p_kept;
 begin
+    -- A statement of the user in another turn confirms the memory.
     if p_other.provenance < 'tool_output'
        and not p_other.source_turn_ids <@ p_kept.source_turn_ids then
         v_kept := recall._raise_to_episodic(v_kept, p_now, p_settings);
@@ -54,4 +53,5 @@ end;
 $function$;
 
 comment on function recall._combine_memories(recall.memory_store, recall.memory_store, boolean,
-    timestamptz, recall.settings) is 'A memory as it stands after another one said the same.';
+    timestamptz, recall.settings) is
+    'A memory after another one repeated it.';

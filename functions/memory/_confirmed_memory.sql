@@ -1,5 +1,5 @@
--- recall._confirmed_memory(dispute, id, now) -> the row of a disputed text that a person accepted
--- From then on it is the user's own correction.
+-- Build the active row of a disputed text that a person accepted.
+-- The row counts as the user's own correction.
 create or replace function recall._confirmed_memory(
     p_dispute recall.memory_store,
     p_id      uuid,

@@ -1,6 +1,6 @@
--- recall._content_hash(text) -> SHA-256 of the normalized text (32 bytes)
--- Of a ciphertext the HMAC of its text, which the driver put into it. Stable, as convert_to is:
--- immutable it would not be planned into the statement that asks, but be called.
+-- Return the SHA-256 of the normalized text (32 bytes).
+-- For a ciphertext it is the HMAC of the plaintext, which the driver put into it. The function is
+-- stable like convert_to: PostgreSQL would not inline it as immutable, but call it.
 create or replace function recall._content_hash(
     p_text text
 )

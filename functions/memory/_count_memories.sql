@@ -1,6 +1,5 @@
--- recall._count_memories(user, change, merge_due, pattern_due)
--- Keeps users.active_memory_count, and notes what the sweeps over users shall look at; the caller
--- holds the user's row. Planned as in _lock_user_and_bump_revision.
+-- Update users.active_memory_count, and mark the user for the consolidation and pattern sweeps.
+-- The caller has locked the user. A custom plan locks one partition, a generic plan all of them.
 create or replace function recall._count_memories(
     p_user_id     uuid,
     p_change      integer,
@@ -24,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._count_memories(uuid, integer, boolean, boolean) is
-    'Add to the user''s count of active memories, and note that merges or patterns may be due.';
+    'Add to the user''s count of active memories, and mark consolidation or patterns as due.';

@@ -1,6 +1,6 @@
--- Tell whether folded lower-case words bear a memory's text: each word of it that has a meaning
--- must be among them, each for one; of more than three, one may be missing. Names and numbers
--- must be the same, other words may be inflected.
+-- Tell whether folded lower-case words cover a memory's text, each word used once.
+-- Every content word of the text must occur; above three words, one may be missing. Names and
+-- numbers must be equal, and other words may be inflected.
 create or replace function recall._covers_content(
     p_content text,
     p_words   text
@@ -61,4 +61,4 @@ end;
 $function$;
 
 comment on function recall._covers_content(text, text) is
-    'Whether words bear a memory''s text, word by word.';
+    'Whether words cover a memory''s text, word by word.';

@@ -1,6 +1,7 @@
--- Cap what a candidate claims by the roles that spoke in the turns it comes from.
--- With a tool among them it is a tool's word, without the user an inference; a lower claim stays.
--- Only a user's own message is kept verbatim. NULL roles (no known turn is cited) change nothing.
+-- Limit a candidate's claims by the roles that spoke in the turns it comes from.
+-- With a tool among them it is output of a tool; without the user it is an inference. A lower claim
+-- stays. Only a user's own message stays verbatim. NULL roles (no known turn is cited) change
+-- nothing.
 create or replace function recall._credited_candidate(
     p_candidate jsonb,
     p_roles     text[]
@@ -18,7 +19,7 @@ begin
     if p_candidate #> '{metadata,verbatim}' = 'true' and not p_roles <@ '{user}'::text[] then
         p_candidate := p_candidate #- '{metadata,verbatim}';
     end if;
-    -- A word that is no provenance is refused with the rest of the candidate.
+    -- recall._check_candidates rejects an invalid provenance.
     if v_claimed <> all (enum_range(null::recall.provenance)::text[]) then
         return p_candidate;
     end if;
@@ -33,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._credited_candidate(jsonb, text[]) is
-    'A candidate with provenance, source and verbatim mark capped by who spoke in its turns.';
+    'A candidate with provenance, source and verbatim mark limited by the roles in its turns.';

@@ -1,5 +1,5 @@
--- recall._decided(user, job) -> what the job's decisions answered, or NULL
--- A plan for the one leaf: a generic one locks every leaf of the audit beside those of the writes.
+-- Return the outcomes of a job's decisions, or NULL when none are applied.
+-- A custom plan locks one partition; a generic plan locks every partition of the audit.
 create or replace function recall._decided(
     p_user_id uuid,
     p_job_id  uuid
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._decided(uuid, uuid) is
-    'The kept answer of a job''s decisions (NULL when there is none).';
+    'Stored outcomes of a job''s decisions; NULL when there are none.';

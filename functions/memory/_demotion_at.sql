@@ -1,8 +1,7 @@
--- recall._demotion_at(memory, settings) -> from when on an episodic memory is too weak for its tier
--- Accesses ÷ hours since the last one fall below settings.demotion_accesses_per_hour, but not
--- before it has some age. NULL when it was never accessed: then it lives its life. Switched off, or
--- with an access count far from use, it is too weak in ten thousand years. Stable, as in
--- recall._content_hash: a time plus an interval is.
+-- Return when an episodic memory becomes too weak for its tier.
+-- Accesses ÷ hours since the last one must fall below settings.demotion_accesses_per_hour, and the
+-- memory must have reached demotion_age. NULL without accesses: such a memory lives until it
+-- expires. Stable, because timestamptz plus interval is.
 create or replace function recall._demotion_at(
     p_memory   recall.memory_store,
     p_settings recall.settings
@@ -12,6 +11,7 @@ language sql
 stable
 parallel safe
 as $function$
+    -- 3.2e11 s (ten thousand years) bounds the time if demotion is off or accesses are many.
     select case
         when (p_memory).tier = 'episodic' and (p_memory).access_count > 0 then greatest(
             (p_memory).created_at + (p_settings).demotion_age,

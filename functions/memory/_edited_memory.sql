@@ -1,6 +1,6 @@
--- recall._edited_memory(memory, edit, settings) -> the row that an edit by a person makes of it
--- A person's edit is his own word: validated and durable, as remember would write it. What lives
--- on its own account keeps its life; what only lived as long as its session lasts from now on.
+-- Build the row that a person's edit makes of a memory.
+-- The edit counts as the user's own word: validated and durable, as recall.remember writes it. An
+-- expiry stays, unless it came from session tier or from decay.
 create or replace function recall._edited_memory(
     p_memory   recall.memory_store,
     p_edit     jsonb,

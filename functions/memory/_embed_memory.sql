@@ -1,7 +1,6 @@
--- recall._embed_memory(user, memory, embedding, model, settings, job) -> added, duplicate, merged
--- The near-duplicate check of an active memory whose vector arrives late. What turns out to be
--- said already ends in favor of the other memory (duplicate), or the other one in favor of it
--- (merged). The caller holds the user's row.
+-- Store the late vector of an active memory and check it for near duplicates.
+-- Outcome: added, duplicate (this memory ends in favor of the other) or merged (the other one ends
+-- in favor of this). The caller has locked the user.
 create or replace function recall._embed_memory(
     p_user_id   uuid,
     p_memory_id uuid,

@@ -1,6 +1,6 @@
--- recall._end_memories(user, memories, reason, now, detail)
--- Ends many memories of one user at once, without successors: for sweeps. As _end_memory does it:
--- rows, vectors, count, audit. The caller holds the user's row and knows that they are active.
+-- End many memories of one user at once, without successors, for sweeps.
+-- It writes the same as recall._end_memory: rows, vectors, count, audit. The caller has locked the
+-- user and has checked that the memories are active.
 create or replace function recall._end_memories(
     p_user_id    uuid,
     p_memory_ids uuid[],

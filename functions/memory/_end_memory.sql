@@ -1,7 +1,6 @@
--- recall._end_memory(memory, reason, now, successor, closes_at, detail, job)
--- The one place where a memory ends: the row, its vectors, the user's count, its audit. A successor
--- that changes the fact closes its validity (closes_at); one that says the same does not. The
--- caller holds the user's row.
+-- End one memory: its row, its vectors, the user's count and the audit.
+-- A successor that changes the fact closes its validity (p_closes_at); one that repeats it does
+-- not. The caller has locked the user.
 create or replace function recall._end_memory(
     p_memory    recall.memory_store,
     p_reason    text,

@@ -1,5 +1,5 @@
--- recall._end_of_chain(user, memory) -> the last memory of its chain, active or not
--- Whoever wants to change a memory that was superseded meanwhile changes what took its place.
+-- Return the last memory of a chain, active or not.
+-- A change to a superseded memory applies to its successor.
 -- Raises  RC001.
 create or replace function recall._end_of_chain(
     p_user_id   uuid,

@@ -1,6 +1,6 @@
--- Split a text into what its statements are made of: numbers, names, meanings and other words.
--- A form is what is compared: the digits of "two", a stem, a meaning such as not. A clause ends at
--- a sign or a "but". Function words are left out. p_words is recall._language_words(p_language).
+-- Split a text into the parts of its statements: numbers, names, meanings and other words.
+-- Comparisons use the form: the digits of "two", a stem, or a meaning such as not. Punctuation or a
+-- "but" ends a clause. Function words are left out. p_words is recall._language_words(p_language).
 create or replace function recall._fact_words(
     p_text     text,
     p_language text,
@@ -37,7 +37,7 @@ declare
                                     else '^$' end;
     v_meanings constant jsonb := p_words -> 'meanings';
     v_synonyms constant jsonb := p_words -> 'synonyms';
-    -- stop words of the dictionary that say where
+    -- stop words of the dictionary that express a location
     v_places   constant text[] := string_to_array(
         'against between above below up down out off under over again own other any both into '
         'through most same further during gegen zwischen über unter contre entre contra contro tra '
@@ -107,4 +107,4 @@ end;
 $function$;
 
 comment on function recall._fact_words(text, text, jsonb) is
-    'Numbers, names, meanings and other words of a text, by place and clause.';
+    'Numbers, names, meanings and other words of a text, by position and clause.';

@@ -1,6 +1,6 @@
--- recall._filter_texts(filter, key, known) -> text[], or NULL when the key is not there
--- A list of texts, or one text alone. Nothing is like a misspelled tier: with a list of known
--- values any other is refused.
+-- Read one key of a filter as a list of texts; NULL when the key is missing.
+-- A single text counts as a list. p_known lists the allowed values, so that a misspelled tier fails
+-- instead of matching nothing.
 -- Raises  RC003.
 create or replace function recall._filter_texts(
     p_filter jsonb,

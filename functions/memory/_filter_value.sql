@@ -1,6 +1,4 @@
--- recall._filter_value(filter, key, type) -> text, or NULL when the key is not there
--- One value as text that is sure to be a valid input of its type. (pg_input_is_valid remembers the
--- first type that a parameter named, so the types stand there as constants.)
+-- Read one key of a filter as text that is a valid input of its type; NULL when the key is missing.
 -- Raises  RC003.
 create or replace function recall._filter_value(
     p_filter jsonb,
@@ -25,6 +23,7 @@ begin
     if v_value is null or v_value = 'null' then
         return null;
     end if;
+    -- pg_input_is_valid caches the type of its first call, so each type is a constant here.
     if jsonb_typeof(v_value) <> v_json
        or not (case p_type
                    when 'uuid' then pg_input_is_valid(v_value #>> '{}', 'uuid')

@@ -1,11 +1,6 @@
--- recall._find_near_duplicate(memory, embedding, model, distance) -> the memory, or NULL
--- The nearest active memory of the same kind and slot whose words say the same, too. What the user
--- said counts whatever session it was said in; the word of a tool or an inference meets only what
--- applies where it does. The vectors come first and alone, from the narrow table; mostly no nominee
--- is left then. In two statements, so that no plan can look at contents before; and by the index,
--- however large the user's share of the leaf.
--- Vectors that are not very near decide only where most words are shared, too.
--- Cost: one scan of the user's vectors.
+-- Find the nearest active memory of the same kind and slot whose words state the same, or NULL.
+-- User statements match across sessions; output of tools and inferences match only rows with the
+-- same session_id. Cost: one scan of the user's vectors.
 create or replace function recall._find_near_duplicate(
     p_memory    recall.memory_store,
     p_embedding halfvec,
@@ -29,6 +24,8 @@ declare
     v_near     recall.memory_store;
     v_verdict  text;
 begin
+    -- Vectors come first, from the narrow table; mostly no candidate is left. Two statements ensure
+    -- that no plan reads contents before, and enable_seqscan = off that the index is used.
     select coalesce(array_agg(n.memory_id order by n.distance, n.memory_id), '{}'::uuid[]),
            count(*) filter (where n.distance <= 0.08)
       into v_nominees, v_nearest
@@ -56,6 +53,7 @@ begin
            and m.slot is not distinct from p_memory.slot
            and (m.session_id is not distinct from p_memory.session_id
                 or greatest(m.provenance, p_memory.provenance) < 'tool_output')
+           -- beyond distance 0.08 most words must be shared, too
            and (array_position(v_nominees, m.memory_id) <= v_nearest
                 or recall._shares_words(v_heads, recall._word_heads(m.content)))
          order by array_position(v_nominees, m.memory_id)
@@ -71,4 +69,4 @@ end;
 $function$;
 
 comment on function recall._find_near_duplicate(recall.memory_store, halfvec, text, real) is
-    'The nearest active memory that says the same by vector and by words.';
+    'The nearest active memory that states the same by vector and by words.';

@@ -1,8 +1,7 @@
--- recall._guard_words(text) -> its words in order, for the near-duplicate guard
--- Lower case, without quotes, brackets and articles; a comma stands for any sign that sets a part
--- off. "doesn't" is "does not", and numbers up to twelve are digits, however they are written. A
--- capital A inside a text, a last one, and one after "vitamin", "type", … is a letter, not an
--- article: vitamin A is not vitamin D. Signs that may matter (c++, -5, 10%, :-() stay.
+-- Return the words of a text in order, for the near-duplicate guard.
+-- Lower case, without quotes, brackets and articles; a comma replaces any sign that sets a part
+-- off. "doesn't" is "does not", and number words up to twelve are digits. Signs that may matter
+-- (c++, -5, 10%, :-() stay.
 create or replace function recall._guard_words(
     p_text text
 )
@@ -46,6 +45,7 @@ return (
             or w.bare <> '' and w.bare not in ('a', 'an', 'the')
                and not (w.place = 1 and w.bare in ('A', 'An', 'The'))
             or w.bare = '' and w.raw !~ '^([-–—&/|•*]|[]["''“”«».,;!?…。、，！？]+)$'
+            -- "a" is a letter, not an article, at the end and in "vitamin A"
             or w.bare in ('a', 'A')
                and (w.is_last
                     or w.previous ~ ('^(vitamin|hepatitis|influenza|type|grade|class|group|plan|'

@@ -1,6 +1,6 @@
--- recall._has_unembedded(user, model) -> does an active memory lack a vector of the model?
--- A user sealed without vectors has none at all. Only active memories have one in memory_embedding,
--- so that two numbers tell. A plan for the one leaf: a job reads many partitioned tables.
+-- Tell whether an active memory of the user lacks a vector of the model.
+-- memory_embedding has vectors of active memories only, so two counts suffice. An encrypted user
+-- without vectors has none at all. A custom plan locks one partition of each table.
 create or replace function recall._has_unembedded(
     p_user_id uuid,
     p_model   text

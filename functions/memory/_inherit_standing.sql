@@ -1,6 +1,6 @@
--- Give a memory the higher tier, the wider scope and the later expiry of two; an expiry that came
--- from decay counts as none. A memory that is local in two sessions becomes global, but the word of
--- a tool or an inference widens and prolongs nothing outside its session.
+-- Give a memory the higher tier, the wider scope and the later expiry of two.
+-- An expiry that decay has set counts as none. A memory that is local in two sessions becomes
+-- global. Output of a tool or an inference widens and prolongs nothing outside its session.
 create or replace function recall._inherit_standing(
     p_memory recall.memory_store,
     p_other  recall.memory_store

@@ -1,7 +1,6 @@
--- recall._insert_memories(memories, embeddings, models, event, detail, job, settings)
--- Writes active rows of one user as they stand, with their vectors, the user's count and a line of
--- audit each. The caller holds the user's row and knows that texts and slots are free. Without the
--- user's settings a trigger reads them for each row.
+-- Insert active rows of one user with their vectors, the user's count and one audit row each.
+-- The caller has locked the user and has checked that texts and slots are free. Without p_settings
+-- a trigger reads the settings for each row.
 create or replace function recall._insert_memories(
     p_memories   recall.memory_store[],
     p_embeddings halfvec[]       default null,
@@ -35,8 +34,8 @@ begin
         v_episode := v_episode or v_memory.kind = 'episode';
     end loop;
 
-    -- The first memory without a vector since enqueue_missing_embeddings looked is marked, and
-    -- found by its index; the others add nothing.
+    -- Mark only the first memory without a vector since the last enqueue_missing_embeddings, which
+    -- finds the user by the index of marked rows.
     v_unembedded := p_embeddings is null or array_position(p_embeddings, null) is not null;
     v_was_noted  := recall._log_events(
         v_user_id, v_ids, p_event, array[p_detail], p_job_id, v_hashes, cardinality(v_ids),

@@ -1,8 +1,7 @@
--- recall._insert_plain_memories(memories, embeddings, models, settings, job) -> which were plain
--- The bulk of a batch is new: nothing like it is stored, nor stands before it in the batch. Those
--- rows go in together; the places of the others are left to recall._place_memory, one by one, in
--- order. That is the same as one by one from the start, since a row is not plain as soon as its
--- text, slot, or vector and words meet those of another.
+-- Insert those memories of a batch that resemble no other memory, and return their positions.
+-- Most of a batch is new, and these rows are inserted together. recall._place_memory places the
+-- others one by one, in order. The result equals placing all of them one by one, because a row is
+-- not plain if its text, slot, or vector and words match another row.
 create or replace function recall._insert_plain_memories(
     p_memories   recall.memory_store[],
     p_embeddings halfvec[],
@@ -78,4 +77,4 @@ $function$;
 
 comment on function recall._insert_plain_memories(recall.memory_store[], halfvec[], text[],
     recall.settings, uuid) is
-    'Insert those of a batch that meet no other memory, and say which.';
+    'Insert those memories of a batch that resemble no other, and return their positions.';

@@ -1,6 +1,6 @@
 -- Return the characters that are not displayed, as the inside of a bracket expression.
--- Bidirectional and other format characters, fillers, tags and variation selectors, in which a
--- whole sentence can hide. pgrecall._plain has the same in Python.
+-- Bidirectional and other format characters, fillers, tags and variation selectors can hide a whole
+-- sentence. pgrecall._plain has the same list in Python.
 create or replace function recall._invisible()
 returns text
 language sql

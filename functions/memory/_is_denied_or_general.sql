@@ -1,6 +1,6 @@
--- recall._is_denied_or_general(words, times) -> does it deny something, or speak of all?
+-- Tell whether words deny something or generalize.
 -- Detail makes such a text weaker instead of stronger. "Every" and "each" before a time do not
--- count: who runs every morning may do so in the park. "times" is what names a time.
+-- count: "runs every morning" allows for "in the park". p_times matches a word for a time.
 create or replace function recall._is_denied_or_general(
     p_words text[],
     p_times text
@@ -18,4 +18,4 @@ return exists (
         or w.word in ('every', 'each') and w.next !~ p_times);
 
 comment on function recall._is_denied_or_general(text[], text) is
-    'Whether words deny something or speak of all, so that detail says less.';
+    'Whether words deny something or generalize, so that detail makes them weaker.';

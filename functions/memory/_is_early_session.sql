@@ -1,6 +1,6 @@
--- Return whether a session is among the first so many of the installation.
--- Cost: none for 0; else a scan that ends at that many older sessions, which a large installation
--- finds at once.
+-- Tell whether a session is among the first p_first of the installation.
+-- Cost: none for 0; else a scan that stops at p_first older sessions, early in a large
+-- installation.
 create or replace function recall._is_early_session(
     p_session recall.sessions,
     p_first   integer
@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._is_early_session(recall.sessions, integer) is
-    'Whether a session is among the first so many of the installation.';
+    'Whether a session is among the first p_first of the installation.';

@@ -1,5 +1,5 @@
--- Tell whether two words are forms of one: live and lives, vivo and vive, allergy and allergic. A
--- name or number has no other form but the one with an "s".
+-- Tell whether two words are forms of one: live and lives, vivo and vive, allergy and allergic.
+-- A name has no other form but the one with an "s", a number none at all.
 create or replace function recall._is_inflected(
     p_word    text,
     p_other   text,

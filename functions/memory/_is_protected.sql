@@ -1,5 +1,5 @@
--- recall._is_protected(memory, provenance, settings) -> must it not be superseded by such a word?
--- What a tool or the system inferred never supersedes what the user said in his own words.
+-- Tell whether a memory must not be superseded by a text of the given provenance.
+-- Output of a tool or an inference never supersedes what the user stated.
 create or replace function recall._is_protected(
     p_memory     recall.memory_store,
     p_provenance recall.provenance,
@@ -16,4 +16,4 @@ as $function$
 $function$;
 
 comment on function recall._is_protected(recall.memory_store, recall.provenance, recall.settings) is
-    'Whether a memory is the user''s own word, and the other one is not.';
+    'Whether a memory is stated by the user and the provenance is a tool''s or an inference.';

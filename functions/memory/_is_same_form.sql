@@ -1,5 +1,5 @@
--- Tell whether two words of a statement are the same: equal, or inflections of one word.
--- A name has no other form but the one with an "s"; Russian declines it.
+-- Tell whether two words of a statement are equal or inflections of one word.
+-- A name has no other form but the one with an "s", except in Russian, which declines names.
 create or replace function recall._is_same_form(
     p_one        text,
     p_other      text,

@@ -1,8 +1,7 @@
--- Tell whether two texts are one statement in other words: the same facts, in the same order.
--- Only a part of the sentence may have moved to its beginning: "On Mondays the user plays squash".
--- Any other order may exchange who does what: "Bob trusts the user", "prefers spaces over tabs".
--- Numbers come first, since many memories of a user may differ by nothing else ("visit 17 was
--- short"). Cost: 0.2 ms; 0.05 ms where the numbers differ.
+-- Tell whether two texts are one statement in other words: the same facts in the same order.
+-- Only one part of the sentence may move to the front ("On Mondays the user plays squash"). Any
+-- other order may exchange roles: "Bob trusts the user", "prefers spaces over tabs". Cost: 0.2 ms;
+-- 0.05 ms where the numbers differ.
 create or replace function recall._is_same_statement(
     p_old text,
     p_new text
@@ -32,7 +31,8 @@ declare
     v_places   integer[];
     v_falls    integer;
 begin
-    -- where only one has digits, the other may have the number as a word
+    -- Numbers first: many memories of a user differ by nothing else ("visit 17 was short"). If only
+    -- one text has digits, the other may have the number as a word.
     if v_numbers <> '{}' and v_others <> '{}' and v_numbers <> v_others then
         return false;
     end if;
@@ -47,7 +47,7 @@ begin
                        where s.is_kept
                          and ((w.ordinal, w.place, w.form) = (1, s.said_at, s.form)
                               or (w.ordinal, w.place, w.form) = (0, s.place, s.says_form))))
-       -- both say the same number of things of each sort
+       -- both have the same number of words of each sort
        or exists (
            select
              from (select case when w.kind in ('name', 'person') then 'word'
@@ -65,7 +65,7 @@ begin
         return false;
     end if;
 
-    -- where the words of one text stand in the other
+    -- positions in one text of the words of the other
     v_places := array(
         select min(s.place)
           from unnest(v_same) as s

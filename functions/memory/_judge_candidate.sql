@@ -1,7 +1,7 @@
--- recall._judge_candidate(candidate, keys, kinds, max_characters) -> what is wrong, or NULL
--- One expression, which is planned into the statement that asks (a call of its own costs 40 µs a
--- candidate), but for the fields that few have. So a field that is wrong is but named, and
--- recall._check_candidates adds its value.
+-- Return what is wrong with a candidate or decision; NULL when it is valid.
+-- This is one expression that PostgreSQL inlines (a call costs 40 µs a candidate), except for the
+-- fields that few candidates have. Therefore a malformed field is reported by name only, and
+-- recall._candidate_problem adds its value.
 create or replace function recall._judge_candidate(
     p_candidate      jsonb,
     p_keys           text[],
@@ -34,4 +34,4 @@ return case
 end;
 
 comment on function recall._judge_candidate(jsonb, text[], text[], integer) is
-    'What is wrong with a candidate or decision, behind its path; NULL when all is well.';
+    'What is wrong with a candidate or decision, after its path; NULL when it is valid.';

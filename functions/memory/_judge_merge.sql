@@ -1,8 +1,8 @@
--- Judge by words whether a merged text says what its parts say: faithful, unfaithful or unsure.
--- Merging different facts is what users of memory systems complain about most, and no cosine sees
--- it. Faithful needs every word accounted for, in its place. Unfaithful: a number or name is lost
--- or new, or the words are the same but not their meaning or company. Else it is unsure, and a
--- model is asked. Ciphertexts are unsure: the worker has compared them by their words.
+-- Judge by words whether a merged text states what its parts state.
+-- Faithful: every word is accounted for, in order. Unfaithful: a number or name is lost or new, or
+-- all words are kept but a meaning such as not has changed, or words of two parts are exchanged.
+-- Otherwise unsure, and a model decides. Ciphertexts are unsure here: the worker has compared their
+-- plaintexts by words.
 create or replace function recall._judge_merge(
     p_parts  text[],
     p_merged text,
@@ -45,4 +45,4 @@ end;
 $function$;
 
 comment on function recall._judge_merge(text[], text) is
-    'Whether a merged text says what its parts say, by words: faithful, unfaithful or unsure.';
+    'Whether a merged text states what its parts state, by words: faithful, unfaithful or unsure.';

@@ -1,7 +1,7 @@
--- Tell what a user's message proves of a memory's text, by the words that a model quotes of it.
--- The whole sentence around them counts, since a quotation can leave out its "not". False
--- acceptance is the worse error: what is quoted, asked, supposed or about somebody else proves
--- nothing, nor does a sentence without a first person of a language whose negations are known.
+-- Judge what a user's message proves about a memory's text, by the words that a model quotes.
+-- The whole sentence around them counts, since a quotation can omit its "not". False acceptance is
+-- the worse error, so quotations, questions, suppositions and text about other people prove
+-- nothing. Neither does a sentence without a first person of a supported language.
 create or replace function recall._judge_statement(
     p_words   text,
     p_content text,
@@ -58,8 +58,8 @@ declare
     v_whole    text;
     v_found    text;
 begin
-    -- Words are compared one with another, so long texts would take minutes. They prove nothing: a
-    -- memory is one statement, and a long message mostly holds what the user passes on.
+    -- Comparing words pairwise takes minutes for long texts, so they prove nothing. A memory is one
+    -- statement, and a long message mostly holds text that the user passes on.
     if num_nulls(p_words, p_content, p_said) > 0
        or length(v_words) < 4 or greatest(length(v_words), length(v_content)) > 1000
        or length(p_said) > 20000 then
@@ -69,12 +69,12 @@ begin
         recall._unquoted_text(p_said), '([.!?]+)(\s+|$)|([。！？])|[;\n]', '\1\3' || chr(1), 'g'),
         chr(1))
     loop
-        -- "No, I live in Lyon" answers something else.
+        -- The "No," of "No, I live in Lyon" denies another statement.
         v_sentence := regexp_replace(v_sentence, v_answers, '', 'i');
         v_found    := ' ' || lower(recall._statement_words(v_sentence) collate pg_c_utf8) || ' ';
         continue when strpos(v_found, ' ' || v_words || ' ') = 0;
         v_whole := v_found;
-        -- Read what stands behind "but" alone, if the quotation is in there.
+        -- If one side of a "but" has the whole quotation, judge that side alone.
         foreach v_clause in array regexp_split_to_array(v_found, v_but)
         loop
             if strpos(' ' || btrim(v_clause) || ' ', ' ' || v_words || ' ') > 0 then
@@ -102,4 +102,4 @@ end;
 $function$;
 
 comment on function recall._judge_statement(text, text, text) is
-    'What a message of the user proves of a memory''s text: states, denies, or NULL (nothing).';
+    'What a message of the user proves about a memory''s text: states, denies, or NULL (nothing).';

@@ -1,6 +1,6 @@
 -- Return the active pattern about some episodes, or a row of NULLs.
--- One that lists some of the episodes, or says it in the same words; else one with a word or tag
--- that two thirds of them have; else the most similar, when it exceeds settings.pattern_similarity.
+-- The first match wins: a pattern that lists an episode or has the same text; one with a word or
+-- tag of two thirds of the episodes; the most similar one above settings.pattern_similarity.
 create or replace function recall._known_pattern(
     p_user_id  uuid,
     p_episodes recall.memory_store[],
@@ -35,7 +35,7 @@ begin
         return v_pattern;
     end if;
 
-    -- The texts of a pattern and of an episode resemble each other less than two episodes do.
+    -- A pattern and an episode are less similar by vector than two episodes, so words come first.
     select m.*
       into v_pattern
       from recall.memory_store as m
@@ -81,4 +81,5 @@ end;
 $function$;
 
 comment on function recall._known_pattern(uuid, recall.memory_store[], recall.settings, text) is
-    'The active pattern that lists some of these episodes, or is most similar to them.';
+    'The active pattern that lists some of these episodes, shares their words, or is most '
+    'similar.';

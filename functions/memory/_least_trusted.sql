@@ -1,6 +1,5 @@
--- recall._least_trusted(roles) -> the most that words from these turns are worth
--- With a tool among those who spoke it is a tool's word, without the user it is inferred. NULL: no
--- less than is claimed.
+-- Return the highest provenance that text from turns of these roles may have.
+-- With a tool among them it is output of a tool, without the user an inference. NULL: no limit.
 create or replace function recall._least_trusted(
     p_roles text[]
 )
@@ -14,4 +13,4 @@ return case
 end;
 
 comment on function recall._least_trusted(text[]) is
-    'The provenance that words have at most, by the roles of the turns they come of.';
+    'The highest provenance of text from turns of these roles; NULL: no limit.';

@@ -1,5 +1,4 @@
--- recall._link_memory(memory, successor)
--- Gives an ended row its successor: of a chain that had ended, or after a merge was taken apart.
+-- Give an ended row its successor: after its chain had ended, or to undo a merge.
 create or replace function recall._link_memory(
     p_memory    recall.memory_store,
     p_successor uuid

@@ -1,5 +1,5 @@
--- recall._masked_candidates(candidates, settings) -> the same, marks in the place of secrets
--- The vectors that candidates may hold are left out of the search.
+-- Replace secrets in candidates by marks.
+-- Vectors and turn ids are not searched.
 create or replace function recall._masked_candidates(
     p_candidates jsonb,
     p_settings   recall.settings
@@ -17,4 +17,4 @@ as $function$
 $function$;
 
 comment on function recall._masked_candidates(jsonb, recall.settings) is
-    'Candidates with marks in the place of secrets.';
+    'Candidates with secrets replaced by marks.';

@@ -1,6 +1,6 @@
--- recall._may_stand_for(kept, other) -> may its text take the place of a nearly equal one?
--- The text that stays brings words that the other one did not have. It may stand for both only
--- when it is trusted no less, and stands no lower unless the user himself said it.
+-- Tell whether the text of one memory may replace a nearly equal one.
+-- The kept text adds words that the other one does not have. So its provenance must not be weaker,
+-- and its tier not lower unless the user stated it.
 create or replace function recall._may_stand_for(
     p_kept  recall.memory_store,
     p_other recall.memory_store
@@ -18,4 +18,4 @@ as $function$
 $function$;
 
 comment on function recall._may_stand_for(recall.memory_store, recall.memory_store) is
-    'Whether a memory is trusted enough to stand for a nearly equal one too.';
+    'Whether a memory is trusted enough to replace a nearly equal one.';

@@ -1,6 +1,6 @@
--- Return the words of a language that change what a statement says, as {word: [meaning, …]}.
--- Meanings are compared instead of words: "stopped smoking" and "no longer smokes" have the same.
--- A word that is missing here counts as an ordinary one, which only makes a verdict less sure.
+-- Return the words of a language that change the meaning of a statement, as {word: [meaning, …]}.
+-- Comparisons use meanings instead of words: "stopped smoking" equals "no longer smokes". A missing
+-- word counts as an ordinary one, which only makes a verdict less sure.
 create or replace function recall._meaning_words(
     p_language text
 )
@@ -294,4 +294,4 @@ return (
            ) as w);
 
 comment on function recall._meaning_words(text) is
-    'Words of a language that change what a statement says, with their meanings.';
+    'Words of a language that change the meaning of a statement, with their meanings.';

@@ -1,6 +1,6 @@
--- recall._memory_columns(memory, as_of) -> what get_memory and its kin show of a row
--- With as_of an end that came later is not shown: the same as_of gives the same answer. The types
--- are text, so that every driver reads them. Inlines into the statement.
+-- Return the columns of a memory that get_memory and the other readers return.
+-- With p_as_of a later end is hidden, so that the same p_as_of always gives the same result. Enums
+-- are text, which every driver reads. The planner inlines it.
 create or replace function recall._memory_columns(
     p_memory recall.memory_store,
     p_as_of  timestamptz default null

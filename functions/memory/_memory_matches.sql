@@ -1,7 +1,6 @@
--- recall._memory_matches(memory, filter) -> does the row have what the filter asks for?
--- The attributes alone; whether the row is to be seen at a time says recall._memory_visible.
--- session_id asks what applies in that session: global rows, and the local ones of it.
--- observed_after includes its instant, observed_before does not. Inlines into the statement.
+-- Tell whether a memory has the attributes that a filter asks for.
+-- recall._memory_visible decides about time. session_id selects global rows and rows local to that
+-- session. observed_after is inclusive, observed_before is exclusive. The planner inlines it.
 create or replace function recall._memory_matches(
     p_memory recall.memory_store,
     p_filter recall.memory_filter

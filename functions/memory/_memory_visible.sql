@@ -1,7 +1,7 @@
--- recall._memory_visible(memory, filter, as_of) -> is the row to be seen?
--- Without as_of what is believed now, else what was known then; what has passed its expires_at is
--- gone, swept or not. include_ended shows all that was known by then. valid_at asks what was true
--- at a time, so it also shows what has been superseded since. Inlines into the statement.
+-- Tell whether a memory is visible now, or was at p_as_of.
+-- A row past its expires_at is invisible, swept or not. include_ended shows every row known by
+-- then. valid_at asks what was true at a time, so it also shows superseded rows. The planner
+-- inlines it.
 create or replace function recall._memory_visible(
     p_memory recall.memory_store,
     p_filter recall.memory_filter,
@@ -22,4 +22,4 @@ $function$;
 
 comment on function recall._memory_visible(recall.memory_store, recall.memory_filter,
     timestamptz) is
-    'Whether a memory is believed now, or was at as_of.';
+    'Whether a memory is visible now, or was at p_as_of.';

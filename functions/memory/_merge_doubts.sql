@@ -1,6 +1,6 @@
--- List what speaks against a merged text. No row: it says what its parts say, word for word.
+-- List what speaks against a merged text; no row when it states the same as its parts.
 --   lost, added   a number, name, meaning or word that only the parts, or only the text, have
---   turned        a word that stood beside a negation and does not any more, or the reverse
+--   turned        a word that gained or lost a negation
 --   person        persons that only some parts are about
 --   others        those of recall._order_doubts
 create or replace function recall._merge_doubts(
@@ -21,7 +21,7 @@ as $function$
 declare
     v_language constant text := recall._text_language(
         array_to_string(p_parts || p_merged, E'.\n'));
-    -- where a negation stands before the words that it denies
+    -- languages in which a negation precedes the words that it denies
     v_is_ahead constant boolean := v_language not in ('german', 'dutch', 'cjk');
     v_words    constant recall.statement_word[] := recall._merge_words(p_parts, p_merged,
                                                                        v_language);

@@ -1,7 +1,7 @@
--- recall._merge_memories(user, kind, memories, content, embedding, settings, job) -> outcome
--- merged: the memories ended in favor of a new one, or of the one that has its text already.
--- moved: one of them has ended or changed meanwhile; nothing is done. The job has judged whether
--- the text is faithful. The caller holds the user's row.
+-- Merge some memories into one text and return the outcome.
+-- merged: they ended in favor of a new memory, or of an active one with the same text. moved: one
+-- of them ended or changed meanwhile, and nothing is written. The job has judged that the text is
+-- faithful. The caller has locked the user.
 -- Locks   the memories.
 create or replace function recall._merge_memories(
     p_user_id    uuid,
@@ -46,4 +46,5 @@ end;
 $function$;
 
 comment on function recall._merge_memories(uuid, text, uuid[], text, halfvec, recall.settings,
-    uuid) is 'Merge some memories into one text: merged or moved.';
+    uuid) is
+    'Merge some memories into one text. Outcome: merged or moved.';
