@@ -113,5 +113,6 @@ comment on function recall.record_model_call(uuid, text, text, text, jsonb, json
     text, integer, timestamptz, timestamptz, boolean, bytea, bytea, jsonb, jsonb, uuid, uuid,
     bigint, jsonb, uuid) is
     'Call log: record one model call and return its id. Bodies are stored byte for byte, except '
-    'that credentials are masked and bodies above settings.ledger_max_body bytes are cut. NULL '
+    'that credentials are masked and bodies above settings.ledger_max_body bytes are cut (their '
+    'length is in metadata.truncated). Only headers known to be harmless are stored. NULL '
     'p_cost_microcents: the cost by the prices in models.';

@@ -67,4 +67,6 @@ $function$;
 
 comment on function recall.record_stream_events(uuid, uuid, jsonb) is
     'Call log: record the events of a streamed call, with credentials masked, and return how '
-    'many were new.';
+    'many were new. An event has index (from 0), type, text_delta, payload, binary_payload '
+    '(base64), mime_type and occurred_at. Pass all events of a stream in one call: a secret '
+    'split over calls is not found.';

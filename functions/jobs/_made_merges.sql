@@ -1,4 +1,4 @@
--- Convert a model's consolidations to texts with the ids of the memories they replace.
+-- Convert a model's merges to texts with the ids of the memories they replace.
 create or replace function recall._made_merges(
     p_merges jsonb,
     p_keep   jsonb
@@ -22,4 +22,4 @@ return (
            ) as c (content));
 
 comment on function recall._made_merges(jsonb, jsonb) is
-    'A model''s consolidations: texts with the ids of the memories they replace.';
+    'A model''s merges: texts with the ids of the memories they replace.';

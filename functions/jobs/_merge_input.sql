@@ -1,4 +1,4 @@
--- Return the memories of a consolidation job, which share a tag and kind, oldest first.
+-- Return the memories of a merge job (consolidation), which share a tag and kind, oldest first.
 -- Memories that have ended since the job was enqueued are left out. The list is empty when fewer
 -- than two remain.
 create or replace function recall._merge_input(
@@ -30,4 +30,5 @@ end;
 $function$;
 
 comment on function recall._merge_input(uuid, jsonb) is
-    'Input of a consolidation: tag, memory_kind, memories (memory_id, content, observed_at).';
+    'Input of a merge job (consolidation): tag, memory_kind, model, memories (memory_id, '
+    'content, observed_at).';

@@ -1,6 +1,6 @@
--- Return the problem with the consolidations that a model proposed; NULL when there is none.
--- A consolidation has a text and at least two of the listed memories, and no memory is in two. The
--- worker of an encrypted user empties the text of an unfaithful one.
+-- Return the problem with the merges that a model proposed; NULL when there is none.
+-- A merge has a text and at least two of the listed memories, and no memory is in two merges. The
+-- worker of an encrypted user empties the text of an unfaithful merge.
 create or replace function recall._merges_problem(
     p_merges    jsonb,
     p_memories  jsonb,
@@ -32,4 +32,4 @@ return (
            ) as m);
 
 comment on function recall._merges_problem(jsonb, jsonb, boolean) is
-    'Problem with the consolidations that a model proposed; NULL when there is none.';
+    'Problem with the merges that a model proposed; NULL when there is none.';

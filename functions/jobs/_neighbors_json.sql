@@ -32,5 +32,5 @@ end;
 $function$;
 
 comment on function recall._neighbors_json(recall.memory_store, halfvec, recall.settings) is
-    'Neighbors that consolidation shows the model beside a candidate: memory_id, content, kind, '
+    'Neighbors that the consolidate request shows beside a candidate: memory_id, content, kind, '
     'observed_at.';

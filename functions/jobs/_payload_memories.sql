@@ -1,4 +1,4 @@
--- Return the memory ids in the payload of a consolidation or pattern job.
+-- Return the memory ids in the payload of a merge or pattern job.
 -- Raises  RC003 when the payload has no list of memory ids.
 create or replace function recall._payload_memories(
     p_payload jsonb

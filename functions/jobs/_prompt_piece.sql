@@ -1,4 +1,4 @@
--- Convert a text to a piece of a prompt: middle cut when too long, enclosing tags made harmless.
+-- Convert a text to a piece of a prompt: cut its middle when too long, and disarm our tags in it.
 -- Further lines are indented, or joined with p_is_line. For an encrypted user the piece holds the
 -- ciphertext, and the worker decrypts it (or rejects other text) and applies the same rules.
 create or replace function recall._prompt_piece(

@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._result_items(jsonb) is
-    'Number of candidates, episodes, consolidations, vectors or summaries in a job''s result.';
+    'Number of candidates, episodes, merges, vectors or summaries in a job''s result.';

@@ -49,7 +49,7 @@ begin
            last_error  = p_error
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
--- A concurrent transaction made an equal job ready.
+-- A concurrent transaction made an equal job ready: that one replaces this job.
 exception when unique_violation then
     delete from recall.jobs as j
      where j.user_id = p_job.user_id

@@ -13,7 +13,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    -- No step asks for a twentieth of this.
+    -- Longer answers are not parsed: no step asks for a twentieth of this.
     v_longest constant integer := 1000000;
     v_text    text := p_answer ->> 'content';
     v_last    integer;

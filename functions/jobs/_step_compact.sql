@@ -1,4 +1,4 @@
--- Compaction: replace a session's oldest turns by a summary, part by part like the rolling one.
+-- Run a compaction: replace a session's oldest turns by a summary, part by part.
 -- The result names its turns, and the effect compares them. The turns are not read again once the
 -- summary reaches the last of them.
 create or replace function recall._step_compact(

@@ -1,4 +1,4 @@
--- Embed job: ask for vectors of messages, memories and summaries that have none, batch by batch.
+-- Run an embed job: ask for missing vectors of messages, memories and summaries, batch by batch.
 -- `made.done` names the texts that the embedder has seen, in the order of the job's vectors. The
 -- effect skips texts that were embedded or ended meanwhile.
 create or replace function recall._step_embed(

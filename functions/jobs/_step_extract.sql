@@ -1,4 +1,4 @@
--- Extraction by a model: facts and episodes of turns, their vectors, and decisions on candidates.
+-- Run an extraction by a model: facts and episodes of turns, vectors, decisions on candidates.
 -- The model decides only on candidates that SQL cannot settle. When the turns exceed its window,
 -- the result ends at the last turn that fits, and another job takes the rest.
 create or replace function recall._step_extract(

@@ -1,5 +1,5 @@
--- Consolidation: replace several memories that share a tag and kind by fewer.
--- The model sees the oldest memories that fit its window; memories that no consolidation names stay
+-- Run a merge job (consolidation): replace several memories that share a tag and kind by fewer.
+-- The model sees the oldest memories that fit its window; memories that no text replaces stay
 -- unchanged.
 create or replace function recall._step_merge(
     p_job  recall.jobs,
@@ -103,4 +103,4 @@ end;
 $function$;
 
 comment on function recall._step_merge(recall.jobs, jsonb) is
-    'The step of a consolidation: merge, verify, embed.';
+    'The step of a merge job (consolidation): merge, verify, embed.';

@@ -1,4 +1,4 @@
--- Pattern: find what recurs in a user's episodes and what helped.
+-- Run a pattern job: find what recurs in a user's episodes and what helped.
 create or replace function recall._step_pattern(
     p_job  recall.jobs,
     p_work jsonb

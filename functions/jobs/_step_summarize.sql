@@ -1,4 +1,4 @@
--- Rolling summary of a session: ask for each part that fits the model, then for the vector.
+-- Run a rolling summary of a session: ask for each part that fits the model, then for the vector.
 create or replace function recall._step_summarize(
     p_job  recall.jobs,
     p_work jsonb

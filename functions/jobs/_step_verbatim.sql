@@ -1,4 +1,4 @@
--- Verbatim extraction: store the user's statements unchanged; the worker only provides vectors.
+-- Run a verbatim extraction: store the user's statements unchanged, with vectors of the worker.
 -- For an encrypted user the worker chooses the statements, by the same rule.
 create or replace function recall._step_verbatim(
     p_job  recall.jobs,

@@ -1,6 +1,6 @@
 -- Add an endpoint's error to the state of a job.
 -- After a prompt beyond the model's window the step asks again with a smaller one: the named window
--- or three quarters of the last. After eight times, a tenth of the first, the attempt fails.
+-- or three quarters of the last. After eight such errors, at about a tenth, the attempt fails.
 create or replace function recall._take_error(
     p_work  jsonb,
     p_error jsonb

@@ -1,8 +1,8 @@
 -- Read a batch of vectors, in the order of the request in flight, into the state of a job.
 -- Null stands for a text without a vector. Vectors of a model that the settings no longer name are
 -- dropped.
--- Raises  RC003 vectors that are invalid and that no client could read back; _check_answer leaves
---         their numbers to this function.
+-- Raises  RC003 vectors that are invalid and whose numbers no client could read back: _check_answer
+--         leaves their numbers to this function.
 create or replace function recall._take_vectors(
     p_work   jsonb,
     p_answer jsonb,

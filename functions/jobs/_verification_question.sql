@@ -1,6 +1,5 @@
--- Build the second question of a consolidation: what does each text lose or add?
--- It shows as many open consolidations as fit the model, at least one; the next question shows
--- others.
+-- Build the second question of a merge job: what does each text lose or add?
+-- It shows as many open texts as fit the model, at least one; the next question shows others.
 create or replace function recall._verification_question(
     p_work     jsonb,
     p_open     jsonb,
@@ -62,4 +61,4 @@ end;
 $function$;
 
 comment on function recall._verification_question(jsonb, jsonb, jsonb, recall.settings) is
-    'Second question of a consolidation: do the texts say what their parts say?';
+    'Second question of a merge job: do the texts say what their parts say?';

@@ -1,4 +1,4 @@
--- Move the consolidations that the model has checked from open to accepted or refused.
+-- Move the consolidated texts that the model has checked from open to accepted or refused.
 create or replace function recall._verified_merges(
     p_made   jsonb,
     p_checks jsonb
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._verified_merges(jsonb, jsonb) is
-    'State of a consolidation with the checked texts accepted or refused.';
+    'State of a merge job with the checked texts accepted or refused.';

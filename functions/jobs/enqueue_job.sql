@@ -40,7 +40,7 @@ begin
     if v_has_session then
         perform recall._lock_session_for_share(p_user_id, p_session_id);
     end if;
-    -- Our own dedupe keys are UUIDs; a caller's key may be plaintext.
+    -- UUIDs, such as our own keys, reveal nothing; another key of a caller may be plaintext.
     if v_settings.has_sealed_users
        and not (recall._is_sealed(p_dedupe_key) or pg_input_is_valid(p_dedupe_key, 'uuid'))
        and recall._is_sealed_user(p_user_id) then

@@ -30,8 +30,8 @@ begin
     end if;
 
     v_error := recall._error_text(p_user_id, p_error);
-    -- A failure must always be reportable, so malformed spans are left out. Raising RC003 would
-    -- leave the job to its lease, and its error would be lost.
+    -- A failure must always be reportable, so malformed spans are left out, which last_error
+    -- mentions. Raising RC003 would leave the job to its lease and lose its error.
     begin
         v_phases := recall._phase_rows(v_job, coalesce(p_phases, '[]'));
     exception when sqlstate 'RC003' then

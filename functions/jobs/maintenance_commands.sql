@@ -1,6 +1,6 @@
--- List the jobs of pg_cron that schedule_maintenance writes.
--- pg_cron lives in one database of a cluster. Where that is another one, the role that shall own
--- the jobs runs `statement` there, for example
+-- List the pg_cron jobs that schedule_maintenance writes.
+-- pg_cron lives in one database of a cluster. If that is another one, the future owner of the jobs
+-- runs `statement` there:
 --     psql -d app -Atc 'select statement from recall.maintenance_commands()' | psql -d postgres
 create or replace function recall.maintenance_commands()
 returns table (

@@ -49,5 +49,5 @@ end;
 $function$;
 
 comment on function recall.release_expired_leases(integer, timestamptz) is
-    'Return jobs whose worker let the lease expire to the queue, one batch a call: done is their '
-    'number, more whether others remain.';
+    'Return jobs with an expired lease to the queue, one batch a call: done is their number, '
+    'more whether others remain.';

@@ -1,7 +1,7 @@
--- Let pg_cron run maintenance; return the jobs that do. A repeated call updates the schedules.
+-- Let pg_cron run maintenance and return its jobs; a repeated call updates the schedules.
 -- Jobs belong to the caller and run as the caller: a login role with the admin role's rights and
--- USAGE on schema cron. SECURITY DEFINER would not do, since the owner cannot log in.
--- EXECUTE reaches pg_cron, since most installations do without it.
+-- USAGE on schema cron. SECURITY DEFINER is impossible, since the owner cannot log in.
+-- Dynamic SQL reaches pg_cron, since most installations lack it.
 -- Raises  RC003 a schedule that pg_cron does not accept, RC007 pg_cron is not in this database, or
 --         another role's jobs do this already.
 create or replace function recall.schedule_maintenance()
@@ -47,7 +47,7 @@ begin
     end if;
 
     -- Row-level security shows a role its own jobs only. A role that sees all jobs can replace
-    -- the noted role, which is stale when jobs were removed by other means.
+    -- the recorded role, which is stale when jobs were removed by other means.
     begin
         perform recall.set_scheduler(current_user);
     exception when sqlstate 'RC007' then

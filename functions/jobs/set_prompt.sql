@@ -1,7 +1,7 @@
 -- Use an installation's own prompt for a step, instead of the one in use.
--- Memories name the prompt that made them, so versions stay stored and their text never changes.
--- Plain numbers are versions of releases, so no upgrade meets an own prompt under its name. A newer
--- prompt of a release leaves this one in use.
+-- Memories name the prompt that made them, so versions stay stored, their text never changes, and
+-- an earlier one can return to use. Plain numbers are versions of releases, so no upgrade meets an
+-- own prompt under its name. A newer prompt of a release leaves this one in use.
 -- Locks   the table of prompts against other writers: one prompt of a name and language is in use.
 -- Raises  RC003.
 create or replace function recall.set_prompt(

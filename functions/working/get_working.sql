@@ -49,4 +49,4 @@ $function$;
 
 comment on function recall.get_working(uuid, uuid, text, text) is
     'Working memory of a task as an object ({} when empty), or the value of one key (NULL when '
-    'unknown).';
+    'unknown). Expired values are left out.';
