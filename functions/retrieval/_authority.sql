@@ -1,5 +1,4 @@
--- recall._authority(provenance) -> 0.6 to 1
--- How much a memory's origin counts in a score.
+-- Return the weight of a memory's origin in a score, from 0.6 to 1.
 create or replace function recall._authority(
     p_provenance recall.provenance
 )
@@ -18,4 +17,4 @@ return case p_provenance
        end;
 
 comment on function recall._authority(recall.provenance) is
-    'Weight of an origin in a score: 1 for what the user stated, 0.6 for what was inferred.';
+    'Weight of an origin in a score: 1 for a statement of the user, 0.6 for an inference.';

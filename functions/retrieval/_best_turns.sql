@@ -1,5 +1,4 @@
--- recall._best_turns(user, query, words, embedding, settings) -> the best turn of each session
--- Ranked as recall.search_messages ranks them.
+-- Return the best turn of each session, ranked as in recall.search_messages.
 create or replace function recall._best_turns(
     p_user_id   uuid,
     p_query     text,

@@ -1,4 +1,4 @@
--- Return a day of the calendar, or NULL when it has no such day.
+-- Return a date of the calendar, or NULL for one that does not exist.
 create or replace function recall._calendar_day(
     p_year  integer,
     p_month integer,
@@ -16,4 +16,4 @@ return case
        end;
 
 comment on function recall._calendar_day(integer, integer, integer) is
-    'A day of the calendar; NULL when it has no such day.';
+    'A date of the calendar; NULL for one that does not exist.';

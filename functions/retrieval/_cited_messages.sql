@@ -1,10 +1,7 @@
--- recall._cited_messages(user, query, embedding, settings) -> message ids and what they gain
--- Memories lead to turns: the best memories for the query lend their score to the turns they rest
--- on, inferences that nobody has confirmed too: they lead to what was really said. What a user
--- stated and is of session tier is a message kept as it stands, and leads nowhere else.
--- {"message id": score}, empty when no memory cites a turn: that is looked up first, since it takes
--- a moment and spares the search whoever has none that does.
--- A generic plan whoever calls, as of recall._search_memories.
+-- Return {"message id": score} for the messages that the best memories for a query cite.
+-- Unconfirmed inferences count, too: they lead to the real messages. User statements of tier
+-- session do not, since each is a copy of one message. A first look finds users without any citing
+-- memory, and spares their search. The generic plan is that of recall._search_memories.
 create or replace function recall._cited_messages(
     p_user_id         uuid,
     p_query           text,
@@ -47,4 +44,4 @@ end;
 $function$;
 
 comment on function recall._cited_messages(uuid, text, halfvec, recall.settings) is
-    'Scores that the best memories for a query lend to the messages they rest on.';
+    'Scores that the best memories for a query lend to the messages they cite.';

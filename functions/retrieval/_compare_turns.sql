@@ -1,8 +1,8 @@
--- recall._compare_turns(…) -> every turn of a search beside its query
--- The cosine and the words, the first normalized over the turns and weighted. A word counts by its
--- rarity among the turns (the weight of BM25), a little less in a long one. A turn gains when the
--- query names its speaker, and by the memories that cite it.
--- Cost: one pass over the user's rows of message_search.
+-- Compare the turns of a search with its query by vector, words and speaker.
+-- The cosine is normalized over the turns and weighted. A word counts by its rarity among the turns
+-- (the weight of BM25), slightly less in a long turn. A turn gains when the query names its
+-- speaker, and from the memories that cite it.
+-- Cost    one pass over the user's rows of message_search.
 create or replace function recall._compare_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -49,7 +49,7 @@ begin
                                      p_settings);
     if p_favored is not null and v_likely.session_ids is not null then
         v_inside.since := lower(p_favored);
-        -- recall._date_share knows the days after, too.
+        -- recall._date_share favors the week after, too.
         v_inside.until := least(v_inside.until, upper(p_favored) + interval '7 days');
         v_more   := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, v_inside,
                                          p_settings);

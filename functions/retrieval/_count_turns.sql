@@ -1,5 +1,5 @@
--- recall._count_turns(user, sessions) -> turns of the sessions, or of all of the user's
--- A generic plan, as of recall._session_titles: planned for the one leaf it would lock its indexes.
+-- Count the turns of some sessions, or of all sessions of the user.
+-- The generic plan, as in recall._session_titles, avoids locks on the indexes of the partition.
 create or replace function recall._count_turns(
     p_user_id     uuid,
     p_session_ids uuid[]
@@ -21,4 +21,4 @@ end;
 $function$;
 
 comment on function recall._count_turns(uuid, uuid[]) is
-    'How many turns a user, or some of his sessions, have.';
+    'How many turns a user, or some of their sessions, have.';

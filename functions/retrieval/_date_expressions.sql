@@ -1,6 +1,6 @@
 -- List the expressions of time that a query may contain, more exact ones first.
--- The first group is the whole expression, the second the words before it that relate to it ("the
--- week before", "as of"; recall._related_days reads them); the others are its parts.
+-- Group 1 is the whole expression. Group 2 holds the words before it, such as "the week before" or
+-- "as of", which recall._related_days reads. The other groups are its parts.
 create or replace function recall._date_expressions(
     out kind    text,
     out pattern text

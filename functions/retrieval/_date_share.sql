@@ -1,6 +1,6 @@
--- Return how far a moment shares in a time that a query names: 1 within it, 0 outside.
--- What happened is often told in the days that follow, so the week after the time counts, too, less
--- with each day. It inlines.
+-- Return how far a moment belongs to a time that a query names: 1 within it, 0 outside.
+-- Events are often told in the following days, so in the week after the share falls linearly to 0.
+-- The function inlines.
 create or replace function recall._date_share(
     p_at      timestamptz,
     p_favored tstzrange
@@ -17,4 +17,5 @@ return case
        end;
 
 comment on function recall._date_share(timestamptz, tstzrange) is
-    'How far a moment shares in a time that a query names: 1 within, less in the week after, or 0.';
+    'How far a moment belongs to a time that a query names: 1 within, less in the week after, or '
+    '0.';

@@ -1,6 +1,6 @@
--- Draw stored vectors of users with very many memories or messages, in random order.
--- From about 500 random pages, so that its cost does not grow with the table, and a user with more
--- vectors is drawn more often.
+-- Draw stored vectors of users with more than exact_search_limit memories or messages, at random.
+-- It samples about 500 pages, so its cost does not grow with the table. A user with more vectors is
+-- drawn more often.
 create or replace function recall._drawn_vectors(
     p_kind     text,
     p_settings recall.settings
@@ -55,4 +55,4 @@ end;
 $function$;
 
 comment on function recall._drawn_vectors(text, recall.settings) is
-    'Random stored vectors of users whose searches compare candidates only.';
+    'Random stored vectors of users whose searches compare only candidates.';

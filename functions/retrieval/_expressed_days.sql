@@ -1,6 +1,6 @@
--- Return the days that an expression of time means, or NULL when there are none such.
--- A month or weekday without a year or week is the last one that has begun. A day that does not
--- exist, such as 31 June, means nothing.
+-- Return the days that an expression of time means, or NULL when there are none.
+-- A month or weekday without a year or week is the latest one that has begun. A day that does not
+-- exist, such as 31 June, gives NULL.
 create or replace function recall._expressed_days(
     p_kind  text,
     p_parts text[],
@@ -66,11 +66,11 @@ begin
         return null;
     end if;
     v_days := recall._related_days(coalesce(v_parts[2], ''), v_day, v_until, p_today);
-    -- Years of four digits, as every driver's calendar has them.
+    -- Years of four digits, which the date type of every driver can hold.
     return case when not isempty(v_days) and coalesce(lower(v_days) >= '0001-01-01', true)
                      and upper(v_days) <= '9999-12-31' then v_days end;
 end;
 $function$;
 
 comment on function recall._expressed_days(text, text[], date) is
-    'Days that an expression of time means on a day; NULL when there are none such.';
+    'Days that an expression of time means on p_today; NULL when there are none.';

@@ -1,7 +1,7 @@
--- Score candidates as recall._rank_memories does, in favor of a time, and return the best.
--- What was observed in that time gains settings.date_weight of its score and of each part, so that
--- the parts still add up; in the week after it, less (recall._date_share). A function of its own,
--- since most searches name no time and would pay for the comparison and the products in each row.
+-- Rank candidates as recall._rank_memories does, and favor those of a time.
+-- A memory observed in that time gains settings.date_weight of its score; in the week after, less
+-- (recall._date_share). Each part gains as much, so that the parts still add up. It is a function
+-- of its own because most searches name no time and would pay for the products in each row.
 create or replace function recall._favor_memories(
     p_user_id       uuid,
     p_candidates    recall.memory_candidate[],
@@ -43,4 +43,4 @@ $function$;
 comment on function recall._favor_memories(uuid, recall.memory_candidate[], integer, integer,
     timestamptz, recall.score_weights, double precision, tstzrange,
     recall.settings) is
-    'Score candidates in favor of a time and return the best, each part of the score named.';
+    'Rank candidates in favor of a time and return the best, with each part of the score.';

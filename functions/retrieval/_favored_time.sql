@@ -1,6 +1,6 @@
--- Return the time that a query names, as the window that its hits are favored in, or NULL.
--- p_keys is the filter or the options of the call. A filter by time says all about time, and so
--- nothing is favored beside one. Most queries cost one look at the text.
+-- Return the window of time that a query names, which favors hits within it, or NULL.
+-- p_keys is the filter or the options of the call. Beside a filter by time nothing is favored. For
+-- most queries the cost is one look at the text.
 -- Raises  RC003 asked_at or dates of another type.
 create or replace function recall._favored_time(
     p_query    text,
@@ -39,4 +39,4 @@ end;
 $function$;
 
 comment on function recall._favored_time(text, jsonb, timestamptz, recall.settings) is
-    'The window that a query names and its hits are favored in; NULL when there is none.';
+    'The window of time that a query names and that favors its hits; NULL when there is none.';

@@ -1,8 +1,7 @@
--- recall._find_memories(…) -> candidates of a search, and the user's largest access count
--- Compares all memories (or p_only) by words and by vector, and keeps every one that can be among
--- the best, whatever the small terms of its score add and p_favor multiplies.
--- Hybrid scores take similarity and words min-max normalized over all that was compared (equal
--- values: 1), and for a memory without a vector the words stand in.
+-- Compare all memories, or p_only, by words and vector, and keep the candidates of a search.
+-- It keeps each one that can still be among the best after the small terms of the score are added
+-- and p_favor is multiplied. Hybrid scores use min-max normalization over all compared memories
+-- (equal values: 1). For a memory without a vector, the words replace the similarity.
 create or replace function recall._find_memories(
     p_user_id        uuid,
     p_words          text[],
@@ -60,7 +59,7 @@ begin
            and (v_min_match is null
                 or recall._match(v.similarity, m.lexical, p_usual) >= v_min_match)
     ),
-    -- What is taken off and divided by, so that the least becomes 0 and the most 1.
+    -- Offset and divisor of the min-max normalization.
     span as materialized (
         select case when not v_normalize then 0
                     when max(f.similarity) > min(f.similarity) then min(f.similarity)
@@ -100,4 +99,5 @@ $function$;
 comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer,
     recall.memory_filter, double precision, uuid[], recall.score_weights, double precision,
     recall.settings) is
-    'Candidates of a search: all memories compared by vector and by words, the best kept.';
+    'Candidates of a search, from a comparison of all memories by vector and words, and the '
+    'largest access count.';

@@ -1,4 +1,4 @@
--- recall._has_many_memories(user, limit) -> are there more active ones?
+-- Say whether a user has more active memories than a limit.
 create or replace function recall._has_many_memories(
     p_user_id uuid,
     p_limit   integer
@@ -19,4 +19,5 @@ end;
 $function$;
 
 comment on function recall._has_many_memories(uuid, integer) is
-    'Whether a user has more active memories than that: then a search first looks for likely ones.';
+    'Whether a user has more active memories than a limit; then a search compares only '
+    'candidates.';

@@ -1,5 +1,5 @@
--- recall._important_memories(…) -> candidates of a search without a query
--- The most important, of equals the newest; among p_only when it is given.
+-- Return the candidates of a search without a query: the most important, then the newest.
+-- p_only, when given, restricts them.
 create or replace function recall._important_memories(
     p_user_id  uuid,
     p_only     uuid[],

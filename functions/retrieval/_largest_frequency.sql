@@ -1,4 +1,4 @@
--- recall._largest_frequency(user) -> ln(1 + the largest access count among the user's memories)
+-- Return ln(1 + the largest access count of the user's memories), which scales their frequency.
 create or replace function recall._largest_frequency(
     p_user_id uuid
 )
@@ -19,4 +19,4 @@ end;
 $function$;
 
 comment on function recall._largest_frequency(uuid) is
-    'What the frequency of a memory is a share of.';
+    'ln(1 + the largest access count), of which the frequency of a memory is a share.';

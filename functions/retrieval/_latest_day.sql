@@ -1,4 +1,4 @@
--- Return a day of a month in a year, or without a year in the last one in which it has come.
+-- Return a day of a month in a year, or without a year its latest occurrence.
 create or replace function recall._latest_day(
     p_month text,
     p_day   integer,
@@ -25,4 +25,4 @@ end;
 $function$;
 
 comment on function recall._latest_day(text, integer, text, date) is
-    'A day of a month, in a year or the last time that it came; NULL when there is none.';
+    'A day of a month, in a year or at its latest occurrence; NULL when it does not exist.';

@@ -1,8 +1,7 @@
--- recall._likely_memories(…) -> what a search looks at when the user has very many memories
--- The nearest, the best by words, and enough of the most important to fill the limit: of twenty
--- thousand (or of p_only, what a filter leaves) a few hundred then get their whole score. What is
--- hidden does not use up a limit. Of the vectors the signs come first, and what is near by them is
--- compared exactly.
+-- Select the candidate memories of a search when the user has very many.
+-- They are the nearest (by sign bits, then exactly), the best by words, and the most important, to
+-- fill the limit. Of twenty thousand memories, or p_only, only these few hundred get a full score.
+-- Hidden memories do not count against a limit.
 create or replace function recall._likely_memories(
     p_user_id   uuid,
     p_words     text[],
@@ -79,5 +78,5 @@ $function$;
 
 comment on function recall._likely_memories(uuid, text[], halfvec, uuid[], integer,
     uuid[], recall.memory_filter, recall.settings) is
-    'Of very many memories those that a search scores: the nearest, the best by words, the most '
-    'important.';
+    'Among very many memories, those that a search scores: the nearest, the best by words, the '
+    'most important.';

@@ -1,10 +1,8 @@
--- recall._likely_turns(…) -> what a search of turns looks at when the user has very many
--- The nearest (the signs of the vectors first, then exactly), the best by words, twenty of each
--- session that holds one of the first three, all with the two turns before and after them, and,
--- should they be too few, any that match. Words keep the rarity that they have among all turns.
--- Turns that the filter names are all compared. NULL when there are no more than
--- settings.exact_search_limit: then every turn is.
--- Cost: a pass over the signs in the index, and one over the words, of all of the user's turns.
+-- Select the candidate turns of a search when the user has very many.
+-- They are the nearest (by sign bits, then exactly), the best by words, and any matches if these
+-- are too few. Turns that the filter names are all candidates. Words keep their rarity among all
+-- turns. NULL up to settings.exact_search_limit, where every turn is compared.
+-- Cost    a scan of the sign bits in the index, and one of the words, of all of the user's turns.
 create or replace function recall._likely_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -59,6 +57,7 @@ begin
           from unnest(v_said.session_ids, v_said.turn_indexes)
                with ordinality as s (session_id, turn_index, place)
     ),
+    -- Sessions of the first three turns get up to twenty candidates each.
     leader as (
         select n.session_id from near as n where n.place <= 3
          union
@@ -92,6 +91,7 @@ begin
           order by coalesce(m.search_vector @@ v_any, false) desc, m.created_at desc
           limit p_limit)
     ),
+    -- Neighbors lend to a turn's score: add the two turns before and after each.
     around as (
         select distinct f.session_id, f.turn_index + d.step as turn_index
           from filled as f
@@ -105,4 +105,4 @@ $function$;
 
 comment on function recall._likely_turns(uuid, text[], halfvec, integer, recall.message_filter,
     recall.settings) is
-    'Of very many turns those that a search scores, and the rarity of its words among all.';
+    'Among very many turns, those that a search scores, and the rarity of its words among all.';

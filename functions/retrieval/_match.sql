@@ -1,7 +1,7 @@
 -- Rate how well a memory fits a query, from 0 (no better than any other text) to 1.
--- Evidence of the vectors: how far the cosine is above p_usual (recall._usual_similarity), as a
--- share of what is possible. Evidence of the words: the share of the query's words, weighted by
--- their rarity. Either suffices, so what is missing multiplies. NULL when nothing was compared.
+-- The vectors' evidence is the cosine above p_usual (recall._usual_similarity), as a share of what
+-- is possible. The words' evidence is the share of the query's words, weighted by rarity. Either
+-- suffices, so the shares missing from 1 are multiplied. NULL when nothing was compared.
 create or replace function recall._match(
     p_similarity double precision,
     p_lexical    double precision,
@@ -18,4 +18,4 @@ return case when p_similarity is null and p_lexical is null then null
        end;
 
 comment on function recall._match(double precision, double precision, double precision) is
-    'How well a memory fits a query, 0 to 1: cosine above the usual, and rare words in common.';
+    'How well a memory fits a query, 0 to 1: cosine above the usual one, and shared rare words.';

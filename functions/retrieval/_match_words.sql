@@ -1,8 +1,7 @@
--- recall._match_words(…) -> every memory of the search with its lexical similarity
--- That is the share of the query's words that a memory has, each weighted by its rarity among the
--- user's own memories as in BM25, a little less for a long text; where no memory has a word, words
--- like it count. Ten memories more than there are count as without the words, since a word that all
--- of a few memories have is no common one. NULL without a text. All active memories, or p_only.
+-- Compute the lexical similarity of every memory of a search.
+-- It is the share of the query's words in a memory, slightly lower for a long text. Words are
+-- weighted by their rarity among the user's memories, as in BM25. For a word without a match,
+-- similar words count. NULL without a text. It compares all active memories, or p_only.
 create or replace function recall._match_words(
     p_user_id    uuid,
     p_words      text[],
@@ -37,6 +36,7 @@ begin
            and a.user_id   = p_user_id
            and a.memory_id = any (p_only)
     ),
+    -- Ten memories without any word are added: a word in all of a few memories is not common.
     total as materialized (
         select 10 + count(*)::double precision as memories, max(m.access_count) as largest_count
           from m
@@ -57,7 +57,7 @@ begin
                  where m.search_vector @@ w.term
                ) as h
     ),
-    -- Of words that no memory has; beside a vector, what is like them begins as they do.
+    -- Words that no memory has. Beside a vector, similar words must share their first letters.
     beginning as materialized (
         select string_agg(recall._term_query(left(p_words[w.ordinal], 3), true)::text,
                           '|')::tsquery as term
@@ -96,4 +96,4 @@ $function$;
 
 comment on function recall._match_words(uuid, text[], uuid[], uuid[], boolean,
     recall.memory_filter, recall.settings) is
-    'All memories that a search looks at, each with its share of the query''s words.';
+    'All memories of a search, each with its share of the query''s words.';

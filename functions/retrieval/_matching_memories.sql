@@ -1,5 +1,5 @@
--- recall._matching_memories(user, filter, as_of, sessions) -> what a search looks at
--- With a filter, or in the past; ordinary searches go over all active memories without it.
+-- Return the memories that a filter, or a search in the past, selects.
+-- Ordinary searches read all active memories without it.
 create or replace function recall._matching_memories(
     p_user_id  uuid,
     p_filter   recall.memory_filter,
@@ -25,4 +25,4 @@ end;
 $function$;
 
 comment on function recall._matching_memories(uuid, recall.memory_filter, timestamptz, uuid[]) is
-    'Memories that match a filter and are, or were at a time, to be seen.';
+    'Memories that match a filter and are, or were at a time, visible.';

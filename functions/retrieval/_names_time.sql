@@ -1,5 +1,5 @@
 -- Say whether a text may contain an expression of time; most texts do not.
--- One expression, since PL/pgSQL prepares each expression anew in every transaction. A regular
+-- It is one expression because PL/pgSQL prepares each expression in every transaction. A regular
 -- expression takes four times as long.
 create or replace function recall._names_time(
     p_text text

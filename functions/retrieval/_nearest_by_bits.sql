@@ -1,7 +1,7 @@
--- recall._nearest_by_bits(user, embedding, only, limit, settings) -> the likely nearest memories
--- Signs alone, out of their index: of very many vectors a twentieth of the bytes. The query's signs
--- are taken once, since an expression over a parameter would be evaluated for every row. Of few
--- dimensions the signs say too little, and the vectors themselves are as quick.
+-- Return the memories whose vectors share most sign bits with a vector.
+-- The index on the bits is a twentieth of the bytes of the vectors. v_bits is computed once, since
+-- an expression over a parameter would be evaluated for every row. Below 256 dimensions the bits
+-- say too little, and comparing the vectors is as fast.
 create or replace function recall._nearest_by_bits(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -42,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._nearest_by_bits(uuid, halfvec, uuid[], bigint, recall.settings) is
-    'The memories whose vectors have most signs in common with a vector.';
+    'The memories whose vectors share most sign bits with a vector.';

@@ -1,7 +1,6 @@
--- recall._nearest_turns_by_bits(…) -> the likely nearest turns, nearest first
--- As recall._nearest_by_bits, with the filter of a search of messages: signs alone, out of their
--- index; of few dimensions they would say too little. None without a vector, and none where the
--- filter names its turns.
+-- Return the turns whose vectors share most sign bits with a vector, nearest first.
+-- As recall._nearest_by_bits, with the filter of search_messages. Empty without a vector, and when
+-- the filter names its turns.
 create or replace function recall._nearest_turns_by_bits(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -64,5 +63,4 @@ end;
 $function$;
 
 comment on function recall._nearest_turns_by_bits(uuid, halfvec, integer, recall.message_filter,
-    recall.settings) is
-    'The turns whose vectors have most signs in common with a vector.';
+    recall.settings) is 'The turns whose vectors share most sign bits with a vector.';

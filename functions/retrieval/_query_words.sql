@@ -1,6 +1,6 @@
--- recall._query_words(query, settings) -> the words a search looks for
--- In the user's language, without stop words, each once, in their order. Only the beginning of a
--- long query is read, and so many words of it that a pasted text costs no more than a question.
+-- Return the words of a query in the user's language, each once and in order.
+-- Stop words are removed. It reads only the beginning of a long query and settings.query_words
+-- words, so a pasted text costs no more than a question.
 create or replace function recall._query_words(
     p_query    text,
     p_settings recall.settings

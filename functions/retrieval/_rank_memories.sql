@@ -1,7 +1,7 @@
--- recall._rank_memories(…) -> the best first, each part of the score named
--- score = decay × the sum of the parts; relevance is the classic score, whatever ranks; match is
--- recall._match beside p_usual. Of equal scores the more similar, the more important, the newer
--- comes first.
+-- Rank candidates of a search, and return the best with each part of their scores.
+-- score = decay × the sum of the parts. relevance is always the classic score, and match is
+-- recall._match beside p_usual. Among equal scores, similarity, then importance, then age decides:
+-- the newer comes first.
 create or replace function recall._rank_memories(
     p_user_id       uuid,
     p_candidates    recall.memory_candidate[],
@@ -76,4 +76,4 @@ $function$;
 
 comment on function recall._rank_memories(uuid, recall.memory_candidate[], integer, integer,
     timestamptz, recall.score_weights, double precision, recall.settings) is
-    'Score candidates and return the best, each part of the score named.';
+    'Rank candidates and return the best, with each part of the score.';

@@ -1,6 +1,6 @@
--- recall._rank_sessions(user, query, words, embedding, limit, settings) -> sessions, best first
--- The cosines of summaries are normalized together with those of the best turns, so that a lone
--- summary is not near by being the only one.
+-- Rank sessions for a query by their topics and best turns.
+-- The cosines of summaries and best turns are normalized together, so that the only summary does
+-- not count as near.
 create or replace function recall._rank_sessions(
     p_user_id   uuid,
     p_query     text,

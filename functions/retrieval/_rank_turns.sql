@@ -1,12 +1,8 @@
--- recall._rank_turns(…) -> the best turns, with the parts of their scores
--- What a turn has of its own by recall._score_turns; then the better adjacent turn, the better one
--- two away, the session's best and the citing memories add their shares
--- (settings.message_…_weight). Each part of a turn gains settings.date_weight by its share in
--- p_favored (recall._date_share).
--- The filter by time, role and metadata comes last, so that what is left out still lends.
--- The words of 5,000 turns, passed on from step to step, stay in memory.
--- Generic plans whoever calls: with the number of likely turns known, a plan reads all of the
--- user's turns instead of those by their key; and to make it anew takes longer than to search.
+-- Rank turns, and return the best with the parts of their scores.
+-- The better adjacent turn, the better one two away, and the session's best add their shares
+-- (settings.message_…_weight). p_favored favors turns by recall._date_share. Generic plans: a
+-- custom plan would read all of the user's turns instead of the candidates by key. Planning also
+-- takes longer than the search. work_mem holds the words of 5,000 turns.
 create or replace function recall._rank_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -61,6 +57,7 @@ begin
                                 then 1 + v_weight * recall._date_share(a.created_at, p_favored)
                                 else 1 end
                    ) as f (favor)
+             -- Filter last, so that excluded turns still lend to their neighbors.
              where (p_filter.since is null or a.created_at >= p_filter.since)
                and (p_filter.until is null or a.created_at < p_filter.until)
                and (p_filter.roles is null or a.role = any (p_filter.roles))

@@ -1,5 +1,4 @@
--- recall._rarity(texts, found) -> what a word counts that so many of the texts have
--- The weight of BM25, never negative.
+-- Return the weight of a word by the number of texts that contain it, as in BM25; never negative.
 create or replace function recall._rarity(
     p_texts double precision,
     p_found double precision
@@ -11,4 +10,4 @@ parallel safe
 return ln(1 + (p_texts - p_found + 0.5) / (p_found + 0.5));
 
 comment on function recall._rarity(double precision, double precision) is
-    'The weight of a word by how many of the texts have it, as in BM25.';
+    'The BM25 weight of a word by the number of texts that contain it.';

@@ -1,6 +1,5 @@
--- recall._read_message_filter(user, filter) -> message_filter
--- Parsed and checked once a call. A key that is null counts as not given. An agent's turns are
--- those of its sessions.
+-- Parse and check the filter of search_messages, once a call.
+-- A key with null counts as not given. An agent's turns are those of its sessions.
 -- Raises  RC003 unknown key, or a value of another type.
 create or replace function recall._read_message_filter(
     p_user_id uuid,

@@ -1,5 +1,4 @@
--- recall._read_turns(user, turns) -> the turns with their contents
--- Reads the winners alone, by their whole key.
+-- Read the messages of ranked turns by their whole key.
 create or replace function recall._read_turns(
     p_user_id uuid,
     p_turns   recall.found_turn[]
@@ -33,7 +32,7 @@ declare
     v_from  timestamptz;
     v_until timestamptz;
 begin
-    -- A range without bounds would prune no partition.
+    -- NULL bounds would prune no partition.
     if p_turns is null then
         return;
     end if;

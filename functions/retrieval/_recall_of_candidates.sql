@@ -1,6 +1,6 @@
--- Return the share of the ten nearest memories, or messages, that a search takes as candidates.
--- Beside the vector itself. NULL where the user's own settings compare everything, and where there
--- is no other vector.
+-- Return the share of the ten exactly nearest memories, or messages, among a search's candidates.
+-- The vector itself does not count. NULL where the user's own settings compare everything, and
+-- where there is no other vector.
 create or replace function recall._recall_of_candidates(
     p_user_id    uuid,
     p_memory_id  uuid,
@@ -70,4 +70,4 @@ end;
 $function$;
 
 comment on function recall._recall_of_candidates(uuid, uuid, uuid, integer, halfvec) is
-    'Share of the ten exactly nearest that an approximate search compares.';
+    'Share of the ten exactly nearest vectors among the candidates of an approximate search.';

@@ -1,6 +1,6 @@
--- Return the days that words before an expression make of its days: "the week before", "as of".
+-- Return the days of an expression with the words before it, as in "the week before 9 June".
 -- After "before" and "until" the range has no beginning. Words that only introduce an expression,
--- such as "in" and "on", leave its days as they are.
+-- such as "in" and "on", change nothing.
 create or replace function recall._related_days(
     p_words text,
     p_from  date,
@@ -51,7 +51,7 @@ begin
         end;
     end if;
 
-    -- "The week of 3 April" is the calendar's; "the first week of April" begins on the first.
+    -- "The week of 3 April" is a calendar week; "the first week of April" begins on 1 April.
     if v_relation in ('of', 'in') and p_until = p_from + 1 and v_unit <> 'day' then
         v_from := date_trunc(case when v_weekday is null then v_unit else 'week' end,
                              p_from::timestamp);
@@ -62,7 +62,7 @@ begin
         return daterange(p_from, p_until);
     end if;
 
-    -- From the first such weekday at or after where to count from, or right from there.
+    -- Count from the first such weekday on or after the start, or from the start itself.
     v_from := case when v_relation = 'after' or v_relation <> 'before' and v_is_last then p_until
                    else p_from end;
     if v_weekday is not null then
@@ -86,4 +86,5 @@ end;
 $function$;
 
 comment on function recall._related_days(text, date, date, date) is
-    'Days that the words before an expression of time relate to it ("the week before 9 June").';
+    'Days that an expression of time means together with the words before it ("the week before 9 '
+    'June").';

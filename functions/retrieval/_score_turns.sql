@@ -1,8 +1,7 @@
--- recall._score_turns(…) -> turns with what each has of its own for the query
--- own = half the cosine and half the words, each normalized over the turns; a part that the query
--- does not have leaves the other alone. Then pseudo-relevance feedback: words that the best turns,
--- and half as many that the best memories cite, share (not who spoke) are looked for, too, since a
--- question about several occasions seldom has the words of each.
+-- Compute the parts of a turn's score that come from the turn itself.
+-- own_part is half cosine and half words, each normalized over the turns; without one of them in
+-- the query, the other counts alone. Pseudo-relevance feedback then adds words to the query: a
+-- question about several occasions seldom contains the words of each.
 create or replace function recall._score_turns(
     p_user_id   uuid,
     p_words     text[],
@@ -44,6 +43,7 @@ begin
         select count(*)::double precision as turns, nullif(max(f.lexical), 0) as most
           from first as f
     ),
+    -- Feedback: the best turns, and half as many that the best memories cite.
     best as (
         (select f.session_id, f.turn_index, f.search_vector, 1::double precision as weight
            from first as f
@@ -60,6 +60,7 @@ begin
           order by f.memory_part desc, f.created_at desc, f.session_id, f.turn_index
           limit p_settings.feedback_turns / 2)
     ),
+    -- Their shared words, except names of speakers (weight A).
     shared as materialized (
         select u.word, sum(b.weight) as weight
           from best as b
@@ -133,4 +134,4 @@ $function$;
 
 comment on function recall._score_turns(uuid, text[], halfvec, integer, recall.message_filter,
     tstzrange, jsonb, recall.settings) is
-    'A user''s turns with the parts of their scores that are their own.';
+    'A user''s turns with the parts of their scores that come from the turn itself.';

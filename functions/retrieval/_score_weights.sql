@@ -1,4 +1,4 @@
--- recall._score_weights(settings, has_text, has_vector) -> what each part of a score counts
+-- Return the weights of the parts of a score.
 create or replace function recall._score_weights(
     p_settings   recall.settings,
     p_has_text   boolean,
@@ -28,4 +28,4 @@ as $function$
 $function$;
 
 comment on function recall._score_weights(recall.settings, boolean, boolean) is
-    'Weights of the parts of a score, by what the search was given.';
+    'Weights of the parts of a score, by whether the search has a text and a vector.';

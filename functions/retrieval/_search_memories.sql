@@ -1,11 +1,8 @@
--- recall._search_memories(…) -> memories for a query, best first
--- What search and compile_context share. Local memories are found in p_session_id, or in
--- filter.session_id, and the sessions that it continues; without either only global ones. By the
--- user's count, not the planner's choice, everything is compared exactly or only what is likely;
--- and by the settings below one plan holds for all: the user's active rows by the partial index,
--- joined by hash, whatever the statistics of a young table or the user's share of an old one say.
--- What was observed in p_favored, or soon after, gains by settings.date_weight. Stale memories are
--- found with the others unless filter.stale says otherwise, as contexts do.
+-- Search memories for search and compile_context, best first.
+-- Local memories are found in p_session_id, or filter.session_id, and the sessions it continues;
+-- otherwise only global ones. The user's count decides between exact search and candidates. The
+-- settings below force one plan for any statistics: active rows by the partial index, joined by
+-- hash. Memories of p_favored, or soon after, gain by settings.date_weight.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall._search_memories(
     p_user_id         uuid,
@@ -61,7 +58,7 @@ begin
     end if;
 
     if p_query_embedding is not null then
-        -- A copy: one that comes out of a table would be fetched anew for each comparison.
+        -- A copy in memory: a value stored in a table would be fetched for each comparison.
         v_embedding := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
         v_usual     := recall._usual_similarity(p_user_id, v_embedding, p_settings);
     end if;
@@ -127,4 +124,4 @@ $function$;
 
 comment on function recall._search_memories(uuid, text, halfvec, integer, jsonb, timestamptz, uuid,
     tstzrange, recall.settings) is
-    'Memories for a query, best first, with every part of their scores.';
+    'Memories for a query, best first, with each part of their scores.';

@@ -1,4 +1,4 @@
--- recall._session_chain(user, session) -> the session and those it continues
+-- Return a session and the sessions that it continues.
 create or replace function recall._session_chain(
     p_user_id    uuid,
     p_session_id uuid

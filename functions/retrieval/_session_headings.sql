@@ -1,5 +1,5 @@
--- recall._session_headings(user) -> titles of all of the user's sessions, and when each was active
--- A generic plan, as of recall._session_titles: planned for the one leaf it would lock its indexes.
+-- Return title and last activity of all sessions of the user.
+-- The generic plan, as in recall._session_titles, avoids locks on the indexes of the partition.
 create or replace function recall._session_headings(
     p_user_id uuid
 )

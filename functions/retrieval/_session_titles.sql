@@ -1,5 +1,5 @@
--- recall._session_titles(user, sessions) -> what they are called, and since when they are
--- A generic plan: whoever asks has the sessions' leaves locked already.
+-- Return the titles and start times of some sessions.
+-- A generic plan suffices: callers have already locked the partitions of sessions.
 create or replace function recall._session_titles(
     p_user_id     uuid,
     p_session_ids uuid[]
@@ -25,4 +25,4 @@ end;
 $function$;
 
 comment on function recall._session_titles(uuid, uuid[]) is
-    'Titles and beginnings of some of a user''s sessions.';
+    'Titles and start times of some of a user''s sessions.';

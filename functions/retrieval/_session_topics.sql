@@ -1,7 +1,6 @@
--- recall._session_topics(user, words, embedding, settings) -> what each session is about
--- Its title and its newest live summary of turns of its own, compared by words (each weighted by
--- its rarity among the sessions) and by vector. Every session of the user is compared exactly.
--- Plans for the one leaf: a generic one would lock every leaf of one more table.
+-- Compare the title and newest live summary of each session with a query.
+-- Words count by their rarity among the sessions. All sessions of the user are compared exactly.
+-- The custom plan locks one partition; a generic one would lock every partition of one more table.
 create or replace function recall._session_topics(
     p_user_id   uuid,
     p_words     text[],

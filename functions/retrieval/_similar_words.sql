@@ -1,8 +1,7 @@
--- recall._similar_words(…) -> memories with a word like one that no memory has
--- Typos, names, parts of words, by trigrams. Comparing takes its time, so never more memories than
--- settings.trigram_rows are looked at, the most important first; and beside a vector search, which
--- forgives much by itself, only words with the same beginning. The weight is the rarity of what is
--- alike, as of a word, times the likeness.
+-- Find memories with words similar to those that no memory contains, by trigrams.
+-- This finds typos, names and parts of words. It compares at most settings.trigram_rows memories,
+-- the most important first. Beside a vector, which tolerates much itself, it compares only words
+-- with the same beginning. The weight is the rarity of the similar words times their similarity.
 create or replace function recall._similar_words(
     p_user_id    uuid,
     p_words      text[],
@@ -73,4 +72,4 @@ $function$;
 
 comment on function recall._similar_words(uuid, text[], bigint[], double precision, boolean,
     recall.settings) is
-    'Memories with a word like one of those that no memory has, by trigram similarity.';
+    'Memories with words similar to those that no memory contains, by trigram similarity.';

@@ -1,6 +1,6 @@
--- recall._similarities(user, embedding, memories, settings) -> cosines
--- Of chosen memories, ended ones too. In a function of its own, and looking at what has ended only
--- when it must, so that a search of active memories neither reads nor locks those vectors.
+-- Compute the cosine similarities of given memories, including ended ones.
+-- A separate function, which reads vectors of ended memories only when it must: a search of active
+-- memories neither reads nor locks them.
 create or replace function recall._similarities(
     p_user_id    uuid,
     p_embedding  halfvec,
@@ -46,4 +46,4 @@ end;
 $function$;
 
 comment on function recall._similarities(uuid, halfvec, uuid[], recall.settings) is
-    'Cosine similarity of chosen memories, ended ones too, as far as they have vectors.';
+    'Cosine similarity of given memories that have vectors, including ended ones.';

@@ -1,5 +1,5 @@
--- recall._term_query(word, is_prefix) -> tsquery of that one word
--- Quoted as the type's input asks, so that no character of the word is an operator.
+-- Build a tsquery of one word.
+-- The word is quoted, so that none of its characters is an operator.
 create or replace function recall._term_query(
     p_word      text,
     p_is_prefix boolean default false

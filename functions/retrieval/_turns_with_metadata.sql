@@ -1,7 +1,6 @@
--- recall._turns_with_metadata(user, metadata, filter) -> turns whose metadata contain an object
--- As readers see it, annotations laid over it. Plans for the one leaf and for the months of the
--- filter.
--- Cost: reads the user's history in those months.
+-- Find turns whose metadata, including annotations, contain an object.
+-- The custom plan reads only one partition and the months of the filter.
+-- Cost    a scan of the user's history in those months.
 create or replace function recall._turns_with_metadata(
     p_user_id  uuid,
     p_metadata jsonb,
@@ -39,4 +38,4 @@ end;
 $function$;
 
 comment on function recall._turns_with_metadata(uuid, jsonb, recall.message_filter) is
-    'Turns of a user whose metadata, annotations included, contain an object.';
+    'Turns of a user whose metadata, including annotations, contain an object.';

@@ -1,8 +1,9 @@
--- recall._turns_with_words(…) -> of very many turns those with the rarer words, best first
--- The rarest words, as many as occur in a tenth of the turns: what has none of them is hardly among
--- the best. weights: the rarity of each word among all turns, of a common one by p_shares.
--- Cost: a pass over the words of all of the user's turns, page by page: an index scan would come
--- back to most pages for each of their turns.
+-- Find the turns with the rarer words of a query among very many, best first.
+-- It uses the rarest words, as many as occur in a tenth of the turns: a turn without any of them is
+-- unlikely to rank high. weights holds the rarity of each word among all turns, for a common word
+-- by p_shares.
+-- Cost    a bitmap scan of the words of all of the user's turns; an index scan would return to most
+--         pages for each turn.
 create or replace function recall._turns_with_words(
     p_user_id uuid,
     p_words   text[],
@@ -90,4 +91,4 @@ $function$;
 
 comment on function recall._turns_with_words(uuid, text[], double precision[], bigint,
     recall.message_filter) is
-    'Of very many turns those with the rarer words of a query, and the rarity of each word.';
+    'Among very many turns, those with the rarer words of a query, and the rarity of each word.';

@@ -1,9 +1,9 @@
--- Estimate the cosine that a query has with memories it has nothing to do with.
--- It is the mean over the user's first ten vectors (with twenty, a search by a vector took 15 %
--- longer), so that texts of one language or one person, which many models put near each other, do
--- not pass for answers. settings.unrelated_similarity counts as one more vector and bounds the
--- mean: from half a standard deviation below it to three above, so that a user with few memories,
--- or of one subject only, still finds them.
+-- Estimate the cosine of a query with unrelated memories.
+-- It is the mean over the user's first ten vectors; twenty made a search by a vector 15 % slower.
+-- It keeps texts of one language or person, which many models place close together, from passing as
+-- answers. settings.unrelated_similarity counts as one more vector. So that users with few memories
+-- or one subject find them, the mean stays within half a standard deviation below it and three
+-- above.
 create or replace function recall._usual_similarity(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -37,4 +37,4 @@ end;
 $function$;
 
 comment on function recall._usual_similarity(uuid, halfvec, recall.settings) is
-    'The cosine that a query has with memories it has nothing to do with.';
+    'The cosine that a query has with unrelated memories.';

@@ -1,6 +1,6 @@
--- recall._word_shares(user, words, sessions, turns) -> in what share of the turns each word occurs
--- Of five hundred of very many turns, taken evenly over the sessions: enough to tell common words
--- from rare ones without reading every turn. Half an occurrence is added, so that none is 0.
+-- Estimate the share of the turns in which each word occurs.
+-- It samples 500 turns evenly over the sessions, enough to tell common words from rare ones without
+-- reading every turn. Half an occurrence is added, so that no share is 0.
 create or replace function recall._word_shares(
     p_user_id     uuid,
     p_words       text[],
@@ -52,4 +52,4 @@ end;
 $function$;
 
 comment on function recall._word_shares(uuid, text[], uuid[], bigint) is
-    'About how many of a user''s very many turns have each of some words.';
+    'Estimated shares of a user''s very many turns that contain each of some words.';

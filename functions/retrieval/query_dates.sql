@@ -1,8 +1,7 @@
--- Find what a query says about time: "last week", "in March", "the weekend before 9 June".
--- One row, the window from since on (NULL: without a beginning, as in "until May") and before
--- until, and the expression; no row when the query says nothing. Only English is understood, and
--- the first 10,000 characters are read. The first expression counts, an exact one before a vague
--- one.
+-- Find the expression of time in a query, such as "last week" or "the weekend before 9 June".
+-- One row has the window from since (NULL: without a beginning, as in "until May") to until, and
+-- the expression. Without an expression there is no row. Only English and the first 10,000
+-- characters are read. The first exact expression counts, else the first vague one.
 -- Raises  RC003 unknown time zone.
 create or replace function recall.query_dates(
     p_query     text,
@@ -50,6 +49,6 @@ end;
 $function$;
 
 comment on function recall.query_dates(text, timestamptz, text) is
-    'What a query says about time ("last week", "in March", "as of 9 June"; English), as a window '
-    '[since, until) of whole days in a time zone, since NULL when it has no beginning; no row when '
-    'it says nothing.';
+    'The time that a query names ("last week", "in March", "as of 9 June"; English only), as a '
+    'window [since, until) of whole days in p_time_zone. since is NULL for a window without a '
+    'beginning. No row when the query names no time.';

@@ -1,8 +1,8 @@
--- Measure on stored vectors what share of the nearest the approximate searches find.
--- Above exact_search_limit a search compares candidates only: those with the nearest sign bits.
--- Here random stored vectors of such users stand for queries, so that no search pays for it: of
--- their ten nearest by an exact scan, the share among the candidates. Kept are this share and the
--- time, nothing of a user. A day has settings.recall_samples of memories, and of messages.
+-- Measure which share of the nearest vectors the approximate searches find.
+-- Above exact_search_limit, a search compares only candidates with the nearest sign bits. Random
+-- stored vectors of such users serve as queries, so no search pays for the measurement. A sample is
+-- the share of the ten exactly nearest among the candidates; nothing of a user is stored. A day has
+-- settings.recall_samples for memories and as many for messages.
 -- Cost    one exact scan of the user's vectors a sample.
 create or replace function recall.sample_recall(
     p_limit integer     default 100,
@@ -33,7 +33,7 @@ begin
     more := false;
 
     foreach v_kind in array array['memories', 'messages'] loop
-        -- Less than a day, since a run may begin a little earlier than the one before.
+        -- 20 hours, since a daily run may start a little earlier than the previous one.
         v_wanted := v_settings.recall_samples - (
             select count(*)
               from recall.recall_samples as r
@@ -62,6 +62,7 @@ end;
 $function$;
 
 comment on function recall.sample_recall(integer, timestamptz) is
-    'Measure, one batch a call, how much of an exact search the approximate one finds: the share '
-    'of the ten nearest vectors among its candidates, for random stored vectors of users with more '
-    'than exact_search_limit memories or messages. metrics() and health() tell it.';
+    'Measure the recall of the approximate searches, one batch a call: the share of the ten '
+    'exactly nearest vectors among their candidates, for random stored vectors of users with more '
+    'than exact_search_limit memories or messages. done counts samples; more is true while some '
+    'remain for the day. metrics() and health() report the result.';

@@ -1,9 +1,8 @@
--- recall.search(user, query, embedding, limit, filter, as_of) -> memories, best first
--- With a text and a vector both rank; with a vector alone it is the semantic search, with a text
--- alone the lexical one, without both the most important and recent. Up to exact_search_limit
--- memories of the user it compares every vector, above it those whose sign bits come nearest. It
--- returns as many rows as match, up to the limit. What was observed in a time that the query names
--- gains settings.date_weight of its score (recall.query_dates). Reads only.
+-- Search memories by a text, a vector or both, best first.
+-- A vector alone is the semantic search, a text alone the lexical one; without both, importance and
+-- recency rank. Up to exact_search_limit memories all vectors are compared, above it those with the
+-- nearest sign bits. It returns all matching rows up to the limit. A memory observed in a time that
+-- the query names gains settings.date_weight of its score (recall.query_dates). Reads only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search(
     p_user_id         uuid,
@@ -142,11 +141,12 @@ end;
 $function$;
 
 comment on function recall.search(uuid, text, halfvec, integer, jsonb, timestamptz) is
-    'Memories of the user for a text, a vector or both, best first. Filter: kinds, kinds_none, '
-    'tiers, scopes, slots, tags_any, tags_all, provenance, source, source_session_id, agent_id, '
-    'session_id, metadata, observed_after, observed_before, valid_at, min_similarity, '
-    'min_match, include_ended, stale (false: without the unimportant memories that nobody has used '
-    'for long, true: those only); asked_at (when the query was asked, for "last week"; default '
-    'as_of, or now), dates (false: such words favor nothing). as_of replays what was known. score '
-    '= decay × the sum of the parts; relevance is the classic score (0 to 1); match says how well '
-    'a memory fits the query, from 0 (no better than any text) to 1, comparable between queries.';
+    'Memories of the user for a text, a vector or both, best first; without both, the most '
+    'important and recent. Filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, '
+    'provenance, source, source_session_id, agent_id, session_id, metadata, observed_after, '
+    'observed_before, valid_at, min_similarity, min_match, include_ended, stale (false: without '
+    'unimportant memories that nobody has used for long, true: only those); asked_at (time of the '
+    'query, for "last week"; default as_of, or now), dates (false: such expressions favor '
+    'nothing). as_of searches what was known at that time. score = decay × the sum of the parts; '
+    'relevance is the classic score (0 to 1); match says how well a memory fits the query, from 0 '
+    '(no better than any text) to 1, comparable between queries.';

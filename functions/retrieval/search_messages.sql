@@ -1,10 +1,8 @@
--- recall.search_messages(user, query, embedding, limit, filter) -> turns, best first
--- Over all sessions. Words and meaning rank equally; a turn gains by its speaker being named, from
--- the turns around it, from its session, and from the memories that rest on it, since a question
--- and its answer seldom stand in one turn. Filter: session_id, agent_id, since, until, roles,
--- metadata (containment). A turn of a time that the query names gains settings.date_weight of its
--- score (recall.query_dates; asked_at and dates in the filter). Retracted turns are never found.
--- Reads only.
+-- Search turns of all sessions by words and meaning, best first.
+-- Words and vectors rank equally. A turn also gains from a named speaker, the turns around it, its
+-- session and the memories that cite it: question and answer are seldom in one turn. A turn of a
+-- time that the query names gains settings.date_weight of its score (recall.query_dates). Retracted
+-- turns are never found. Reads only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search_messages(
     p_user_id         uuid,
@@ -72,6 +70,6 @@ end;
 $function$;
 
 comment on function recall.search_messages(uuid, text, halfvec, integer, jsonb) is
-    'Turns of all of a user''s sessions, best first, with the parts that add up to the score. '
-    'Filter: session_id, agent_id, since, until, roles, metadata; asked_at (when the query was '
-    'asked, for "last week"; default now), dates (false: such words favor nothing).';
+    'Turns of all sessions of a user, best first, with the parts that add up to the score. '
+    'Filter: session_id, agent_id, since, until, roles, metadata (containment); asked_at (time of '
+    'the query, for "last week"; default now), dates (false: such expressions favor nothing).';

@@ -1,8 +1,8 @@
--- recall.search_sessions(user, query, embedding, limit) -> sessions, best first
--- By what a session is about (title and live summary, words and meaning half each) and by its best
--- turn as search_messages ranks them (turn_index, role, content, relative to the best of all);
--- settings.session_turn_weight says what the turn counts. Without a query the last active first,
--- with score 0. Always min(limit, sessions) rows. Reads only.
+-- Search sessions by their topics and their best turns, best first.
+-- The topic is title and live summary, with half the weight each for words and vector. The best
+-- turn is that of search_messages, relative to the best of all, and counts
+-- settings.session_turn_weight. Without a query the last active come first, with score 0. Always
+-- min(limit, sessions) rows. Reads only.
 -- Raises  RC003 bad limit, RC004 bad vector.
 create or replace function recall.search_sessions(
     p_user_id         uuid,
@@ -45,7 +45,7 @@ begin
     v_words    := recall._query_words(coalesce(p_query, ''), v_settings);
     v_ranked   := recall._rank_sessions(
         p_user_id, p_query, v_words,
-        -- A copy: one that comes out of a table would be fetched anew for each comparison.
+        -- A copy in memory: a value stored in a table would be fetched for each comparison.
         subvector(p_query_embedding, 1, vector_dims(p_query_embedding)), p_limit, v_settings);
 
     return query
@@ -61,4 +61,5 @@ end;
 $function$;
 
 comment on function recall.search_sessions(uuid, text, halfvec, integer) is
-    'Sessions of the user by title, summary and best turn; without a query the last active first.';
+    'Sessions of a user by title, summary and best turn, best first; without a query the last '
+    'active first, with score 0. turn_index, role and content are those of the best turn.';
