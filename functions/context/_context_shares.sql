@@ -1,9 +1,8 @@
 -- Divide the budget between memories, working memory and history, by the kind of turn.
 -- Outside tool-heavy work, the working block may take half of the memories' share. In layout
--- cache_stable, history gets a continuation's share of p_stable. This is what does not depend on
--- the query and current message, so that the window starts at the same turn. Memories that stay the
--- same for a session get the rest of p_stable, or memory_budget. Other memories may use what
--- history_budget withholds from history.
+-- cache_stable history gets a continuation's share of p_stable, which does not depend on the turn,
+-- so that its window stays in place. Memories that are fixed for a session get the rest of
+-- p_stable, or memory_budget. Others may use what history_budget withholds from history.
 create or replace function recall._context_shares(
     p_task         text,
     p_total        bigint,

@@ -1,9 +1,8 @@
 -- Score how likely each two episodes are about one matter: n × n numbers by rows, 0 for no link.
--- The unit is a standard deviation of the user's own cosines. From settings.pattern_baseline
--- vectors on, a score is the excess of a cosine over what is typical of its two episodes. A shared
--- word adds up to 3, more the rarer it is. No constant of the embedding model is needed:
--- all-MiniLM-L6-v2 gives unrelated episodes 0.1 to 0.2 in English, 0.6 in German. Medians prevent
--- that a frequent matter counts as typical.
+-- From settings.pattern_baseline vectors on, a score is the excess of a cosine over what is typical
+-- of its two episodes, in standard deviations. A shared word adds up to 3, more the rarer it is. No
+-- constant of the embedding model suffices: all-MiniLM-L6-v2 gives unrelated episodes 0.1 to 0.2 in
+-- English, 0.6 in German. Medians keep a frequent matter from counting as typical.
 -- Cost    n² / 2 cosines of the last settings.pattern_candidates episodes.
 create or replace function recall._episode_links(
     p_user_id  uuid,

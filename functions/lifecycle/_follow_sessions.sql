@@ -1,6 +1,6 @@
 -- Move the expiry of memories that follow their session.
 -- They live settings.session_memory_grace longer than the session, whose end moves with its use,
--- and no longer than their kind. They are checked half that time earlier, so readers never miss
+-- and no longer than their kind. They are checked half the grace earlier, so readers never miss
 -- them. Closing a session settles them at once (recall._end_session_memories).
 create or replace function recall._follow_sessions(
     p_user_id    uuid,

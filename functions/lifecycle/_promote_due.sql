@@ -1,7 +1,7 @@
 -- Promote those of one user's flagged memories that have earned it, by one tier each.
--- The row itself decides. Only an episode gets a new lifetime, that of its tier; other kinds keep
--- theirs. A memory that has not earned it loses its flag: utility only falls until the next access,
--- which sets the flag again.
+-- The row itself decides. Promotion does not extend the lifetime of a kind, except of episodes,
+-- which live as long as their tier. A memory that has not earned it loses its flag: utility only
+-- falls until the next access, which sets the flag again.
 -- Locks   the user's row, if it is free (0 when it is not); then the memories.
 create or replace function recall._promote_due(
     p_user_id    uuid,

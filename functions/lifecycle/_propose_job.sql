@@ -1,5 +1,5 @@
 -- Enqueue a job about a set of memories, and log the proposal in their audit.
--- The audit prevents that a set which the model declined is proposed again every day. Returns false
+-- The audit keeps a set that the model declined from being proposed again every day. Returns false
 -- when an equal job is ready already.
 create or replace function recall._propose_job(
     p_user_id    uuid,

@@ -1,8 +1,9 @@
 -- Erase the turns of a month from its sessions before the partition is dropped.
--- Short transactions, since the sessions may be in use; maintenance_tasks.position holds how far it
--- came. It begins only when all turns may go. From then on first_retained_turn hides them; a later
--- call that finds nothing left is done, and the partition is dropped. Neither done nor more means
--- that some session must keep its turns. A locked session is tried again by the next call.
+-- It uses short transactions, since the sessions may be in use, and begins only when all turns may
+-- go. maintenance_tasks.position holds its progress; first_retained_turn hides erased turns. A
+-- later call that finds nothing left sets o_is_done, and the partition is dropped. Neither
+-- o_is_done nor o_more means that a session must keep its turns. The next call retries a locked
+-- session.
 -- Locks   users and sessions as far as they are free, until the time has passed; then their jobs.
 create or replace function recall._retire_turns(
     p_leaf        regclass,

@@ -1,7 +1,6 @@
 -- Delete one batch of rows whose retention has ended.
--- By setting: receipts of appends (receipt_ttl), vectors of ended memories
--- (ended_vector_retention), search rows of compacted turns (message_search_retention), daily
--- spending (phase_retention). Also: packing efficiency after a day, system prompts that no session
+-- Limits are receipt_ttl, ended_vector_retention, message_search_retention, phase_retention (daily
+-- spending), and a day for packing efficiencies. It also deletes system prompts that no session
 -- uses, and history of users with a shorter history_retention. done counts rows; `more` is also
 -- true while due rows are locked.
 -- Locks   the rows it deletes; users and sessions as far as they are free.

@@ -1,7 +1,7 @@
 -- Compute the parts of a turn's score that come from the turn itself.
--- own_part is half cosine and half words, each normalized over the turns; without one of them in
--- the query, the other counts alone. Pseudo-relevance feedback then adds words to the query: a
--- question about several occasions seldom contains the words of each.
+-- own_part adds cosine and words, each normalized over the turns, by settings.hybrid_…_weight;
+-- without one of them in the query, the other counts alone. Pseudo-relevance feedback then adds
+-- words to the query: a question about several occasions seldom contains the words of each.
 create or replace function recall._score_turns(
     p_user_id   uuid,
     p_words     text[],

@@ -1,7 +1,7 @@
 -- Find the turns with the rarer words of a query among very many, best first.
--- It uses the rarest words, as many as occur in a tenth of the turns: a turn without any of them is
--- unlikely to rank high. weights holds the rarity of each word among all turns, for a common word
--- by p_shares.
+-- It uses the rarest words that together occur in at most a tenth of the turns: a turn without any
+-- of them is unlikely to rank high. weights holds the rarity of each word among all turns, for a
+-- common word by p_shares.
 -- Cost    a bitmap scan of the words of all of the user's turns; an index scan would return to most
 --         pages for each turn.
 create or replace function recall._turns_with_words(

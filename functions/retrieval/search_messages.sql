@@ -1,8 +1,8 @@
 -- Search turns of all sessions by words and meaning, best first.
--- Words and vectors rank equally. A turn also gains from a named speaker, the turns around it, its
--- session and the memories that cite it: question and answer are seldom in one turn. A turn of a
--- time that the query names gains settings.date_weight of its score (recall.query_dates). Retracted
--- turns are never found. Reads only.
+-- A turn gains from a named speaker, the turns around it, its session and the memories that cite
+-- it: question and answer are seldom in one turn. A turn of a time that the query names gains
+-- settings.date_weight of its score (recall.query_dates). Retracted turns are never found. Reads
+-- only.
 -- Raises  RC003 bad limit or filter, RC004 bad vector.
 create or replace function recall.search_messages(
     p_user_id         uuid,
