@@ -1,6 +1,7 @@
 -- Find the nearest active memory of the same kind and slot whose words state the same, or NULL.
 -- User statements match across sessions; output of tools and inferences match only rows with the
--- same session_id. Cost: one scan of the user's vectors.
+-- same session_id.
+-- Cost: one scan of the user's vectors.
 create or replace function recall._find_near_duplicate(
     p_memory    recall.memory_store,
     p_embedding halfvec,

@@ -1,6 +1,5 @@
 -- Tell whether a session is among the first p_first of the installation.
--- Cost: none for 0; else a scan that stops at p_first older sessions, early in a large
--- installation.
+-- Cost: none for 0; else a scan that stops at p_first older sessions, early if there are many.
 create or replace function recall._is_early_session(
     p_session recall.sessions,
     p_first   integer

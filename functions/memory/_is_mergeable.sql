@@ -1,6 +1,6 @@
 -- Tell whether a memory may become part of a merged one: it applies everywhere and still holds.
--- A slot replaces its memory, and episodes become patterns. Output of a tool or an inference at
--- session tier stays out, because a merged memory does not expire.
+-- A memory with a slot is superseded instead, and episodes become patterns. Output of a tool or an
+-- inference at session tier stays out, because a merged memory does not expire.
 create or replace function recall._is_mergeable(
     p_memory recall.memory_store,
     p_now    timestamptz

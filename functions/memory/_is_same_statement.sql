@@ -1,7 +1,7 @@
 -- Tell whether two texts are one statement in other words: the same facts in the same order.
 -- Only one part of the sentence may move to the front ("On Mondays the user plays squash"). Any
--- other order may exchange roles: "Bob trusts the user", "prefers spaces over tabs". Cost: 0.2 ms;
--- 0.05 ms where the numbers differ.
+-- other order may exchange roles: "Bob trusts the user", "prefers spaces over tabs".
+-- Cost: 0.2 ms; 0.05 ms where the numbers differ.
 create or replace function recall._is_same_statement(
     p_old text,
     p_new text

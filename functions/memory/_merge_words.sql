@@ -1,4 +1,4 @@
--- Return the words of a merged text (ordinal 0) and of its parts (1, 2, …), in one language.
+-- Return the words of a merged text (ordinal 0) and of its parts (1, 2, …) in one language.
 create or replace function recall._merge_words(
     p_parts    text[],
     p_merged   text,

@@ -1,4 +1,4 @@
--- recall._mergeable_memories(user, kind, memories, now) -> those that may be merged still
+-- Return those of some memories that may still be merged, in the order of their ids.
 create or replace function recall._mergeable_memories(
     p_user_id    uuid,
     p_kind       text,
@@ -26,4 +26,5 @@ end;
 $function$;
 
 comment on function recall._mergeable_memories(uuid, text, uuid[], timestamptz) is
-    'Active memories of these that are of a kind and may be merged, in the order of their ids.';
+    'Those of some memories that are active, of the kind and mergeable, in the order of their '
+    'ids.';

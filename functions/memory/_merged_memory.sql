@@ -1,6 +1,6 @@
--- recall._merged_memory(parts, content, now, settings) -> the row that stands for all of them
--- The highest tier and scope, the lowest authority, the largest importance and confidence, all
--- tags and turns, and the use of its parts; it holds since the last of them does.
+-- Build the row that several memories are merged into.
+-- It gets the highest tier, global scope, the weakest provenance, the largest importance and
+-- confidence, all tags and turns, and the summed use. It is valid from the latest valid_from.
 create or replace function recall._merged_memory(
     p_parts    recall.memory_store[],
     p_content  text,

@@ -1,6 +1,5 @@
--- recall._move_vectors(user, memory, ended_at)
--- The vectors of a memory that ends leave the table that every search reads. Planned for the one
--- leaf: a cached plan of the DELETE would lock all of them.
+-- Move the vectors of a memory that ends out of the table that every search reads.
+-- A custom plan locks one partition; a generic plan of the DELETE locks all of them.
 create or replace function recall._move_vectors(
     p_user_id   uuid,
     p_memory_id uuid,

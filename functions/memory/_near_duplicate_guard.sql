@@ -1,11 +1,8 @@
--- recall._near_duplicate_guard(old, new) -> duplicate, merged or NULL
--- Cosine cannot see a "not", a number or a name, so the words decide what a nominee is. One text
--- must contain the other's words in order, and what it has besides must not make it another fact:
---   new within old -> duplicate; old within new -> merged; anything else is a memory of its own.
--- Beyond that spelling (left-handed, 16GB), the order of a plain list, and words that mean the same
--- wherever they stand may differ, as long as names and verbs keep their places.
--- A false merge costs more than a false split, so what is doubtful is NULL: a consolidation sees
--- the two as neighbors. benchmarks/near_duplicates.py measures it on labeled pairs.
+-- Decide by words whether two texts with near vectors are duplicates: duplicate, merged or NULL.
+-- A cosine does not separate a "not", a number or a name. One text must contain the other's words
+-- in order, and the surplus must not change the fact: new within old is duplicate, old within new
+-- is merged. A false merge costs more than a false split, so doubtful pairs are NULL; the
+-- consolidation sees them as neighbors. benchmarks/near_duplicates.py measures labeled pairs.
 create or replace function recall._near_duplicate_guard(
     p_old text,
     p_new text
@@ -36,6 +33,7 @@ begin
        is distinct from p_new collate pg_c_utf8 ~ '[?？]\W*$' then
         return null;
     end if;
+    -- Spelling (left-handed, 16GB) and the order of a plain list may differ.
     if v_short <> '{}'
        and (v_short = v_plain
             or recall._spelled_alike(v_short, v_plain)
@@ -52,7 +50,8 @@ begin
        or not recall._says_the_same(v_short, v_long) then
         return null;
     end if;
-    -- detail of another language that limits, denies or dates the fact
+    -- Reject detail that limits, denies or dates the fact in other languages than those of
+    -- recall._says_the_same.
     if exists (
            select
              from recall._merge_doubts(array[p_old], p_new) as d
@@ -61,7 +60,7 @@ begin
                              'must', 'past', 'future', 'rarely', 'wrong')) then
         return null;
     end if;
-    -- What follows an adjective belongs to it: rich is not rich in ideas.
+    -- A phrase after an adjective belongs to it: "rich in ideas" is not "rich".
     if v_plain[: cardinality(v_short)] = v_short
        and v_plain[cardinality(v_short) + 1] = any ('{in,at,to,of,for,from,with,about,on,by}')
        and (case when v_is_longer then p_old else p_new end) collate pg_c_utf8
@@ -73,4 +72,4 @@ end;
 $function$;
 
 comment on function recall._near_duplicate_guard(text, text) is
-    'Whether two texts say the same by their words: duplicate, merged, or NULL (two memories).';
+    'Whether two texts state the same by their words: duplicate, merged, or NULL (two memories).';

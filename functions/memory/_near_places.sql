@@ -1,7 +1,7 @@
--- Return the places of a batch that may say the same as another memory: the vector lies within the
--- distance of an active memory's, or of an earlier one in the batch, and is very near or most words
--- are shared. Kinds, scopes and the guard are left to recall._place_memory. Contents are looked up
--- one by one behind the vectors, so that no plan reads them all.
+-- Return the positions in a batch whose memory may state the same as another one.
+-- Its vector lies within p_distance of an active memory's or of an earlier one in the batch, and
+-- either within 0.08 or with most words shared. recall._place_memory checks kinds, scopes and the
+-- guard.
 create or replace function recall._near_places(
     p_user_id    uuid,
     p_contents   text[],
@@ -33,6 +33,7 @@ begin
                 on g.model = e.embedding_model and e.embedding <=> g.embedding <= p_distance
              where e.user_id = p_user_id
         )
+        -- The subquery reads single contents after the vectors, so that no plan reads them all.
         select n.place
           from near as n
          where n.distance <= 0.08
@@ -55,4 +56,4 @@ end;
 $function$;
 
 comment on function recall._near_places(uuid, text[], halfvec[], text[], real) is
-    'Places of a batch whose vectors and words are near a stored one or an earlier one of it.';
+    'Positions in a batch whose vectors and words are near a stored memory or an earlier one.';

@@ -1,6 +1,6 @@
--- recall._negating_words() -> words that deny, end or limit what they stand with
--- As a surplus they turn a fact into another one. Shared by both texts they turn the meaning of
--- what follows: who eats no fish after noon may eat it before, so the longer text says less.
+-- Return the words that deny, end or limit what they stand with.
+-- As a surplus they change a fact. In both texts they reverse the effect of detail: "eats no fish
+-- after noon" says less than "eats no fish".
 create or replace function recall._negating_words()
 returns text[]
 language sql
@@ -19,4 +19,4 @@ return string_to_array(
     'yok не нет никогда без', ' ');
 
 comment on function recall._negating_words() is
-    'Words that deny, end or limit what they stand with.';
+    'Words that deny, end or limit what they stand with, in several languages.';

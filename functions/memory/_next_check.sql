@@ -1,8 +1,8 @@
--- recall._next_check(memory, after, settings) -> when a sweep must look at it; NULL: never
--- Its expiry; half the grace before it, when its session may have moved on by then; when an
--- episodic row will have been idle too long for its accesses; when an unimportant one without an
--- expiry will have been idle too long at all. Every access moves the last two on: so it may be too
--- early, never too late, and the sweep asks again.
+-- Return when a sweep must look at a memory; NULL: never.
+-- The earliest of: its expiry; half the grace before it, when its session may have moved on; when
+-- an episodic row has been idle too long for its accesses; when an unimportant row without an
+-- expiry has been idle for decay_idle. An access postpones the last two, so the time may be too
+-- early, never too late, and the sweep checks again.
 create or replace function recall._next_check(
     p_memory   recall.memory_store,
     p_after    timestamptz,

@@ -1,4 +1,4 @@
--- recall._next_review(kind, now) -> when a memory of the kind should be asked again, or NULL
+-- Return when a memory of a kind that is confirmed now is due for review; NULL: never by itself.
 create or replace function recall._next_review(
     p_kind text,
     p_now  timestamptz
@@ -15,4 +15,4 @@ end;
 $function$;
 
 comment on function recall._next_review(text, timestamptz) is
-    'When a memory of a kind that was confirmed now should be asked again; NULL: never by itself.';
+    'When a memory of a kind that was confirmed now is due for review; NULL: never by itself.';

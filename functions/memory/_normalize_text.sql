@@ -1,7 +1,7 @@
--- recall._normalize_text(text) -> the form in which two texts are the same text
+-- Return the form in which two texts count as equal.
 -- Unicode NFKC, no invisible characters, case folded, white space collapsed, trailing punctuation
--- dropped. pgrecall.encryption has the same for encrypted users. Nothing is replaced that may stay,
--- since a match costs 1 µs: a single space, or a text of one byte a character, its own NFKC.
+-- dropped. pgrecall.encryption has the same rules for encrypted users. Each replacement costs 1 µs,
+-- so the pattern skips single spaces, and text of one byte a character skips NFKC.
 create or replace function recall._normalize_text(
     p_text text
 )

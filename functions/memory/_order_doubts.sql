@@ -1,8 +1,8 @@
 -- List what speaks against a merged text in the order of its words.
--- "Lives in Porto" and "works in Lyon" are not "lives in Lyon and works in Porto": an entity stays
+-- "Lives in Porto" and "works in Lyon" are not "lives in Lyon and works in Porto": a name must stay
 -- beside the words of its part.
 --   exchanged   words of one part between those of another that has no word in common with it
---   mixed       the same of parts with a word in common: "Ann, a nurse, lives in Nice"
+--   mixed       the same for parts with a word in common: "Ann, a nurse, lives in Nice"
 --   paired      a name, number or person beside the words of a part that does not have it
 --   moved       a word that comes earlier than in its part
 create or replace function recall._order_doubts(
@@ -27,7 +27,7 @@ begin
           from unnest(p_same) as s
          where s.kind <> 'meaning' or s.form = 'like'
     ), owned as materialized (
-        -- words of the text that one part has and the others have not
+        -- words of the text that exactly one part has
         select s.place, s.clause, min(s.form) as form, min(s.ordinal) as ordinal
           from same as s
          where s.kind not in ('user', 'meaning')
@@ -60,7 +60,7 @@ begin
     select distinct 'paired', e.kind, e.form
       from unnest(p_words) as e
      cross join lateral (
-            -- the nearest word that only one part has; of two as near, one of its own part
+            -- the nearest word that only one part has; a word of its own part wins a tie
             select exists (
                        select from same as s
                         where s.place = e.place and s.ordinal = w.ordinal) as is_own

@@ -1,6 +1,5 @@
--- recall._place_memories(memories, embeddings, models, settings, job) -> one row a memory, in order
--- A part of a batch: what is plainly new together, the rest one by one. The caller holds the
--- user's row.
+-- Write a chunk of a batch of memories, and return one row each, in order.
+-- New ones are inserted together, the rest is placed one by one. The caller has locked the user.
 create or replace function recall._place_memories(
     p_memories   recall.memory_store[],
     p_embeddings halfvec[],
@@ -43,4 +42,5 @@ end;
 $function$;
 
 comment on function recall._place_memories(recall.memory_store[], halfvec[], text[],
-    recall.settings, uuid) is 'Write a part of a batch of memories; outcomes in order.';
+    recall.settings, uuid) is
+    'Write a chunk of a batch of memories; outcomes in order.';

@@ -1,8 +1,7 @@
--- recall._place_memory(memory, embedding, model, settings, target, job, edit) -> (id, outcome)
--- One new memory among those that are active: an equal text is a repetition, a near duplicate is
--- merged, the row that a decision names (target) and the one in its slot are superseded, what the
--- user said is protected; else it is added. An edit writes a new row even when only the rest of
--- the target changes. The caller holds the user's row.
+-- Write one memory among the active ones, and return its id and outcome.
+-- An equal text is a repetition, and a near duplicate is merged. The target of a decision and the
+-- row in the same slot are superseded, unless the user stated them and the new text is untrusted.
+-- An edit writes a new row even if its text stays. The caller has locked the user.
 create or replace function recall._place_memory(
     p_memory      recall.memory_store,
     p_embedding   halfvec,
@@ -68,7 +67,7 @@ begin
                and m.slot    = v_memory.slot
                and m.is_active
                and m.memory_id is distinct from v_ends[1].memory_id);
-        -- What is doubtful stands beside an attribute that is known for sure.
+        -- A doubtful value (confidence below 0.5) is added beside a confident one in the slot.
         if p_target.memory_id is null and v_verdict is null
            and v_memory.tier = 'session'
            and v_memory.provenance < 'tool_output' and v_memory.confidence < 0.5
@@ -100,4 +99,4 @@ $function$;
 
 comment on function recall._place_memory(recall.memory_store, halfvec, text, recall.settings,
     recall.memory_store, uuid, boolean) is
-    'Write one memory: outcome added, duplicate, merged, superseded or disputed.';
+    'Write one memory. Outcome: added, duplicate, merged, superseded or disputed.';

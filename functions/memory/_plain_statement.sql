@@ -1,6 +1,6 @@
--- Spell a text for the comparison of statements: one form of what is written in several.
--- "don't" becomes "do not", l'eau two words, 1,200 the number 1200, and usual phrases those that
--- mean the same; each sign that ends a clause becomes a word of its own.
+-- Normalize the spelling of a text for the comparison of statements.
+-- "don't" becomes "do not", l'eau two words, 1,200 the number 1200, and common phrases one form.
+-- Each sign that ends a clause becomes a word of its own.
 create or replace function recall._plain_statement(
     p_text     text,
     p_language text
@@ -18,7 +18,7 @@ declare
                                 '|souffre d[e'']|trabaja como|trabalha como|sofre de|sufre de'
                                 '|lavora come|soffre di|fa (il|la|lo)|работает)\M'
                                 '|(?<!user )\m(called|named)\M';
-    -- what the phrases below have in common with few other texts
+    -- cheap test whether a text can contain one of the phrases below
     v_hints    constant text := 's home is|fear|suffer|would|work|called|named|profession|Beruf'
                                 '|arbeitet|leidet|travaille|souffre|trabaja|trabalha|sofre|sufre'
                                 '|lavora|soffre|\mfa\M|работает';
@@ -60,4 +60,5 @@ end;
 $function$;
 
 comment on function recall._plain_statement(text, text) is
-    'A text as statements are compared: without contractions, thousands and synonyms of "is".';
+    'A text in the form that statements are compared in: no contractions, thousands separators or '
+    'synonyms of "is".';

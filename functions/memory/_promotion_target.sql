@@ -1,7 +1,7 @@
--- recall._promotion_target(memory, at, settings) -> the tier it has earned by then; NULL for none
--- U = mean relevance · log2(1 + accesses) / (1 + λ · age in hours) must exceed what the next tier
--- asks for, and so must the accesses. What came from a tool or was inferred never rises by use
--- alone. Whether a kind is behavioral (procedural instead of semantic) the caller looks up.
+-- Return the tier that a memory has earned by p_at, or NULL.
+-- Utility (recall._utility) must exceed, and accesses must reach, the settings of the next tier.
+-- Output of tools and inferences never rise by use alone. The caller decides between procedural and
+-- semantic by kind.
 create or replace function recall._promotion_target(
     p_memory   recall.memory_store,
     p_at       timestamptz,

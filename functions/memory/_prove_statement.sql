@@ -1,7 +1,7 @@
--- Look for the user's own words in proof of a memory's text.
--- They stand in the current message, which is not stored yet, or in the user's last fifty messages
--- of the session. A model can be talked into a call, but not into what the user said. Ciphertexts
--- and long texts prove nothing (recall._judge_statement). No row: no proof.
+-- Search for the user's own words that prove or deny a memory's text; no row: no proof.
+-- They are in the current message, which is not stored yet, or in the user's last fifty messages of
+-- the session. Prompt injection can make a model call a function, but not change what the user
+-- wrote. Ciphertexts and long texts prove nothing (recall._judge_statement).
 -- Raises  RC001 unknown session, RC003 too many words.
 create or replace function recall._prove_statement(
     p_user_id         uuid,

@@ -1,7 +1,7 @@
--- Decide what a text counts as that a model asks to remember.
--- The user's words keep the provenance that is claimed for it; without them it is an inference. A
--- claim of a tool's word or an inference needs no proof and gains nothing by one. The metadata of a
--- proven text keep the words, and turn_ids the stored message that has them.
+-- Decide the provenance of a text that a model asks to remember.
+-- If the user's words prove it, the claimed provenance stays; otherwise the text is an inference.
+-- For a proven text, metadata keeps the words and turn_ids the stored message that has them. A
+-- claim of tool output or an inference needs no proof.
 -- Raises  RC001 unknown session, RC003.
 create or replace function recall._quoted_statement(
     p_user_id         uuid,
@@ -51,4 +51,5 @@ end;
 $function$;
 
 comment on function recall._quoted_statement(uuid, uuid, text, recall.provenance, jsonb, text, text)
-    is 'What a text counts as that a model remembers: the user''s if their words prove it.';
+    is
+    'Provenance of a text that a model remembers: the claimed one if the user''s words prove it.';

@@ -1,6 +1,6 @@
--- recall._read_filter(filter, for_search) -> memory_filter
--- The one reader of the filters of get_memories and search: parsed and checked once a call, so that
--- recall._memory_matches compares typed values row by row. A key that is null counts as not given.
+-- Parse and check a filter of get_memories or search.
+-- It runs once a call, so that recall._memory_matches compares typed values row by row. A null key
+-- counts as missing.
 -- Raises  RC003 unknown key, or a value of another type.
 create or replace function recall._read_filter(
     p_filter     jsonb,

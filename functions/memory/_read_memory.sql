@@ -1,4 +1,4 @@
--- recall._read_memory(user, memory) -> the row, current or ended
+-- Return the row of a memory, current or ended.
 -- Raises  RC001.
 create or replace function recall._read_memory(
     p_user_id   uuid,

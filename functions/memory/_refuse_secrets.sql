@@ -1,6 +1,6 @@
--- recall._refuse_secrets(candidates, settings)
--- For the functions that a person's or an application's words come in by; what a model extracts is
--- masked instead, where rows are made of it.
+-- Reject candidates with secrets when settings.secrets is refuse.
+-- It serves functions that take text from people or applications. Extracted text is masked instead,
+-- when its rows are built.
 -- Raises  RC003.
 create or replace function recall._refuse_secrets(
     p_candidates jsonb,
@@ -31,4 +31,4 @@ end;
 $function$;
 
 comment on function recall._refuse_secrets(jsonb, recall.settings) is
-    'Refuse candidates that hold secrets, when settings.secrets says so (RC003).';
+    'Reject candidates that hold secrets, when settings.secrets is refuse (RC003).';

@@ -1,6 +1,5 @@
--- recall._repeat_memory(kept, other, settings, job)
--- An active memory was said again, in the same words or nearly so. A text that is not stored for
--- that reason stands in the audit.
+-- Count the repetition of an active memory, in equal or nearly equal words.
+-- The audit keeps a text that is not stored for this reason.
 create or replace function recall._repeat_memory(
     p_kept     recall.memory_store,
     p_other    recall.memory_store,
@@ -29,4 +28,4 @@ $function$;
 
 comment on function recall._repeat_memory(recall.memory_store, recall.memory_store, recall.settings,
     uuid) is
-    'Count the repetition of a memory, and take what the other one has more.';
+    'Count the repetition of a memory, and add what the other one has more.';

@@ -1,7 +1,7 @@
--- recall._replace_memories(ends, memory, same, outcome, embedding, model, settings, job)
--- Ends what a new memory replaces, then writes it: into the active row with the same text when
--- there is one, else as a row of its own. A changed fact is valid from when it was said, and what
--- it replaces until then; it does not become short-lived by the change, unless a tool brought it.
+-- End the memories that a new one replaces, then write it.
+-- It goes into the active row with the same text if there is one, else into a row of its own. A
+-- changed fact is valid from when it was stated, and the replaced one until then. The new row
+-- inherits tier, scope and expiry from the replaced ones, unless a tool or an inference brought it.
 create or replace function recall._replace_memories(
     p_ends      recall.memory_store[],
     p_memory    recall.memory_store,
@@ -61,4 +61,4 @@ $function$;
 
 comment on function recall._replace_memories(recall.memory_store[], recall.memory_store,
     recall.memory_store, text, halfvec, text, recall.settings, uuid) is
-    'End what a memory replaces and write it, into the row of the same text if there is one.';
+    'End what a memory replaces and write it, into the row with the same text if there is one.';

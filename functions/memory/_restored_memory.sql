@@ -1,7 +1,4 @@
--- recall._restored_memory(memory, id, now) -> the row that takes it up again
--- The same text, standing and use; a life that had run out begins anew, one that decay had cut
--- short has no end again, and the validity that a successor had closed is open again. To be
--- restored is a touch, or what was ended for want of use would soon end again.
+-- Build the row that restores an ended memory: the same text, tier and use.
 create or replace function recall._restored_memory(
     p_memory recall.memory_store,
     p_id     uuid,
@@ -14,15 +11,18 @@ parallel safe
 set search_path from current
 as $function$
 begin
+    -- An expiry set by decay is removed; a passed expiry starts again with its full length.
     if p_memory.is_decaying then
         p_memory.expires_at  := null;
         p_memory.is_decaying := false;
     elsif p_memory.expires_at <= p_now then
         p_memory.expires_at := p_now + (p_memory.expires_at - p_memory.created_at);
     end if;
+    -- Reopen the validity that the successor closed.
     if p_memory.end_reason = 'superseded' then
         p_memory.valid_to := null;
     end if;
+    -- The restore counts as a touch; otherwise the next sweep ends an unused memory again.
     if p_memory.access_count > 0 then
         p_memory.last_accessed_at := p_now;
     end if;

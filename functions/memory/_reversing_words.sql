@@ -1,7 +1,7 @@
--- recall._reversing_words() -> words that make a longer text another fact than the shorter one
--- Besides the negating ones: an end, doubt, a condition, fiction, somebody else's words or
--- property, a multiple. When one of them is all that two texts differ by, they do not say the
--- same. A word too many only keeps two memories apart, a word too few merges what is different.
+-- Return the words that make a longer text another fact than the shorter one.
+-- Besides the negating words: an end, doubt, a condition, fiction, other people's words or
+-- property, a multiple. A superfluous word in this list only keeps two memories apart; a missing
+-- one merges different facts.
 create or replace function recall._reversing_words()
 returns text[]
 language sql
@@ -44,4 +44,4 @@ return recall._negating_words() || string_to_array(
     'früher ehemals ehemalig ehemaliger больше бывший', ' ');
 
 comment on function recall._reversing_words() is
-    'Words whose surplus keeps two texts from being the same fact.';
+    'Words that keep two texts from being the same fact when only one text has them.';

@@ -1,11 +1,10 @@
--- recall._says_the_same(short, long) -> is the longer text the shorter one with more detail?
--- Every word of the shorter one, in order, and besides them only what is known to do no harm:
---   before it   its subject, and when (in the morning the user …);
+-- Tell whether a longer text is a shorter one with more detail.
+-- It has every word of the shorter one, in order, and otherwise only harmless words:
+--   before it   its subject, and a time (in the morning the user …);
 --   within it   a degree, a color, a size, an item of a list, or a part that a preposition opens;
---   behind it   a part that a preposition, a conjunction or a comma opens.
--- Any other word there may turn the fact, in whichever language: the sister of the user, a rocking
--- horse, an expired passport, a picture of a dog, "zelden". Nor may a reversing word be in it. What
--- is denied or said of all is stronger without detail: no fish is more than no fish on Mondays.
+--   after it    a part that a preposition, a conjunction or a comma opens.
+-- Any other or reversing word may change the fact: the sister of the user, a rocking horse, an
+-- expired passport. Detail weakens denials and generalizations: "no fish on Mondays" says less.
 create or replace function recall._says_the_same(
     p_short text[],
     p_long  text[]
@@ -59,7 +58,7 @@ begin
             v_is_free := v_is_free or v_at > 1;
             continue;
         end if;
-        -- Two numbers side by side are one: 7 is not 7 30.
+        -- Adjacent numbers form one number: 7 is not 7 30.
         if v_before ~ '^\W*\d' and v_word ~ '^\W*\d'
            and v_is_gap is distinct from (v_word is distinct from p_short[v_at]) then
             return false;

@@ -1,7 +1,7 @@
 -- Set the columns by which sweeps find a memory: promotion_due and check_at (trigger).
--- promotion_due changes only when an access takes the memory across a border, since its utility
--- falls until the next access. An earlier check_at stays, so that accesses stay HOT; a sweep that
--- finds nothing due computes it again.
+-- promotion_due changes only when an access lifts the memory over the threshold, because utility
+-- falls until the next access. An earlier check_at stays, so that accesses remain HOT updates; a
+-- sweep that finds nothing due computes it again.
 create or replace function recall._set_due_columns()
 returns trigger
 language plpgsql
@@ -15,13 +15,13 @@ declare
     v_settings recall.settings;
     v_check    timestamptz;
 begin
-    -- from now on check_at says how long the vectors are kept
+    -- for an ended row, check_at is when its vectors are deleted
     if new.ended_at is not null then
         select new.ended_at + s.ended_vector_retention into new.check_at from recall.settings as s;
         return new;
     end if;
 
-    -- any access or a new expiry revives a memory that decays
+    -- an access or a new expiry stops the decay
     if tg_op = 'UPDATE' and new.is_decaying and old.is_decaying
        and (new.expires_at is distinct from old.expires_at
             or new.last_accessed_at is distinct from old.last_accessed_at) then

@@ -1,6 +1,6 @@
--- Return what changes a text beside the words of its statements: signs, most function words, and
--- "own" where somebody has something. "Has a coach" and "is a coach" differ by nothing else.
--- p_words is recall._language_words(p_language).
+-- Return what distinguishes texts besides the words of their statements.
+-- These are signs, most function words, and "own" where a verb of possession occurs: "has a coach"
+-- and "is a coach" differ by nothing else. p_words is recall._language_words(p_language).
 create or replace function recall._side_words(
     p_text     text,
     p_language text,

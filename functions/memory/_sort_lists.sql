@@ -1,7 +1,7 @@
--- recall._sort_lists(words) -> the words with the items of plain lists in alphabetical order
--- "French and Dutch" is "Dutch and French". A list is made of single words, stands behind a verb
--- in the third person or a preposition, and ends the text or a part of it: in "cold tea and
--- coffee" and "tea and coffee machines" the order carries meaning.
+-- Sort the items of plain lists, and return the words without commas.
+-- "French and Dutch" equals "Dutch and French". A list has single words, follows a verb in the
+-- third person or a preposition, and ends the text or a part of it. In "cold tea and coffee" and
+-- "tea and coffee machines" the order carries meaning.
 create or replace function recall._sort_lists(
     p_words text[]
 )

@@ -1,7 +1,6 @@
--- recall._source_room(user, session, settings) -> how many more untrusted memories may come of it
--- What a tool said or the system inferred counts by its session (NULL: those without one), for an
--- hour, so that no page or tool can fill a user's memory; what consolidation made of it does not
--- count again. NULL when there is no limit.
+-- Return how many more untrusted memories a source may write in this hour; NULL: no limit.
+-- A source is a session, or NULL for all writes without one. The budget prevents that a page or a
+-- tool fills a user's memory. Consolidated memories do not count again.
 create or replace function recall._source_room(
     p_user_id    uuid,
     p_session_id uuid,
@@ -35,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._source_room(uuid, uuid, recall.settings) is
-    'How many more memories a session''s tools and inferences may bring in this hour.';
+    'How many more tool outputs and inferences a session may store in this hour; NULL: no limit.';

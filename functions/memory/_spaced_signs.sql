@@ -1,6 +1,6 @@
--- Put spaces around the words of Chinese, Japanese and Korean, and the meaning of a sign in its
--- place: " not " for ない or 不. Each Han character becomes a word, and hiragana, which mostly is
--- grammar, goes.
+-- Split Chinese, Japanese or Korean text into words, and replace signs by their meaning.
+-- ない and 不 become " #not ". Each Han character becomes a word. Single hiragana and common verb
+-- endings, which are grammar, are removed.
 create or replace function recall._spaced_signs(
     p_text text
 )
@@ -39,7 +39,7 @@ begin
             ('than', 'より|比|보다'),
             ('or', 'または|或|또는|あるいは'),
             ('too', 'すぎ|太')) as m (meaning, signs)
-         -- most texts have few: each compiles a regular expression
+         -- Each sign compiles a regular expression, and most texts have few of them.
          where exists (
                    select from string_to_table(m.signs, '|') as s (sign)
                     where strpos(v_text, rtrim(s.sign)) > 0)

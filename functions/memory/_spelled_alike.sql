@@ -1,7 +1,7 @@
--- recall._spelled_alike(words, words) -> are they equal but for hyphens and spaces?
--- A hyphen between letters is a space (left-handed), and between a number and what follows it
--- there is none (16 GB, 7 pm). Between two numbers both stay. Most texts differ by more, which the
--- first condition sees without a regular expression.
+-- Tell whether two word lists are equal but for hyphens and spaces.
+-- A hyphen between letters equals a space (left-handed); between a number and a unit both are
+-- optional (16 GB, 7 pm). Between two numbers both are significant. The first condition rejects
+-- most pairs without a regular expression.
 create or replace function recall._spelled_alike(
     p_one   text[],
     p_other text[]
@@ -21,4 +21,4 @@ return translate(array_to_string(p_one, ''), '- ', '')
       from (values (p_one), (p_other)) as w (words));
 
 comment on function recall._spelled_alike(text[], text[]) is
-    'Whether two texts are equal but for hyphens and the space behind numbers.';
+    'Whether two texts are equal but for hyphens and the space after numbers.';

@@ -1,4 +1,4 @@
--- Return a filter with the borders by which its key stale tells memories apart.
+-- Return a filter with the thresholds for its key stale.
 create or replace function recall._stale_filter(
     p_filter   recall.memory_filter,
     p_stale    boolean,

@@ -1,8 +1,7 @@
--- Say whether a memory is stale, or is not, as a filter asks (recall._stale_filter).
--- Stale is what decay_memories gives an expiry: of little importance and untouched for long, swept
--- or not, and with an expiry of its own, too. An instruction holds however seldom it is used. The
--- last access is the newest: what was unused then and is used now is not stale. Inlines into the
--- statement.
+-- Tell whether a memory is stale or fresh, as a filter asks (recall._stale_filter).
+-- Stale memories are those that decay_memories gives an expiry: of low importance and untouched for
+-- decay_idle, swept or not, even with an expiry of their own. Instructions never become stale. The
+-- last access counts, also for a past p_as_of. The planner inlines it.
 create or replace function recall._staleness_matches(
     p_memory recall.memory_store,
     p_filter recall.memory_filter

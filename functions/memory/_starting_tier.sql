@@ -1,8 +1,8 @@
--- Return the tier that a new memory is written at.
--- The word of a tool or an inference starts at session tier, whatever it claims. Episodes start
--- at their own tier only when the user spoke in them and no tool did (source conversation). What
--- the user implied or confirmed (medium, 0.6) is known in every session, though not for good; what
--- is more likely wrong than right (low, 0.3) only in its own.
+-- Return the tier of a new memory.
+-- Output of a tool or an inference starts at session tier, whatever it claims. An episode starts at
+-- episodic tier only if the user spoke in it and no tool did (source conversation). Text that the
+-- user implied or confirmed (medium, 0.6) starts at episodic tier, and doubtful text (low, 0.3) at
+-- session tier.
 create or replace function recall._starting_tier(
     p_source      text,
     p_provenance  recall.provenance,
@@ -34,4 +34,4 @@ $function$;
 
 comment on function recall._starting_tier(text, recall.provenance, text, real, boolean,
     recall.settings) is
-    'Tier that a new memory is written at, by source, provenance and confidence.';
+    'Tier of a new memory, by source, provenance, kind and confidence.';

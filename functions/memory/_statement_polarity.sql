@@ -1,5 +1,6 @@
--- Tell whether folded words affirm or deny what they are about. A request to forget, or "wrong",
--- denies as well. More than one of them is NULL, but "don't forget" affirms.
+-- Tell whether folded words affirm (1) or deny (-1) a statement.
+-- A request to forget, or "wrong", denies as well; "don't forget" affirms. More than one negation
+-- is NULL.
 create or replace function recall._statement_polarity(
     p_words text
 )

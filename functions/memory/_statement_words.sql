@@ -1,5 +1,5 @@
--- Fold a text for comparison with a quotation: NFKC, "don't" as "do not", no punctuation. Letters
--- of scripts without spaces are words of their own. Case stays.
+-- Fold a text for the comparison with a quotation: NFKC, "don't" as "do not", no punctuation.
+-- Letters of scripts without spaces become words of their own. Case stays.
 create or replace function recall._statement_words(
     p_text text
 )

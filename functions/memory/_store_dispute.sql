@@ -1,6 +1,6 @@
--- recall._store_dispute(memory, protected, embedding, model, job) -> memory id
--- What contradicts the user's own word is kept, but never believed: a row that ends when it is
--- made, for a person to decide (recall.resolve_dispute). The same dispute is stored once.
+-- Store a text that contradicts what the user stated, without making it active.
+-- The row ends when it is created, and recall.resolve_dispute lets a person decide. An equal
+-- dispute is stored once.
 create or replace function recall._store_dispute(
     p_memory    recall.memory_store,
     p_protected recall.memory_store,
@@ -61,4 +61,5 @@ end;
 $function$;
 
 comment on function recall._store_dispute(recall.memory_store, recall.memory_store, halfvec, text,
-    uuid, jsonb) is 'Keep a contradiction of the user''s own word without believing it.';
+    uuid, jsonb) is
+    'Store a contradiction of what the user stated, without making it active.';

@@ -1,5 +1,6 @@
--- Return the words of a language that have the meaning of another one, as {word: concept}.
--- Only words that do so wherever they stand. An empty concept says nothing: "is called", "has".
+-- Return the words of a language that mean the same as another one, as {word: concept}.
+-- The list has only words with that meaning in every context. Words with an empty concept carry no
+-- information: "is called", "has".
 create or replace function recall._synonyms(
     p_language text
 )
@@ -77,4 +78,4 @@ return (
 );
 
 comment on function recall._synonyms(text) is
-    'Words of a language that have the meaning of another one, with the concept they share.';
+    'Words of a language with the same meaning, with the concept they share.';

@@ -1,5 +1,5 @@
--- Return the language of a text, as the dictionaries of PostgreSQL name it.
--- Its word for the user tells it, else its stop words. English when it has none, cjk for Chinese,
+-- Return the language of a text by the name of its PostgreSQL dictionary.
+-- The word for the user decides, else the most stop words. English without any; cjk for Chinese,
 -- Japanese and Korean, whose words have no stems.
 create or replace function recall._text_language(
     p_text text

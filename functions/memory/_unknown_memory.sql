@@ -1,5 +1,5 @@
--- recall._unknown_memory(memory)
--- One wording for a memory that does not exist for this user; another user's is just as unknown.
+-- Raise the error for a memory that this user does not have.
+-- Another user's memory gets the same error as an id that does not exist.
 -- Raises  RC001, always.
 create or replace function recall._unknown_memory(
     p_memory_id uuid

@@ -1,5 +1,6 @@
--- Take out of a user's message what the user may only pass on: quotations, code, markup, quoted
--- lines, and all behind a colon unless the user asks to note it. In doubt it takes out too much.
+-- Remove from a user's message the text that the user may only pass on.
+-- These are quotations, code, markup, quoted lines, and text after a colon unless the user asks to
+-- note it. In doubt it removes too much.
 create or replace function recall._unquoted_text(
     p_text text
 )
@@ -23,7 +24,7 @@ begin
     v_text := regexp_replace(v_text, '[«»‹›][^«»‹›]*([«»‹›]|$)', ' . ', 'g');
     v_text := regexp_replace(v_text, '[「『《〈][^」』》〉]*([」』》〉]|$)', ' . ', 'g');
     v_text := regexp_replace(v_text, '(^|\n)[[:blank:]]*[>|][^\n]*', '\1 . ', 'g');
-    -- An opening apostrophe or tag takes all behind it: its end cannot be told from one inside.
+    -- Remove all text after an opening apostrophe or tag, because its end is ambiguous.
     v_text := regexp_replace(v_text, '(^|[^[:alnum:]])[''‘‚][[:alnum:]].*$', '\1 . ');
     v_text := regexp_replace(v_text, '<[[:alpha:]/!?].*$', ' . ');
     loop
@@ -39,4 +40,4 @@ end;
 $function$;
 
 comment on function recall._unquoted_text(text) is
-    'What of a user''s message are the user''s own words, in doubt too little.';
+    'The user''s own words in a message of the user; in doubt fewer.';

@@ -1,6 +1,5 @@
--- recall._update_memory(memory)
--- Writes what may change about an active row; text, origin and times of birth never do. With
--- unchanged importance, expiry and slot the update stays HOT. The caller holds the user's row.
+-- Write the columns of an active row that may change; text, origin and creation time never do.
+-- With unchanged importance, expiry and slot the update is HOT. The caller has locked the user.
 create or replace function recall._update_memory(
     p_memory recall.memory_store
 )

@@ -1,6 +1,6 @@
--- recall._utility(memory, at, decay) -> U, by which use earns a tier
--- Mean relevance · log2(1 + accesses) / (1 + λ · age in hours). It falls with age and rises with an
--- access only.
+-- Return the utility by which use earns a tier; NULL without accesses.
+-- Mean relevance · log2(1 + accesses) / (1 + λ · age in hours). It falls with age and rises only
+-- with an access.
 create or replace function recall._utility(
     p_memory recall.memory_store,
     p_at     timestamptz,

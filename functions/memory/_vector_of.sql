@@ -1,4 +1,4 @@
--- recall._vector_of(user, memory, model) -> the vector of a memory, current or ended, or NULL
+-- Return the vector of a memory, current or ended; NULL when it has none of the model.
 create or replace function recall._vector_of(
     p_user_id   uuid,
     p_memory_id uuid,

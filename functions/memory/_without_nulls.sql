@@ -1,5 +1,5 @@
--- recall._without_nulls(object) -> the object without the keys that are null
--- (jsonb_strip_nulls would also go into metadata.)
+-- Remove the null keys of an object, but not those of nested objects.
+-- jsonb_strip_nulls also removes nulls inside metadata.
 create or replace function recall._without_nulls(
     p_object jsonb
 )
@@ -14,4 +14,4 @@ return (
 );
 
 comment on function recall._without_nulls(jsonb) is
-    'An object without its null keys, not going deeper.';
+    'An object without its null keys; nested objects stay as they are.';

@@ -1,5 +1,5 @@
 -- Return the first three letters of the words of a text, each once, without articles.
--- They are the same in most forms of a word, and cost 10 µs: see recall._shares_words.
+-- They are equal in most forms of a word and cost 10 µs; recall._shares_words compares them.
 create or replace function recall._word_heads(
     p_text text
 )

@@ -1,5 +1,5 @@
--- Build the lists of words of a language: meanings, synonyms and numbers by word.
--- Cost: 0.5 ms; recall._language_words has them for nothing.
+-- Build the word lists of a language: meanings, synonyms and numbers by word.
+-- Cost: 0.5 ms; recall._language_words returns a cached copy.
 create or replace function recall._word_lists(
     p_language text
 )

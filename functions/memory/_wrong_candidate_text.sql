@@ -1,7 +1,6 @@
--- recall._wrong_candidate_text(candidate, kinds, max_characters) -> the first wrong field, or NULL
--- The fields that hold words, those that may hold any number of them, and what else most candidates
--- have. A value that is null counts as not given. A text is empty when nothing is left of it
--- after normalizing; with an ASCII letter or digit it needs no look (12 µs).
+-- Return the first wrong field among those that most candidates have, or that hold text; or NULL.
+-- A null value counts as missing. A text is empty when normalization leaves nothing. A text with an
+-- ASCII letter or digit skips this check (12 µs).
 create or replace function recall._wrong_candidate_text(
     p_candidate      jsonb,
     p_kinds          text[],
@@ -55,4 +54,4 @@ return case
 end;
 
 comment on function recall._wrong_candidate_text(jsonb, text[], integer) is
-    'The first wrong one of the fields of a candidate that most have; NULL when all are well.';
+    'The first wrong one of the fields that most candidates have; NULL when all are valid.';

@@ -1,7 +1,6 @@
--- recall._wrong_candidate_value(candidate) -> the first wrong field, or NULL
--- The fields that few candidates have: times, ids, a confidence. A call, for those that have one;
--- planned into the statement that asks it would cost every call 20 µs to set up. (pg_input_is_valid
--- wants its type as a constant.)
+-- Return the first wrong field of those that few candidates have: times, ids, confidence; or NULL.
+-- It stays a call of its own: inlined, its setup would cost every statement 20 µs.
+-- pg_input_is_valid needs its type as a constant.
 create or replace function recall._wrong_candidate_value(
     p_candidate jsonb
 )
@@ -46,4 +45,4 @@ end;
 $function$;
 
 comment on function recall._wrong_candidate_value(jsonb) is
-    'The first wrong one of the fields that few candidates have; NULL when all are well.';
+    'The first wrong one of the fields that few candidates have; NULL when all are valid.';
