@@ -1,7 +1,7 @@
 -- Fit summary, task and the newest exchanges into the share of history.
 -- The summary is included if it fits and turns are compacted or do not fit. The task costs extra
 -- tokens while the window does not reach it. It gets at most half of the share, or all of it where
--- nothing follows; o_cumulative contains that cost.
+-- nothing follows, and is dropped below 32 tokens. o_cumulative contains that cost.
 create or replace function recall._fit_history(
     p_cumulative         bigint[],
     p_position           bigint[],

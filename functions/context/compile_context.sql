@@ -1,7 +1,7 @@
 -- Compile the messages of the next call within its token budget.
--- The user's message that started the turn is always among them, and left_out lists every turn that
--- is not, with a reason. Writes nothing: pass `memories` to record_access. The same content gives
--- the same bytes.
+-- They include the user's message that started the turn, shortened if necessary, unless fewer than
+-- 32 tokens remain for it. left_out lists every turn that is missing, with a reason. Writes
+-- nothing: pass `memories` to record_access. The same content gives the same bytes.
 -- Raises  RC001, RC003, RC004, RC005 cost limit, RC009 does not fit.
 create or replace function recall.compile_context(
     p_user_id         uuid,
@@ -103,5 +103,6 @@ $function$;
 
 comment on function recall.compile_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
     'Compile the messages of the next call within its token budget: {messages, budget, memories, '
-    'recalled, history, task, truncated, left_out, prefix_hash}. The user''s message that started '
-    'the turn is always among them. Writes nothing; pass memories to record_access.';
+    'recalled, history, task, truncated, left_out, prefix_hash}. They include the user''s message '
+    'that started the turn, shortened if necessary. left_out lists every missing turn with a '
+    'reason. Writes nothing; pass memories to record_access.';
