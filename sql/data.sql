@@ -1,4 +1,4 @@
--- What ships in the registries. Rows that an installation has changed stay as they are.
+-- Insert the shipped rows of the registries; rows that an installation has changed stay.
 insert into recall.memory_kinds (kind, description, lifetime, is_behavioral)
 values ('fact', 'Factual information about the user', null, false),
        ('preference', 'How the user likes things done: style, format, tools', null, true),

@@ -1,5 +1,6 @@
--- Only what a named query needs. No key and no predicate names a column that an append or an
--- access changes: with such an index 0 of 365 session updates were HOT, without it 246 of 250.
+-- Create the indexes that named queries need, and no others.
+-- No key or predicate uses a column that an append or an access changes: with such an index 0 of
+-- 365 session updates were HOT, without it 246 of 250.
 create index if not exists sessions_created_at_idx
     on recall.sessions (user_id, created_at desc);
 comment on index recall.sessions_created_at_idx is 'list_sessions: newest first, by keyset.';
@@ -8,7 +9,7 @@ create index if not exists sessions_expires_at_due_idx
     on recall.sessions (expires_at)
     where status in ('active', 'paused');
 comment on index recall.sessions_expires_at_due_idx is
-    'expire_sessions: what is due, across users. expires_at moves in steps of a day.';
+    'expire_sessions: sessions that are due, across users. expires_at moves in steps of a day.';
 
 create index if not exists sessions_compaction_due_idx
     on recall.sessions (compaction_due, search_purge_at)
@@ -21,41 +22,41 @@ create index if not exists system_prompts_released_at_due_idx
     on recall.system_prompts (released_at)
     where released_at is not null;
 comment on index recall.system_prompts_released_at_due_idx is
-    'purge_expired: prompts that a session gave up.';
+    'purge_expired: prompts that a session replaced.';
 
 create unique index if not exists session_summaries_live_idx
     on recall.session_summaries (user_id, session_id, kind)
     where ended_at is null;
 comment on index recall.session_summaries_live_idx is
-    'One live summary of a kind; compile_context reads it.';
+    'One live summary of each kind; read by compile_context.';
 
--- Until a table has statistics every index that begins with user_id looks equally cheap, and a
--- plan cached then would read all rows of the user for one. So look-ups by text or slot say
--- `is_active`, which only these two indexes know (of equals the planner takes the younger), reads
--- of all rows say `ended_at is null`, and look-ups by id say neither.
+-- Until a table has statistics, every index that begins with user_id has the same estimated cost. A
+-- plan cached then would read all rows of a user for one. So look-ups by text or slot use
+-- `is_active`, which only these two indexes contain; of equal indexes the planner takes the newer.
+-- Reads of all rows use `ended_at is null`, and look-ups by id use neither.
 create unique index if not exists memory_store_content_hash_idx
     on recall.memory_store (user_id, content_hash)
     where is_active;
 comment on index recall.memory_store_content_hash_idx is
-    'Exact dedup: one active row of a text, also under concurrency.';
+    'Exact deduplication: one active row for each text, also under concurrency.';
 
 create unique index if not exists memory_store_slot_idx
     on recall.memory_store (user_id, slot)
     where is_active and slot is not null;
 comment on index recall.memory_store_slot_idx is
-    'One active value of an attribute; get_profile reads it.';
+    'One active value for each attribute; read by get_profile.';
 
 create index if not exists memory_store_importance_idx
     on recall.memory_store (user_id, importance desc)
     where ended_at is null;
 comment on index recall.memory_store_importance_idx is
-    'All active memories of a user (search, get_memories), the most important first.';
+    'All active memories of a user (search, get_memories), most important first.';
 
 create index if not exists memory_store_source_session_id_idx
     on recall.memory_store (user_id, source_session_id)
     where source_session_id is not null;
 comment on index recall.memory_store_source_session_id_idx is
-    'What a session taught us (filters, revocation).';
+    'Memories drawn from a session (filters, revocation).';
 
 create index if not exists memory_store_superseded_by_idx
     on recall.memory_store (user_id, superseded_by)
@@ -71,32 +72,32 @@ create index if not exists memory_store_check_at_due_idx
     on recall.memory_store (has_expiry, check_at)
     where check_at is not null;
 comment on index recall.memory_store_check_at_due_idx is
-    'expire_memories (with an expiry), decay_memories (without) and, once they have ended, '
-    'purge_expired: what is due, across users.';
+    'expire_memories (with an expiry), decay_memories (without), and for ended memories '
+    'purge_expired: rows that are due, across users.';
 
 create index if not exists memory_store_promotion_due_idx
     on recall.memory_store (user_id, memory_id)
     where promotion_due or embedding_due;
 comment on index recall.memory_store_promotion_due_idx is
-    'promote_memories: rows that an access took over a border; enqueue_missing_embeddings: one row '
-    'of a user who has some without a vector; across users.';
+    'promote_memories: rows that an access took over a threshold. enqueue_missing_embeddings: one '
+    'row for each user with unembedded memories. Across users.';
 
 create unique index if not exists jobs_dedupe_key_idx
     on recall.jobs (user_id, kind, dedupe_key)
     where state = 'ready';
 comment on index recall.jobs_dedupe_key_idx is
-    'At most one ready job of a user, kind and key: fifty turns make one extraction.';
+    'At most one ready job for a user, kind and key: fifty turns cause one extraction.';
 
 create unique index if not exists jobs_running_idx
     on recall.jobs (user_id, kind, session_id)
     where state = 'running' and session_id is not null;
 comment on index recall.jobs_running_idx is
-    'Never two running jobs of one session and kind, whatever the claims race.';
+    'At most one running job for a session and kind, also when claims race.';
 
 create index if not exists jobs_ready_due_idx
     on recall.jobs (priority, run_at)
     where state = 'ready';
-comment on index recall.jobs_ready_due_idx is 'claim_jobs: what is due, across users.';
+comment on index recall.jobs_ready_due_idx is 'claim_jobs: jobs that are due, across users.';
 
 create index if not exists jobs_lease_until_due_idx
     on recall.jobs (lease_until)
@@ -108,12 +109,12 @@ create index if not exists job_phases_unpriced_idx
     on recall.job_phases (created_at)
     where cost_microcents is null;
 comment on index recall.job_phases_unpriced_idx is
-    'health: models without a price that were used lately, across users.';
+    'health: models without a price that were used recently, across users.';
 
 create index if not exists append_receipts_created_at_due_idx
     on recall.append_receipts using brin (created_at) with (pages_per_range = 16);
 comment on index recall.append_receipts_created_at_due_idx is
-    'purge_expired: receipts past their life, across users. BRIN: a B-tree would cost every '
+    'purge_expired: receipts past their lifetime, across users. BRIN: a B-tree would cost every '
     'append.';
 
 create index if not exists model_spending_day_due_idx
@@ -124,17 +125,17 @@ comment on index recall.model_spending_day_due_idx is
 create index if not exists memory_access_log_user_id_idx
     on recall.memory_access_log (user_id);
 comment on index recall.memory_access_log_user_id_idx is
-    'flush_access_log works user by user.';
+    'flush_access_log processes one user after the other.';
 
 create index if not exists context_efficiency_measured_at_due_idx
     on recall.context_efficiency using brin (measured_at) with (pages_per_range = 16);
 comment on index recall.context_efficiency_measured_at_due_idx is
-    'metrics, purge_expired: what was measured in the last day, and before it.';
+    'metrics, purge_expired: measurements of the last day, and older ones.';
 
 create index if not exists working_memory_expires_at_due_idx
     on recall.working_memory (expires_at);
 comment on index recall.working_memory_expires_at_due_idx is
-    'expire_working: values past their life, across users.';
+    'expire_working: values past their lifetime, across users.';
 
 create index if not exists memory_events_at_due_idx
     on recall.memory_events using brin (at) with (pages_per_range = 16);
@@ -149,9 +150,9 @@ comment on index recall.job_phases_created_at_due_idx is
 create index if not exists erasures_erased_by_idx
     on recall.erasures (erased_by);
 comment on index recall.erasures_erased_by_idx is
-    'Making a user: was this one forgotten while the call waited?';
+    'Creating a user: was this user erased while the call waited?';
 
 create unique index if not exists prompts_current_idx
     on recall.prompts (name, language)
  where is_current;
-comment on index recall.prompts_current_idx is 'One prompt of a name and language is in use.';
+comment on index recall.prompts_current_idx is 'One prompt for each name and language is in use.';

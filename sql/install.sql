@@ -1,8 +1,8 @@
 -- Install or upgrade pgrecall in the connected database:
 --     psql -d DATABASE -f sql/install.sql
--- The single list of files in their order; whatever else needs it reads it from here. One
--- transaction under a lock: it is all there, or nothing is. Run it again to upgrade.
--- Sizes and roles may be set beforehand, as in
+-- This is the only list of the files in their order; other tools read it from here. One transaction
+-- under a lock installs everything or nothing. Run it again to upgrade.
+-- Set sizes and roles beforehand, as in
 --     PGOPTIONS="-c recall.embedding_dimensions=384 -c recall.role_prefix=app" psql …
 \set ON_ERROR_STOP on
 begin isolation level read committed;

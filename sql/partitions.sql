@@ -1,4 +1,4 @@
--- The leaves: by hash once, by month from now on.
+-- Create the hash partitions once, and the monthly partitions that are missing.
 do $partitions$
 begin
     perform recall._create_hash_leaves(s.hash_partitions, s.embedding_dimensions)

@@ -1,7 +1,7 @@
--- Create the policies. PREFIX_reader reads the rows of the user in recall.user_id, and none when it
--- is unset; every other role reads none. Row-level security is enabled, not forced: the functions
--- run as the owner, whose plans keep every index and whose pg_dump is complete. Partitions have no
--- policy.
+-- Create the policies of row-level security.
+-- PREFIX_reader reads the rows of the user in recall.user_id, and none when it is unset; other
+-- roles read none. Row-level security is enabled, not forced: functions run as the owner, whose
+-- plans use every index and whose pg_dump is complete. Partitions have no policy.
 do $policies$
 declare
     v_table  record;

@@ -1,6 +1,6 @@
--- Check what must be true before anything is created, and name who can mend it. Then take the lock
--- under which one installer at a time works on this database, and set the search path that every
--- function takes over by `set search_path from current`.
+-- Check the preconditions of an installation, and name who can fix a failure.
+-- Then lock the database against other installers, and set the search path that every function
+-- copies by `set search_path from current`.
 do $preflight$
 declare
     v_lock   constant bigint := pg_catalog.hashtextextended('pgrecall.install', 0);
@@ -25,7 +25,7 @@ begin
             message = 'pgrecall cannot be installed in a read-only transaction',
             hint    = 'set default_transaction_read_only = off;';
     end if;
-    -- From here on nothing that somebody put into another schema is called by the installer.
+    -- From here on the installer calls no function of a foreign schema.
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 
     if current_setting('recall.installation_began') <> format('%s', now()) then
@@ -36,7 +36,7 @@ begin
             hint    = 'psql: add -1. A migration tool: switch its transaction on for this file.';
     end if;
 
-    -- The installer waits for others and must then see what they committed.
+    -- After waiting for another installer, this one must see its commits.
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception using
             errcode = 'RC007',
@@ -61,8 +61,8 @@ begin
             hint    = 'create database … encoding ''UTF8'' template template0;';
     end if;
 
-    -- Installers in other databases of this cluster do not wait here; they meet at the roles.
-    -- Any login that may connect can take an advisory lock: the wait ends, and names who holds it.
+    -- Installers in other databases of this cluster do not wait here, but at the roles.
+    -- Any login can take an advisory lock, so the wait is bounded and the error names its holder.
     v_until := clock_timestamp() + coalesce(
         nullif(current_setting('lock_timeout')::interval, '0'), '5 minutes');
     while not pg_try_advisory_xact_lock(v_lock) loop

@@ -1,5 +1,6 @@
--- Grant all rights, in one place. Applications get functions, never tables; only PREFIX_reader may
--- read tables, under row-level security. A role that does not exist here is left out.
+-- Grant all privileges in one place.
+-- Applications get functions, never tables; only PREFIX_reader may read tables, under row-level
+-- security. Missing roles are skipped.
 --   PREFIX_reader  reads: search, contexts, lists
 --   PREFIX_writer  and writes turns and memories
 --   PREFIX_worker  and takes jobs and runs sweeps
@@ -87,7 +88,7 @@ begin
         end loop;
     end loop;
 
-    -- Parents only: nobody has a reason to read a leaf, where no policy lets anything through.
+    -- Parents only: partitions have no policy, so reading one directly returns nothing.
     if v_prefix || '_reader' = any (v_roles) then
         execute format('revoke all on all tables in schema recall from %I',
                        v_prefix || '_reader');

@@ -1,7 +1,7 @@
 -- Find or create the roles, create the schema, and become its owner.
--- PREFIX_owner owns everything, so that no definer function runs as a superuser. Without CREATEROLE
--- the installing user owns the schema, and health() warns.
--- Another database's installer may create the same roles now: `create role` waits for its commit.
+-- PREFIX_owner owns everything, so that no SECURITY DEFINER function runs as a superuser. Without
+-- CREATEROLE the installing user owns the schema, and health() warns.
+-- Another database's installer may create the same roles now; `create role` waits for its commit.
 do $roles$
 declare
     v_user         constant name := current_user;
@@ -34,7 +34,8 @@ begin
      where n.nspname = 'recall';
 
     if found then
-        -- Ours has a table of settings with our first setting; an empty one may be made for us.
+        -- A pgrecall schema has a settings table with our first setting. An empty schema may have
+        -- been prepared for this installation.
         if not exists (
             select
               from pg_catalog.pg_attribute as a
@@ -89,14 +90,14 @@ begin
         end;
     end loop;
 
-    -- The creator of a role holds ADMIN on it, not SET; give it to ourselves.
+    -- The creator of a role has ADMIN on it, but not SET; grant it to ourselves.
     v_new_owner := v_prefix || '_owner';
     if not exists (select from pg_catalog.pg_roles as r where r.rolname = v_new_owner) then
         v_new_owner := v_user;
     elsif not pg_catalog.pg_has_role(v_user, v_new_owner, 'SET') then
         begin
             execute format('grant %I to %I with set true, inherit true', v_new_owner, v_user);
-        -- internal_error: "tuple concurrently updated", the same grant elsewhere
+        -- internal_error "tuple concurrently updated": another session runs the same grant.
         exception when insufficient_privilege or internal_error then null;
         end;
         if not pg_catalog.pg_has_role(v_user, v_new_owner, 'SET') then
@@ -117,7 +118,7 @@ begin
                                  current_database(), current_user);
         end;
     elsif v_schema_owner = v_old_prefix || '_owner' and v_prefix <> v_old_prefix then
-        -- A new prefix parts this database from those that go on with the old roles.
+        -- A new prefix separates this database from those that keep the old roles.
         v_owner := v_new_owner;
         execute format('alter schema recall owner to %I', v_owner);
         execute format('reassign owned by %I to %I', v_schema_owner, v_owner);

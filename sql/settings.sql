@@ -1,6 +1,7 @@
--- The settings row. The sizes come in as custom settings, so that every route can set them
--- (PGOPTIONS, SET, the driver). On an installed schema unset means as installed; a change of what
--- the tables were built with is refused. roles.sql has settled what the roles are.
+-- Create or check the settings row.
+-- Sizes are custom settings, so that every client can set them (PGOPTIONS, SET, the driver). On an
+-- installed schema an unset size means the installed one; changing it raises an error. roles.sql
+-- has determined the roles.
 do $settings$
 declare
     v_settings   recall.settings;

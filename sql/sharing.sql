@@ -1,5 +1,5 @@
 -- Refuse a first installation whose roles another database uses, unless its installer consents.
--- Role names belong to the cluster: who is made a reader there would read here, too. Upgrades,
+-- Roles belong to the cluster: a reader of the other database could read here, too. Upgrades,
 -- copies and restored databases have users already, so they only warn.
 do $sharing$
 declare
@@ -14,8 +14,8 @@ begin
         return;
     end if;
 
-    -- Advisory locks hold within a database, but pg_locks shows them everywhere. Each first
-    -- installer takes its own, then looks for others: the second of two always sees the first.
+    -- Advisory locks apply to one database, but pg_locks shows those of all. Each first installer
+    -- takes its own, then checks for others: the second of two always sees the first.
     while to_regclass('recall.settings') is null loop
         begin
             perform pg_advisory_xact_lock(1919247212, v_key);

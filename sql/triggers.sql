@@ -1,4 +1,4 @@
--- History and audit are append-only, for the owner too.
+-- History and audit are append-only, also for the owner.
 create or replace trigger conversation_history_no_update
     before update on recall.conversation_history
     for each row execute function recall._refuse_update();
@@ -10,8 +10,8 @@ create or replace trigger memory_events_no_update
     for each row execute function recall._refuse_update();
 comment on trigger memory_events_no_update on recall.memory_events is 'The audit is append-only.';
 
--- The columns by which sweeps find a memory. Whoever writes it need not know them. A count of an
--- access that crosses no border changes neither, and stays HOT.
+-- Set the columns by which sweeps find a memory, so that writers need not. An access that crosses
+-- no threshold changes neither column, so its update stays HOT.
 create or replace trigger memory_store_note_due_insert
     before insert on recall.memory_store
     for each row
@@ -38,7 +38,7 @@ create or replace trigger memory_store_note_due_update
                or new.is_decaying and new.last_accessed_at is distinct from old.last_accessed_at))
     execute function recall._set_due_columns();
 comment on trigger memory_store_note_due_update on recall.memory_store is
-    'Sets promotion_due and check_at of a memory that changes, and takes a decay back.';
+    'Sets promotion_due and check_at of a memory that changes, and removes an expiry set by decay.';
 
 create or replace trigger users_note_user
     after insert or update of is_sealed, overrides on recall.users
@@ -60,15 +60,15 @@ create or replace trigger settings_keep_installation
     before update on recall.settings
     for each row execute function recall._preserve_installation();
 comment on trigger settings_keep_installation on recall.settings is
-    'Keeps what the installer chose here; fires for logical replication only.';
+    'Preserves the values that the installer chose here; fires for logical replication only.';
 alter table recall.settings enable replica trigger settings_keep_installation;
 
--- The wall behind the drivers: what a sealed user has is no readable text. The arguments are the
--- JSON paths to a row's texts; with the path $ a table takes no row at all. Vectors give texts
--- away: they are taken of a user who was sealed with them.
--- Left readable are ids, times, numbers, kinds, models, roles, names of tools, keys of metadata.
--- After an update, not before: with a trigger before it, whatever its columns, every update of a
--- row locks it once more (54 bytes of log).
+-- Reject plaintext of an encrypted user from any client. The arguments are the JSON paths to a
+-- row's texts; the path $ rejects every row. Vectors reveal texts, so they are accepted only for a
+-- user who was encrypted with vectors.
+-- Ids, times, numbers, kinds, models, roles, tool names and metadata keys stay readable.
+-- AFTER UPDATE, because a BEFORE trigger on any column makes every update lock the row once more
+-- (54 bytes of WAL).
 do $triggers$
 declare
     v_values constant text := ' ? (@.type() == "object").keyvalue() '

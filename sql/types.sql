@@ -54,24 +54,22 @@ end;
 $types$;
 
 comment on type recall.session_status is
-    'Where a session stands in its life: active takes messages; paused, closed and expired do not.';
-comment on type recall.message_role is
-    'Who speaks in a message, in the words of the OpenAI chat format.';
+    'State of a session: active accepts messages; paused, closed and expired do not.';
+comment on type recall.message_role is 'Role of a message''s author, as in the OpenAI chat format.';
 comment on type recall.memory_tier is
     'How settled a memory is: working (L0), session (L1), episodic (L2), semantic (L3), '
     'procedural (L4).';
 comment on type recall.memory_scope is
     'Where a memory applies: local (its session and those that continue it) or global (the user).';
 comment on type recall.provenance is
-    'How we know a memory, from the highest authority to the lowest.';
+    'Source of a memory, from the highest authority to the lowest.';
 comment on type recall.job_state is
-    'A job waits (ready), is leased by a worker (running) or has failed for good (dead).';
+    'A job waits (ready), is leased by a worker (running) or has failed permanently (dead).';
 comment on type recall.memory_filter is
-    'A parsed filter over memories; a key that was not given is NULL and matches everything. '
-    'Beside stale stand the borders that it means.';
+    'A parsed filter over memories; a NULL field matches everything. Beside stale stand the '
+    'thresholds that define it.';
 
--- What the context room passes from selection to assembly: one candidate memory, its score's
--- terms, and whether it was taken.
+-- The context module passes candidates from selection to assembly in this type.
 do $types$
 begin
     if to_regtype('recall.current_task') is null then
@@ -107,13 +105,13 @@ end;
 $types$;
 
 comment on type recall.current_task is
-    'The message of the user that started the current turn; place: its position, newest first, '
-    'in the history that was read, or NULL.';
+    'The user message that started the current turn; place: its position, newest first, in the '
+    'history that was read, or NULL.';
 comment on type recall.context_memory is
-    'A candidate of a context: its line''s tokens, the terms of its score, whether and why it was '
-    'taken.';
+    'A candidate of a context: the tokens of its line, the terms of its score, whether it was '
+    'selected, and why.';
 
--- What the retrieval room passes from ranking to reading: one turn and the parts of its score.
+-- The retrieval module passes turns from ranking to reading in this type.
 do $types$
 begin
     if to_regtype('recall.found_turn') is null then
@@ -135,11 +133,9 @@ begin
 end;
 $types$;
 
-comment on type recall.found_turn is
-    'A turn that a search found, and the parts that add up to its score.';
+comment on type recall.found_turn is 'A turn that a search found, and the terms of its score.';
 
--- The filter of a search of messages, as it is compared: whole sessions are chosen first, turns by
--- what their metadata hold.
+-- A search of messages filters whole sessions first, then turns by their metadata.
 do $types$
 begin
     if to_regtype('recall.message_filter') is null then
@@ -156,9 +152,9 @@ end;
 $types$;
 
 comment on type recall.message_filter is
-    'A filter over messages, parsed once a call; a field that is NULL asks for nothing.';
+    'A filter over messages, parsed once per call; a NULL field matches everything.';
 
--- What the retrieval room passes from ranking sessions to reading their best turns.
+-- The retrieval module passes sessions from ranking to reading their best turns in this type.
 do $types$
 begin
     if to_regtype('recall.found_session') is null then
@@ -178,9 +174,9 @@ end;
 $types$;
 
 comment on type recall.found_session is
-    'A session that a search found, the parts that add up to its score, and its best turn.';
+    'A session that a search found, the terms of its score, and its best turn.';
 
--- What the context room quotes of older turns.
+-- The context module quotes older turns in this type.
 do $types$
 begin
     if to_regtype('recall.recalled_turn') is null then
@@ -204,7 +200,7 @@ comment on type recall.recalled_turn is
     'An older turn as a line of a context under the heading of its session and day, with the '
     'tokens of both.';
 
--- What the retrieval room passes from finding to ranking, and the row that a search gives.
+-- The retrieval module passes memories from finding to ranking, and returns search results.
 do $types$
 begin
     if to_regtype('recall.memory_candidate') is null then
@@ -270,13 +266,15 @@ end;
 $types$;
 
 comment on type recall.memory_candidate is
-    'A memory that a search compared: cosine, share of words, and what the score makes of the two.';
-comment on type recall.score_weights is 'What each part of a score counts.';
-comment on type recall.found_memory is 'A row of recall.search; its columns are explained there.';
+    'A memory that a search compared: cosine, share of words, and the two normalized for the '
+    'score.';
+comment on type recall.score_weights is 'Weights of the terms of a score.';
+comment on type recall.found_memory is 'A row of recall.search, which documents its columns.';
 comment on type recall.call_usage is
-    'What a model call used, as given: nothing is known of NULLs; the cost may have to be priced.';
+    'Usage of a model call as given: a NULL is unknown; the cost may have to be computed from '
+    'prices.';
 
--- What the comparison of statements passes from one step to the next.
+-- The comparison of statements passes words from one step to the next.
 do $types$
 begin
     if to_regtype('recall.statement_word') is null then
@@ -311,7 +309,7 @@ comment on type recall.shared_word is
     'A word of a part (ordinal, said_at, kind, form) that the merged text has, too (place, clause, '
     'says_form), and whether it is negated in both or in neither (is_kept).';
 
--- Attributes that a schema of an older state lacks.
+-- Add attributes that older schemas lack.
 do $types$
 declare
     v_lacking record;

@@ -1,7 +1,7 @@
--- Remove pgrecall and everything it remembers from this database.
--- The extensions vector and pg_trgm stay, and so do the roles, since other databases of the cluster
--- may use them. The last message is the statement that drops them, with the names used here (first
--- `drop owned by PREFIX_owner;` here, if the extensions live in a schema of their own).
+-- Remove pgrecall and all of its data from this database.
+-- The extensions vector and pg_trgm stay. The roles stay, too, since other databases of the cluster
+-- may use them. The last message is the statement that drops the roles, with the names used here.
+-- If the extensions live in a schema of their own, first run `drop owned by PREFIX_owner;` here.
 \set ON_ERROR_STOP on
 begin;
 set local client_min_messages = warning;
@@ -16,8 +16,8 @@ begin
     perform set_config('lock_timeout', '5min', true);  -- any login can take the next lock
     perform pg_advisory_xact_lock(hashtextextended('pgrecall.install', 0));
 
-    -- Jobs of pg_cron survive a DROP SCHEMA and would fail for ever. Their names end as
-    -- recall._cron_suffix says, which may be gone already.
+    -- Jobs of pg_cron survive a DROP SCHEMA and would fail permanently. Their names end with
+    -- recall._cron_suffix(), a function that may be gone already.
     v_suffix := '@' || case when octet_length(current_database()) <= 29
                             then current_database()::text
                             else left(md5(current_database()), 29) end;
@@ -44,7 +44,7 @@ begin
             $sql$ using v_suffix;
             v_other := case when row_security_active('cron.job') then v_other end;
         end if;
-        -- row-level security hides them from us
+        -- Row-level security hides jobs of other roles.
         if v_other <> current_user then
             raise warning 'pg_cron jobs of % stay; % or a superuser runs: select '
                           'cron.unschedule(j.jobid) from cron.job as j where j.username = % and '

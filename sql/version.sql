@@ -1,4 +1,4 @@
--- Notes which version stands here.
+-- Record the installed version.
 insert into recall.migrations (version, checksum)
 values (recall.version(), sha256(convert_to(recall.version(), 'UTF8')))
 on conflict (version) do nothing;

@@ -1,4 +1,4 @@
--- The summary that takes the place of a session's oldest turns.
+-- Prompt for the summary that replaces a session's oldest turns.
 do $ship$
 begin
     perform recall._ship_prompt('compact', '1', 'en', 164, 31, $prompt$

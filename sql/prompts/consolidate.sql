@@ -1,4 +1,4 @@
--- The second pass of an extraction: what becomes of each candidate.
+-- Prompt for the second pass of an extraction, which decides on each candidate.
 do $ship$
 begin
     perform recall._ship_prompt('consolidate', '2', 'en', 285, 116, $prompt$

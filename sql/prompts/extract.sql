@@ -1,4 +1,4 @@
--- The first pass of an extraction: facts and episodes out of turns.
+-- Prompt for the first pass of an extraction, which draws facts and episodes from turns.
 do $ship$
 begin
     perform recall._ship_prompt('extract', '1', 'en', 478, 320, $prompt$

@@ -1,4 +1,4 @@
--- Merging memories that share a topic.
+-- Prompt for the consolidation of memories that share a topic.
 do $ship$
 begin
     perform recall._ship_prompt('merge', '1', 'en', 242, 92, $prompt$

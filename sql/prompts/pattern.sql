@@ -1,4 +1,4 @@
--- What keeps coming back in episodes.
+-- Prompt for finding patterns in episodes.
 do $ship$
 begin
     perform recall._ship_prompt('pattern', '2', 'en', 229, 134, $prompt$

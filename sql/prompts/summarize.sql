@@ -1,4 +1,4 @@
--- The rolling summary of a session.
+-- Prompt for the rolling summary of a session.
 do $ship$
 begin
     perform recall._ship_prompt('summarize', '1', 'en', 145, 31, $prompt$

@@ -1,4 +1,4 @@
--- Checking merged memories against the memories they replace.
+-- Prompt for checking consolidated memories against the memories they replace.
 do $ship$
 begin
     perform recall._ship_prompt('verify', '1', 'en', 202, 100, $prompt$

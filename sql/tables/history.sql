@@ -1,6 +1,7 @@
--- What was said. INSERT only: later facts about a message stand in message_annotations, in the
--- session's ranges, or in message_search. The primary key serves every read, which saves an index
--- a leaf; order is always turn_index.
+-- Messages of sessions, INSERT only.
+-- Later facts about a message are in message_annotations, in the ranges of the session or in
+-- message_search. The primary key serves every read, which saves an index per partition; the order
+-- is always turn_index.
 create table if not exists recall.conversation_history (
     user_id           uuid                not null,
     session_id        uuid                not null,
@@ -36,18 +37,18 @@ create table if not exists recall.conversation_history (
 ) partition by hash (user_id);
 
 comment on table recall.conversation_history is
-    'Every message, in the shape of the OpenAI chat format; append-only, by user and month (UTC).';
+    'All messages in the OpenAI chat format; append-only, partitioned by user and month (UTC).';
 comment on column recall.conversation_history.user_id is 'Owner.';
 comment on column recall.conversation_history.session_id is 'The session.';
-comment on column recall.conversation_history.turn_index is '1 to n in the session without gaps.';
+comment on column recall.conversation_history.turn_index is '1 to n in the session, without gaps.';
 comment on column recall.conversation_history.created_at is
-    'When it was said: the clock, never before last_message_at; or as given (imports).';
+    'Time of the message: the clock, never before last_message_at; or as given (imports).';
 comment on column recall.conversation_history.message_id is 'UUIDv7.';
-comment on column recall.conversation_history.role is 'Who speaks.';
+comment on column recall.conversation_history.role is 'Role of the author.';
 comment on column recall.conversation_history.content is
-    'Text, or NULL when there are parts or none.';
+    'Text, or NULL when the message has parts or no content.';
 comment on column recall.conversation_history.content_parts is 'Multimodal content, as given.';
-comment on column recall.conversation_history.name is 'Speaker, or function.';
+comment on column recall.conversation_history.name is 'Name of the speaker or function.';
 comment on column recall.conversation_history.tool_calls is
     'Calls of an assistant message, as given.';
 comment on column recall.conversation_history.tool_call_id is
@@ -56,21 +57,21 @@ comment on column recall.conversation_history.content_hash is 'recall.message_ha
 comment on column recall.conversation_history.token_count is
     'Tokens of content or parts, name and tool calls.';
 comment on column recall.conversation_history.tokens_estimated is
-    'Whether token_count is our safe estimate because none was given.';
-comment on column recall.conversation_history.model_id is 'Model that wrote it.';
-comment on column recall.conversation_history.finish_reason is 'As the provider said.';
+    'Whether token_count is a safe estimate, because the caller gave none.';
+comment on column recall.conversation_history.model_id is 'Model that wrote the message.';
+comment on column recall.conversation_history.finish_reason is 'As reported by the provider.';
 comment on column recall.conversation_history.prompt_tokens is
-    'Prompt tokens of the call that made it.';
+    'Prompt tokens of the call that produced the message.';
 comment on column recall.conversation_history.completion_tokens is
     'Completion tokens of that call.';
 comment on column recall.conversation_history.cost_microcents is
     'Cost of that call in micro-cents.';
 comment on column recall.conversation_history.latency_ms is 'Milliseconds of that call.';
-comment on column recall.conversation_history.model_call_id is 'The call in the ledger.';
-comment on column recall.conversation_history.metadata is 'The application''s.';
+comment on column recall.conversation_history.model_call_id is 'The call in model_calls.';
+comment on column recall.conversation_history.metadata is 'Metadata of the application.';
 
--- Receipts of an older form, which named messages, are let go: they only answer repeated requests,
--- for a day.
+-- Drop receipts of an older form, which listed messages: they only answer repeated requests, for
+-- one day.
 do $receipts$
 begin
     if exists (
@@ -96,17 +97,18 @@ create table if not exists recall.append_receipts (
 ) partition by hash (user_id);
 
 comment on table recall.append_receipts is
-    'Request ids that were answered: a repeated append gives the same answer and inserts nothing.';
+    'Request ids of completed appends: a repeated append returns the same result and inserts '
+    'nothing.';
 comment on column recall.append_receipts.user_id is 'Owner.';
-comment on column recall.append_receipts.request_id is 'The caller''s.';
+comment on column recall.append_receipts.request_id is 'Chosen by the caller.';
 comment on column recall.append_receipts.session_id is 'The session.';
 comment on column recall.append_receipts.payload_hash is
-    'Hash of messages and usage: another payload under the same id is refused.';
-comment on column recall.append_receipts.from_turn is 'First turn of that append.';
-comment on column recall.append_receipts.to_turn is 'Last turn of that append.';
+    'Hash of messages and usage; another payload with the same id raises RC008.';
+comment on column recall.append_receipts.from_turn is 'First turn of the append.';
+comment on column recall.append_receipts.to_turn is 'Last turn of the append.';
 comment on column recall.append_receipts.created_at is
-    'The end of that minute: the index by which they go is written once for all of it. Kept for '
-    'settings.receipt_ttl.';
+    'End of the minute of the append, so that the BRIN index of purge_expired is written once a '
+    'minute. Receipts are kept for settings.receipt_ttl.';
 
 create table if not exists recall.message_search (
     user_id         uuid                not null,
@@ -124,13 +126,13 @@ create table if not exists recall.message_search (
 ) partition by hash (user_id);
 
 comment on table recall.message_search is
-    'One narrow row per message worth finding, written off the path by the embed job.';
+    'One narrow row for each searchable message, written off the request path by the embed job.';
 comment on column recall.message_search.user_id is 'Owner.';
 comment on column recall.message_search.session_id is 'The session.';
 comment on column recall.message_search.turn_index is 'The message.';
-comment on column recall.message_search.message_id is 'Its id, as memories cite it.';
-comment on column recall.message_search.role is 'Who spoke.';
-comment on column recall.message_search.created_at is 'The message''s.';
+comment on column recall.message_search.message_id is 'Id of the message, as memories cite it.';
+comment on column recall.message_search.role is 'Role of the author.';
+comment on column recall.message_search.created_at is 'created_at of the message.';
 comment on column recall.message_search.search_vector is 'Words, in the user''s language.';
 comment on column recall.message_search.embedding is 'Vector of "name or role: text".';
 comment on column recall.message_search.embedding_model is 'Model of the vector.';
@@ -148,10 +150,11 @@ create table if not exists recall.message_annotations (
 ) partition by hash (user_id);
 
 comment on table recall.message_annotations is
-    'What is learnt about a message later: patches of its metadata, the latest wins.';
+    'Later additions to the metadata of a message: patches, of which the latest wins.';
 comment on column recall.message_annotations.user_id is 'Owner.';
 comment on column recall.message_annotations.session_id is 'The session.';
 comment on column recall.message_annotations.turn_index is 'The message.';
 comment on column recall.message_annotations.annotation_id is 'UUIDv7.';
-comment on column recall.message_annotations.patch is 'Keys to set; a null removes one.';
-comment on column recall.message_annotations.created_at is 'Order of the patches.';
+comment on column recall.message_annotations.patch is 'Keys to set; null removes a key.';
+comment on column recall.message_annotations.created_at is
+    'Time of the patch, which orders the patches.';

@@ -1,4 +1,4 @@
--- The queue for work that needs a model. A finished job is deleted, its spans stay.
+-- Queue for work that needs a model. A finished job is deleted; its spans stay.
 create table if not exists recall.jobs (
     user_id      uuid             not null,
     job_id       uuid             not null,
@@ -29,36 +29,39 @@ create table if not exists recall.jobs (
         and (state = 'running') = (lease_token is not null)
         and (state = 'running') = (worker is not null))
 ) with (fillfactor = 70);
--- A schema of an older state lacks it.
+-- Add the column that older schemas lack.
 alter table recall.jobs add column if not exists vectors halfvec[];
 
 comment on table recall.jobs is
-    'Work that needs a model: ready, running under a lease, or dead. Logged, small.';
+    'Work that needs a model: ready, running under a lease, or dead. A logged table that stays '
+    'small.';
 comment on column recall.jobs.user_id is 'Owner of the data.';
 comment on column recall.jobs.job_id is 'UUIDv7.';
 comment on column recall.jobs.kind is 'extract, embed, summarize, compact, merge or pattern.';
-comment on column recall.jobs.state is 'Where it stands.';
-comment on column recall.jobs.session_id is 'The session it works on.';
-comment on column recall.jobs.dedupe_key is 'At most one ready job of a user, kind and key.';
-comment on column recall.jobs.payload is 'What to do.';
-comment on column recall.jobs.priority is 'Lower first.';
-comment on column recall.jobs.run_at is 'Not before then.';
-comment on column recall.jobs.attempts is 'Times it was claimed.';
-comment on column recall.jobs.max_attempts is 'Dead after that many.';
-comment on column recall.jobs.lease_until is 'The worker''s until then.';
+comment on column recall.jobs.state is 'State of the job: ready, running or dead.';
+comment on column recall.jobs.session_id is 'The session that the job works on.';
+comment on column recall.jobs.dedupe_key is
+    'At most one ready job exists for a user, kind and key.';
+comment on column recall.jobs.payload is 'Parameters of the job.';
+comment on column recall.jobs.priority is 'Lower values run first.';
+comment on column recall.jobs.run_at is 'The job does not run before this time.';
+comment on column recall.jobs.attempts is 'How many times the job was claimed.';
+comment on column recall.jobs.max_attempts is 'The job is dead after this many attempts.';
+comment on column recall.jobs.lease_until is 'End of the worker''s lease.';
 comment on column recall.jobs.lease_token is
-    'Random per claim; fences a worker that came too late.';
-comment on column recall.jobs.worker is 'Who holds the lease.';
-comment on column recall.jobs.lease is 'Length of the lease, by which each request renews it.';
+    'Random for each claim; rejects a worker whose lease has passed to another.';
+comment on column recall.jobs.worker is 'Worker that has the lease.';
+comment on column recall.jobs.lease is 'Length of the lease; each request renews it for this long.';
 comment on column recall.jobs.work is
-    'What the worker offers, the request in flight, and what models have answered so far: ids, '
-    'their own words; never the text of what they were shown. See recall.next_request.';
-comment on column recall.jobs.last_error is 'What went wrong last time.';
-comment on column recall.jobs.created_at is 'When it was enqueued.';
+    'State of the job: what the worker offers, the request in flight, and the models'' answers so '
+    'far. It contains ids and the models'' own words, never the texts of the request. See '
+    'recall.next_request.';
+comment on column recall.jobs.last_error is 'Error of the last failed attempt.';
+comment on column recall.jobs.created_at is 'Time of enqueueing.';
 comment on column recall.jobs.vectors is
-    'Vectors of the texts that the step has made, in their order, by the embedder in work.';
+    'Vectors of the texts that the step has produced, in their order, by the embedder in work.';
 
--- next_request took their place: workers no longer read inputs and hand in results themselves.
+-- Drop functions that next_request replaces: workers no longer read inputs and store results.
 drop function if exists recall.job_input(uuid, uuid, uuid);
 drop function if exists recall.consolidation_input(uuid, uuid, uuid, jsonb, halfvec[]);
 drop function if exists recall.finish_job(uuid, uuid, uuid, jsonb, jsonb);
@@ -100,24 +103,26 @@ create table if not exists recall.job_phases (
 ) partition by range (created_at);
 
 comment on table recall.job_phases is
-    'A span per phase of a job: extract, embed, consolidate, persist, summary; by month (UTC).';
+    'A span for each phase of a job: extract, embed, consolidate, persist, summary; by month '
+    '(UTC).';
 comment on column recall.job_phases.user_id is 'Owner of the data.';
 comment on column recall.job_phases.job_id is 'The job.';
 comment on column recall.job_phases.phase_id is 'UUIDv7.';
 comment on column recall.job_phases.kind is 'Kind of the job.';
 comment on column recall.job_phases.session_id is 'The session that the job worked on.';
 comment on column recall.job_phases.phase is 'Name of the phase.';
-comment on column recall.job_phases.created_at is 'When it was recorded.';
+comment on column recall.job_phases.created_at is 'Time of recording.';
 comment on column recall.job_phases.duration_ms is 'Milliseconds.';
-comment on column recall.job_phases.items is 'Messages, candidates or texts handled.';
-comment on column recall.job_phases.prompt_tokens is 'Prompt tokens of its model calls.';
-comment on column recall.job_phases.completion_tokens is 'Completion tokens of its model calls.';
+comment on column recall.job_phases.items is 'Number of messages, candidates or texts handled.';
+comment on column recall.job_phases.prompt_tokens is 'Prompt tokens of the phase''s model calls.';
+comment on column recall.job_phases.completion_tokens is
+    'Completion tokens of the phase''s model calls.';
 comment on column recall.job_phases.cost_microcents is
-    'Cost in micro-cents; NULL: tokens of a model that has no price.';
+    'Cost in micro-cents; NULL: the phase used tokens of a model without a price.';
 comment on column recall.job_phases.model_id is 'Model called.';
-comment on column recall.job_phases.error is 'What went wrong, when it did.';
+comment on column recall.job_phases.error is 'Error message, if the phase failed.';
 
--- What jobs spend on models, kept where a claim can look it up: the spans are too many to add up.
+-- Cost of jobs, in a table that a claim can read: there are too many spans to add up.
 create table if not exists recall.model_spending (
     user_id         uuid   not null,
     day             date   not null,
@@ -127,10 +132,11 @@ create table if not exists recall.model_spending (
 ) with (fillfactor = 70);
 
 comment on table recall.model_spending is
-    'What a user''s jobs have spent on models, by day; the spans say what for.';
+    'Cost of a user''s jobs by day; job_phases has the details.';
 comment on column recall.model_spending.user_id is 'Owner of the data.';
 comment on column recall.model_spending.day is 'UTC.';
-comment on column recall.model_spending.cost_microcents is 'Micro-cents, failed attempts included.';
+comment on column recall.model_spending.cost_microcents is
+    'Micro-cents, including failed attempts.';
 
 create table if not exists recall.model_spending_totals (
     day             date     not null,
@@ -142,9 +148,9 @@ create table if not exists recall.model_spending_totals (
 ) with (fillfactor = 70);
 
 comment on table recall.model_spending_totals is
-    'The same for everybody: the sum of a day''s rows. Of several rows each connection raises one, '
-    'so that workers do not wait for each other.';
+    'Cost of the jobs of all users: the sum of a day''s rows. Each connection increments one of '
+    'several rows, so that workers do not wait for each other.';
 comment on column recall.model_spending_totals.day is 'UTC.';
-comment on column recall.model_spending_totals.shard is 'By connection (0 to 63).';
+comment on column recall.model_spending_totals.shard is 'Row of the connection (0 to 63).';
 comment on column recall.model_spending_totals.cost_microcents is
-    'Micro-cents; also of users who are forgotten since.';
+    'Micro-cents, including users erased since.';

@@ -1,6 +1,6 @@
--- The ledger: what was sent to models and tools and what came back, whole, without credentials. An
--- id is a UUIDv7 whose time is created_at, so that an id finds its month and is there only once;
--- the events of a stream lie in the month of their call, and go with it.
+-- Call log: complete requests to models and tools and their responses, without credentials.
+-- An id is a UUIDv7 whose time is created_at, so that an id determines its month and is unique. The
+-- events of a stream are in the month of their call, and are dropped with it.
 create table if not exists recall.model_calls (
     user_id           uuid        not null,
     call_id           uuid        not null,
@@ -40,41 +40,44 @@ create table if not exists recall.model_calls (
 ) partition by range (created_at);
 
 comment on table recall.model_calls is
-    'Ledger: calls of models with their bodies; credentials are masked; by month (UTC).';
-comment on column recall.model_calls.user_id is 'For whom it was.';
+    'Call log: model calls with their bodies; credentials are masked; by month (UTC).';
+comment on column recall.model_calls.user_id is 'User for whom the call was made.';
 comment on column recall.model_calls.call_id is
-    'UUIDv7; conversation_history.model_call_id of the messages that came of it.';
+    'UUIDv7; conversation_history.model_call_id of the messages that resulted from the call.';
 comment on column recall.model_calls.created_at is 'The time in call_id.';
-comment on column recall.model_calls.session_id is
-    'The session, if it was in one, or that of the job.';
-comment on column recall.model_calls.job_id is 'The job, if a worker asked.';
-comment on column recall.model_calls.provider is 'Such as openai.';
+comment on column recall.model_calls.session_id is 'Session of the call or of the job; NULL: none.';
+comment on column recall.model_calls.job_id is 'The job, if a worker made the call.';
+comment on column recall.model_calls.provider is 'Name of the provider, such as openai.';
 comment on column recall.model_calls.endpoint is 'URL or path; credentials in it are masked.';
 comment on column recall.model_calls.model is 'Name of the model.';
 comment on column recall.model_calls.request is
-    'The request as JSON, for queries (a NUL is U+FFFD here); NULL when it is none.';
-comment on column recall.model_calls.response is 'The same of the response.';
-comment on column recall.model_calls.usage is 'What the provider says was used.';
-comment on column recall.model_calls.error is 'What went wrong, when it did.';
+    'The request as JSON, for queries, with NUL replaced by U+FFFD; NULL when it is not JSON.';
+comment on column recall.model_calls.response is 'The response in the same form.';
+comment on column recall.model_calls.usage is 'Usage as reported by the provider.';
+comment on column recall.model_calls.error is 'Error message, if the call failed.';
 comment on column recall.model_calls.request_id is 'The provider''s id of the request.';
 comment on column recall.model_calls.status_code is 'HTTP status.';
-comment on column recall.model_calls.started_at is 'When it was sent.';
-comment on column recall.model_calls.completed_at is 'When the last of the response was there.';
-comment on column recall.model_calls.latency_ms is 'Milliseconds between the two.';
-comment on column recall.model_calls.prompt_tokens is 'Of usage, whatever the provider calls it.';
-comment on column recall.model_calls.completion_tokens is 'Of usage.';
-comment on column recall.model_calls.cached_tokens is 'Of the prompt''s, those from a cache.';
-comment on column recall.model_calls.reasoning_tokens is 'Of the completion''s, those not shown.';
+comment on column recall.model_calls.started_at is 'When the request was sent.';
+comment on column recall.model_calls.completed_at is 'When the response was complete.';
+comment on column recall.model_calls.latency_ms is 'Milliseconds from started_at to completed_at.';
+comment on column recall.model_calls.prompt_tokens is
+    'Prompt tokens in usage, whatever the provider calls them.';
+comment on column recall.model_calls.completion_tokens is 'Completion tokens in usage.';
+comment on column recall.model_calls.cached_tokens is 'Prompt tokens that came from a cache.';
+comment on column recall.model_calls.reasoning_tokens is
+    'Completion tokens that the provider does not show.';
 comment on column recall.model_calls.cost_microcents is
-    'Micro-cents, as the caller says or by `models`.';
-comment on column recall.model_calls.is_stream is 'Whether it was streamed: see stream_events.';
+    'Micro-cents, as given by the caller or computed from `models`.';
+comment on column recall.model_calls.is_stream is
+    'Whether the response was streamed; see stream_events.';
 comment on column recall.model_calls.request_body is
     'The request byte for byte, credentials masked; NULL when only JSON was given.';
-comment on column recall.model_calls.response_body is 'The same of the response.';
-comment on column recall.model_calls.request_headers is 'Those on the list of harmless ones.';
-comment on column recall.model_calls.response_headers is 'The same of the response.';
+comment on column recall.model_calls.response_body is 'The response in the same form.';
+comment on column recall.model_calls.request_headers is
+    'Request headers that are on the list of harmless ones.';
+comment on column recall.model_calls.response_headers is 'Response headers that are on that list.';
 comment on column recall.model_calls.metadata is
-    'Anything else; "truncated" says how many bytes a body had that was cut.';
+    'Other data; "truncated" gives the original size in bytes of a body that was cut.';
 
 create table if not exists recall.stream_events (
     user_id        uuid        not null,
@@ -92,18 +95,20 @@ create table if not exists recall.stream_events (
 ) partition by range (created_at);
 
 comment on table recall.stream_events is
-    'Ledger: what a streamed call sent, event by event; by month (UTC).';
-comment on column recall.stream_events.user_id is 'For whom it was.';
+    'Call log: events of streamed calls, one row each; by month (UTC).';
+comment on column recall.stream_events.user_id is 'User for whom the call was made.';
 comment on column recall.stream_events.call_id is 'The call.';
-comment on column recall.stream_events.event_index is 'From 0.';
-comment on column recall.stream_events.created_at is 'The time in call_id: the call''s month.';
-comment on column recall.stream_events.occurred_at is 'When it came.';
-comment on column recall.stream_events.event_type is 'Such as chat.completion.chunk.';
-comment on column recall.stream_events.text_delta is 'The piece of text that it brought.';
+comment on column recall.stream_events.event_index is 'Position in the stream, from 0.';
+comment on column recall.stream_events.created_at is
+    'The time in call_id, which puts the event in the month of its call.';
+comment on column recall.stream_events.occurred_at is 'When the event arrived.';
+comment on column recall.stream_events.event_type is
+    'Type of the event, such as chat.completion.chunk.';
+comment on column recall.stream_events.text_delta is 'The text that the event adds.';
 comment on column recall.stream_events.payload is 'The event as JSON.';
 comment on column recall.stream_events.binary_payload is
-    'What is no JSON: audio, or an event whose text holds a NUL (mime_type application/json).';
-comment on column recall.stream_events.mime_type is 'What binary_payload is.';
+    'An event that is not JSON: audio, or text with a NUL (mime_type application/json).';
+comment on column recall.stream_events.mime_type is 'MIME type of binary_payload.';
 
 create table if not exists recall.protocol_events (
     user_id      uuid        not null,
@@ -125,12 +130,12 @@ create table if not exists recall.protocol_events (
 ) partition by range (created_at);
 
 comment on table recall.protocol_events is
-    'Ledger: traffic with tools: calls, MCP, JSON-RPC; by month (UTC).';
-comment on column recall.protocol_events.user_id is 'For whom it was.';
+    'Call log: traffic with tools (calls, MCP, JSON-RPC); by month (UTC).';
+comment on column recall.protocol_events.user_id is 'User for whom the event was recorded.';
 comment on column recall.protocol_events.event_id is 'UUIDv7.';
 comment on column recall.protocol_events.created_at is 'The time in event_id.';
-comment on column recall.protocol_events.session_id is 'The session, if it was in one.';
-comment on column recall.protocol_events.call_id is 'The model call that it belongs to.';
+comment on column recall.protocol_events.session_id is 'Session of the event; NULL: none.';
+comment on column recall.protocol_events.call_id is 'Model call that the event belongs to.';
 comment on column recall.protocol_events.event_type is 'Such as tool_call, tool_result, mcp.';
 comment on column recall.protocol_events.direction is 'Such as request, response, notification.';
 comment on column recall.protocol_events.method is 'Such as tools/call.';
@@ -140,4 +145,4 @@ comment on column recall.protocol_events.tool_call_id is 'The model''s id of the
 comment on column recall.protocol_events.payload is 'The message as JSON, for queries.';
 comment on column recall.protocol_events.payload_body is
     'The message byte for byte, credentials masked; NULL when only JSON was given.';
-comment on column recall.protocol_events.metadata is 'Anything else.';
+comment on column recall.protocol_events.metadata is 'Other data.';

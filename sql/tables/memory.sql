@@ -1,6 +1,6 @@
--- What is remembered. A text is never edited in place: a new row supersedes the old one and the
--- link stays. Counting an access must stay a HOT update, so no index names a counted column, and
--- the vector stands in a narrow table of its own.
+-- Memories. A text is never edited in place: a new row supersedes the old one and the link stays.
+-- Counting an access must stay a HOT update. Therefore no index contains a counted column, and the
+-- vector is in a narrow table of its own.
 create table if not exists recall.memory_store (
     user_id               uuid                not null,
     memory_id             uuid                not null,
@@ -48,7 +48,7 @@ create table if not exists recall.memory_store (
     embedding_due         boolean             not null default false,
     is_decaying           boolean             not null default false,
     constraint memory_store_pkey primary key (user_id, memory_id),
-    -- Every write reads them from the catalog: kept short, as in sessions.
+    -- Every write reads the CHECKs from the catalog: keep them short, as in sessions.
     constraint memory_store_content_check check (content <> ''),
     constraint memory_store_token_count_check check (token_count >= 0),
     constraint memory_store_tier_check check (tier <> 'working'),
@@ -79,66 +79,72 @@ create table if not exists recall.memory_store (
 ) partition by hash (user_id);
 
 comment on table recall.memory_store is
-    'Memories of the tiers session to procedural, current and ended; chains by superseded_by.';
+    'Memories of the tiers session to procedural, current and ended; versions are linked by '
+    'superseded_by.';
 comment on column recall.memory_store.user_id is 'Owner.';
 comment on column recall.memory_store.memory_id is 'UUIDv7.';
 comment on column recall.memory_store.session_id is
-    'The session a local memory applies to; NULL: global.';
-comment on column recall.memory_store.agent_id is 'Agent that learnt it.';
+    'Session that a local memory applies to; NULL: global.';
+comment on column recall.memory_store.agent_id is 'Agent that added it.';
 comment on column recall.memory_store.tier is 'How settled it is.';
 comment on column recall.memory_store.scope is 'Where it applies.';
-comment on column recall.memory_store.kind is 'What it is; row of memory_kinds.';
+comment on column recall.memory_store.kind is 'Kind of memory: a row of memory_kinds.';
 comment on column recall.memory_store.slot is 'Name of a single-valued attribute such as employer.';
 comment on column recall.memory_store.content is 'One short self-contained statement.';
 comment on column recall.memory_store.content_hash is 'SHA-256 of the normalized text.';
 comment on column recall.memory_store.token_count is 'Tokens, given or estimated on the safe side.';
 comment on column recall.memory_store.search_vector is 'Words, in the user''s language.';
-comment on column recall.memory_store.provenance is 'How we know it.';
+comment on column recall.memory_store.provenance is
+    'Authority of the memory: who or what stated it.';
 comment on column recall.memory_store.source is
-    'Path it came by: conversation, manual, inference, tool, consolidation or import.';
+    'Path of entry: conversation, manual, inference, tool, consolidation or import.';
 comment on column recall.memory_store.source_session_id is
-    'Session it was learnt in, also once it is global.';
-comment on column recall.memory_store.provenance_turn_id is 'Message that gave it.';
-comment on column recall.memory_store.source_turn_ids is 'Messages it rests on.';
-comment on column recall.memory_store.confidence is 'How sure we are (0 to 1).';
+    'Session that it was drawn from, also after it has become global.';
+comment on column recall.memory_store.provenance_turn_id is 'Message that it was drawn from.';
+comment on column recall.memory_store.source_turn_ids is 'Messages that support it.';
+comment on column recall.memory_store.confidence is 'How certain it is (0 to 1).';
 comment on column recall.memory_store.importance is 'How much it matters (0 to 1).';
 comment on column recall.memory_store.relevance_accumulator is
     'Sum of the relevance of its accesses.';
-comment on column recall.memory_store.access_count is 'Times it was packed into a context.';
-comment on column recall.memory_store.last_accessed_at is 'Last of those.';
-comment on column recall.memory_store.observed_at is 'When it was said.';
-comment on column recall.memory_store.valid_from is 'True in the world from then; NULL: open.';
-comment on column recall.memory_store.valid_to is 'True in the world until then; NULL: open.';
-comment on column recall.memory_store.review_at is 'When it should be asked again.';
-comment on column recall.memory_store.created_at is 'Known to us from then.';
+comment on column recall.memory_store.access_count is
+    'How many times it was packed into a context.';
+comment on column recall.memory_store.last_accessed_at is 'Time of the last access.';
+comment on column recall.memory_store.observed_at is 'When it was stated.';
+comment on column recall.memory_store.valid_from is
+    'Start of its validity in the world; NULL: open.';
+comment on column recall.memory_store.valid_to is 'End of its validity in the world; NULL: open.';
+comment on column recall.memory_store.review_at is 'When the user should be asked to confirm it.';
+comment on column recall.memory_store.created_at is 'When it was recorded.';
 comment on column recall.memory_store.updated_at is 'Last change of the row.';
-comment on column recall.memory_store.expires_at is 'Ends then; NULL: never.';
-comment on column recall.memory_store.ended_at is 'Known to us until then; NULL: current.';
+comment on column recall.memory_store.expires_at is 'When it expires; NULL: never.';
+comment on column recall.memory_store.ended_at is 'When it was ended; NULL: current.';
 comment on column recall.memory_store.end_reason is
-    'superseded, merged, retracted, expired, revoked, or disputed (never believed).';
+    'superseded, merged, retracted, expired, revoked, or disputed (never active).';
 comment on column recall.memory_store.is_active is 'Whether it is current.';
-comment on column recall.memory_store.is_validated is 'A person''s or the system''s confirmation.';
+comment on column recall.memory_store.is_validated is
+    'Whether a person or the system has confirmed it.';
 comment on column recall.memory_store.promotion_due is
-    'Set when an access takes it over a border; the promotion sweep finds it by its index.';
-comment on column recall.memory_store.superseded_by is 'The memory that took its place.';
+    'Set when an access crosses a promotion threshold; the promotion sweep finds the row by a '
+    'partial index.';
+comment on column recall.memory_store.superseded_by is 'The memory that replaced it.';
 comment on column recall.memory_store.disputes is
     'The protected memory that a disputed one contradicts.';
-comment on column recall.memory_store.tags is 'Labels for filters and merging.';
-comment on column recall.memory_store.metadata is 'The application''s.';
+comment on column recall.memory_store.tags is 'Labels for filters and consolidation.';
+comment on column recall.memory_store.metadata is 'Metadata of the application.';
 comment on column recall.memory_store.follows_session is
     'Whether expires_at moves with the end of its session.';
 comment on column recall.memory_store.is_decaying is
-    'Whether decay gave it its expiry: the next use takes that back.';
+    'Whether decay set its expiry; the next use removes that expiry.';
 comment on column recall.memory_store.embedding_due is
-    'Set on the first memory without a vector, of a user whose embedding_due was not set.';
+    'Set on the first memory without a vector of a user whose embedding_due was not set.';
 comment on column recall.memory_store.has_expiry is 'Whether expires_at is set.';
 comment on column recall.memory_store.check_at is
-    'When expire_memories or (without an expiry) decay_memories must look at it; an access may '
-    'make that too early, never too late. Once it has ended, when purge_expired may delete its '
-    'vectors. Kept by a trigger; NULL: never.';
+    'When expire_memories or, without an expiry, decay_memories must check it; an access may make '
+    'it too early, never too late. For an ended memory, when purge_expired may delete its '
+    'vectors. Set by a trigger; NULL: never.';
 
--- Main: a row as wide as a vector would have the name of its model moved out of it, for every
--- reader to fetch.
+-- Storage main: in a row as wide as a vector, PostgreSQL would move the model's name to TOAST, and
+-- every reader would have to fetch it.
 create table if not exists recall.memory_embedding (
     user_id         uuid    not null,
     memory_id       uuid    not null,
@@ -148,10 +154,12 @@ create table if not exists recall.memory_embedding (
 ) partition by hash (user_id);
 
 comment on table recall.memory_embedding is
-    'Vectors of active memories, inline and narrow; no row means not embedded yet.';
+    'Vectors of active memories, stored inline in a narrow table; without a row a memory is not '
+    'embedded yet.';
 comment on column recall.memory_embedding.user_id is 'Owner.';
 comment on column recall.memory_embedding.memory_id is 'An active memory.';
-comment on column recall.memory_embedding.embedding_model is 'Model; two can live side by side.';
+comment on column recall.memory_embedding.embedding_model is
+    'Model; vectors of two models can exist side by side.';
 comment on column recall.memory_embedding.embedding is 'The vector.';
 
 create table if not exists recall.memory_embedding_ended (
@@ -164,7 +172,7 @@ create table if not exists recall.memory_embedding_ended (
 ) partition by hash (user_id);
 
 comment on table recall.memory_embedding_ended is
-    'Vectors of ended memories, read for as_of and include_ended only; purged later.';
+    'Vectors of ended memories, read only for as_of and include_ended, and purged later.';
 comment on column recall.memory_embedding_ended.user_id is 'Owner.';
 comment on column recall.memory_embedding_ended.memory_id is 'An ended memory.';
 comment on column recall.memory_embedding_ended.embedding_model is 'Model.';
@@ -187,25 +195,25 @@ create table if not exists recall.memory_events (
 ) partition by hash (user_id);
 
 comment on table recall.memory_events is
-    'Audit: what happened to which memory, when, by whom, why. INSERT only.';
+    'Audit of changes to memories: what, when, by whom and why. INSERT only.';
 comment on column recall.memory_events.user_id is 'Owner.';
 comment on column recall.memory_events.memory_id is
-    'The memory; of event decided, which keeps the answer of a job''s decisions and the prompts '
-    'and models behind them, the job; zeros where it was forgotten.';
+    'The memory; for event decided the job, whose decisions, prompts and models the event '
+    'records; zeros in tombstones of erased memories.';
 comment on column recall.memory_events.event_no is '1 to n of the user''s events, without gaps.';
-comment on column recall.memory_events.at is 'When.';
+comment on column recall.memory_events.at is 'Time of the event.';
 comment on column recall.memory_events.event is
     'added, duplicate, merged, superseded, retracted, restored, embedded, disputed, decided, …; '
-    'tombstone: forgotten, and said so by an event forgotten.';
+    'tombstone: the erased event, which a later event forgotten lists.';
 comment on column recall.memory_events.job_id is 'The job that did it.';
 comment on column recall.memory_events.caller is 'The login role that did it.';
 comment on column recall.memory_events.detail is
-    'Why, and the other rows involved. Of event decided: answer, and made_by, a list of '
+    'Reason, and the other rows involved. For event decided: answer, and made_by, a list of '
     '{"prompt", "model"}; recall.memory_history shows made_by beside each event of the job.';
 comment on column recall.memory_events.memory_hash is
-    'SHA-256 of the memory as the event left it; NULL: the event is about no memory.';
+    'SHA-256 of the memory after the event; NULL: the event has no memory.';
 comment on column recall.memory_events.event_hash is
-    'SHA-256 over the hash of the event before it and what this one says: a chain.';
+    'SHA-256 over the hash of the previous event and the content of this one: a hash chain.';
 
 create unlogged table if not exists recall.memory_access_log (
     user_id     uuid        not null,
@@ -216,12 +224,11 @@ create unlogged table if not exists recall.memory_access_log (
 );
 
 comment on table recall.memory_access_log is
-    'Accesses not yet counted: folded into memory_store in batches. UNLOGGED: a crash may lose '
-    'some.';
+    'Accesses not yet counted, added to memory_store in batches. UNLOGGED: a crash may lose some.';
 comment on column recall.memory_access_log.user_id is 'Owner.';
 comment on column recall.memory_access_log.memory_id is 'A memory that was packed into a context.';
-comment on column recall.memory_access_log.relevance is 'Its classic score then (0 to 1).';
-comment on column recall.memory_access_log.accessed_at is 'When.';
+comment on column recall.memory_access_log.relevance is 'Its classic score at the access (0 to 1).';
+comment on column recall.memory_access_log.accessed_at is 'Time of the access.';
 
 create unlogged table if not exists recall.context_efficiency (
     measured_at timestamptz not null,
@@ -230,11 +237,11 @@ create unlogged table if not exists recall.context_efficiency (
 );
 
 comment on table recall.context_efficiency is
-    'How well some contexts of the last day used the budget of their memories. UNLOGGED: a crash '
-    'empties it.';
-comment on column recall.context_efficiency.measured_at is 'When.';
+    'Budget efficiency of some contexts of the last day. UNLOGGED: a crash empties it.';
+comment on column recall.context_efficiency.measured_at is 'Time of the measurement.';
 comment on column recall.context_efficiency.efficiency is
-    'Score selected ÷ that of the best packing, times the share of the budget filled (0 to 1).';
+    'Score of the selection ÷ score of the best packing, times the share of the budget used (0 to '
+    '1).';
 
 create unlogged table if not exists recall.recall_samples (
     measured_at timestamptz not null,
@@ -245,12 +252,12 @@ create unlogged table if not exists recall.recall_samples (
 );
 
 comment on table recall.recall_samples is
-    'Recall of approximate searches, as sample_recall measured it in the last week. UNLOGGED: a '
+    'Recall of approximate searches, as measured by sample_recall in the last week. UNLOGGED: a '
     'crash empties it.';
-comment on column recall.recall_samples.measured_at is 'When.';
+comment on column recall.recall_samples.measured_at is 'Time of the measurement.';
 comment on column recall.recall_samples.kind is 'Whether memories or messages were searched.';
 comment on column recall.recall_samples.share is
-    'Share of the ten nearest vectors among the candidates of the search (0 to 1).';
+    'Recall: share of the ten nearest vectors among the candidates of the search (0 to 1).';
 
 create unlogged table if not exists recall.working_memory (
     user_id     uuid        not null,
@@ -266,8 +273,8 @@ create unlogged table if not exists recall.working_memory (
 );
 
 comment on table recall.working_memory is
-    'Intermediate results of a task (L0): key and value, an hour''s life. UNLOGGED: a crash '
-    'empties it.';
+    'Intermediate results of a task (L0): keys and values that live for an hour. UNLOGGED: a '
+    'crash empties it.';
 comment on column recall.working_memory.user_id is 'Owner.';
 comment on column recall.working_memory.session_id is 'The session.';
 comment on column recall.working_memory.task_id is 'The task.';
@@ -276,9 +283,9 @@ comment on column recall.working_memory.value is 'The value.';
 comment on column recall.working_memory.token_count is 'Tokens of key and value as JSON.';
 comment on column recall.working_memory.updated_at is 'Last write.';
 comment on column recall.working_memory.expires_at is
-    'Never returned from then on; a write renews.';
+    'Reads ignore the value from this time on; a write renews it.';
 
--- Functions of an older form would stand beside those of today.
+-- Drop functions whose older signatures would remain beside the new ones.
 drop function if exists recall._merge_words(text[], text, text);
 drop function if exists recall._near_places(uuid, halfvec[], text[], real);
 drop function if exists recall._order_doubts(text[], text, text);

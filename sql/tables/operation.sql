@@ -1,4 +1,4 @@
--- What operates the schema: erasures, maintenance, applied versions.
+-- Tables for operations: erasures, maintenance, applied versions.
 create table if not exists recall.erasures (
     erasure_id uuid        not null,
     salt       bytea       not null,
@@ -11,16 +11,18 @@ create table if not exists recall.erasures (
 );
 
 comment on table recall.erasures is
-    'A salted digest of each forgotten user, so that a restored backup can be cleaned again.';
+    'A salted digest of each erased user, with which replay_erasures erases the user again in a '
+    'restored backup.';
 comment on column recall.erasures.erasure_id is 'UUIDv7.';
-comment on column recall.erasures.salt is 'Random, one a row.';
+comment on column recall.erasures.salt is 'Random, different in each row.';
 comment on column recall.erasures.digest is 'SHA-256 of salt and user_id.';
-comment on column recall.erasures.erased_at is 'When.';
+comment on column recall.erasures.erased_at is 'Time of the erasure.';
 comment on column recall.erasures.counts is 'Rows deleted, by table.';
 comment on column recall.erasures.erased_by is
-    'The transaction, which tells calls that waited for it; NULL: taken over from elsewhere.';
+    'The erasing transaction, by which waiting calls recognize the erasure; NULL: added by '
+    'replay_erasures.';
 
--- Functions of an older form would stand beside those of today.
+-- Drop functions whose older signatures would remain beside the new ones.
 drop procedure if exists recall.maintain(text);
 drop function if exists recall._hold_unlogged_tables();
 
@@ -53,20 +55,20 @@ comment on column recall.maintenance_tasks.task is 'Name of the function.';
 comment on column recall.maintenance_tasks.schedule is 'Cron expression, UTC.';
 comment on column recall.maintenance_tasks.period is
     'How often a worker runs it where there is no pg_cron.';
-comment on column recall.maintenance_tasks.batch_size is 'Rows in a call.';
+comment on column recall.maintenance_tasks.batch_size is 'Rows per call.';
 comment on column recall.maintenance_tasks.budget is
-    'Time that the runs of one appointment may take; one that takes twice as long is ended.';
-comment on column recall.maintenance_tasks.enabled is 'Whether it runs.';
-comment on column recall.maintenance_tasks.last_run_at is 'Last run.';
+    'Time limit of the runs at one scheduled time; a run that takes twice as long is ended.';
+comment on column recall.maintenance_tasks.enabled is 'Whether the task is scheduled.';
+comment on column recall.maintenance_tasks.last_run_at is 'Time of the last run.';
 comment on column recall.maintenance_tasks.last_run_by is
-    'Who ran it then: pg_cron, worker, or call (run_maintenance by hand).';
+    'What ran it last: pg_cron, worker, or call (run_maintenance by hand).';
 comment on column recall.maintenance_tasks.last_result is
-    'What it said: done, more and ms; error and sqlstate when it failed.';
-comment on column recall.maintenance_tasks.failures is 'Failures since it last went well.';
+    'Result of the last run: done, more and ms; error and sqlstate when it failed.';
+comment on column recall.maintenance_tasks.failures is 'Failures since the last success.';
 comment on column recall.maintenance_tasks.last_user is
-    'Of a task that goes round the users: the last one it looked at.';
+    'For tasks that scan the users: the last user processed.';
 comment on column recall.maintenance_tasks.position is
-    'Where a walk over all users, or over the sessions of a month, goes on, and what it is for.';
+    'Where a scan over all users, or over the sessions of a month, continues, and its purpose.';
 
 create table if not exists recall.migrations (
     version    text        not null,
@@ -76,8 +78,8 @@ create table if not exists recall.migrations (
     constraint migrations_pkey primary key (version)
 );
 
-comment on table recall.migrations is 'Versions and migrations that were applied here.';
+comment on table recall.migrations is 'Versions and migrations applied to this database.';
 comment on column recall.migrations.version is 'Version, or name of a migration file.';
 comment on column recall.migrations.checksum is 'SHA-256 of the file, or of the version''s name.';
-comment on column recall.migrations.applied_at is 'When.';
-comment on column recall.migrations.applied_by is 'By which login role.';
+comment on column recall.migrations.applied_at is 'Time of application.';
+comment on column recall.migrations.applied_by is 'Login role that applied it.';

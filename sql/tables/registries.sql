@@ -13,10 +13,11 @@ create table if not exists recall.models (
 );
 
 comment on table recall.models is
-    'Models that are known: window, tokenizer, prices. An unknown model costs nothing and says so.';
+    'Registered models: window, tokenizer, prices. Calls of an unregistered model cost 0 and are '
+    'marked.';
 comment on column recall.models.model_id is 'Name as sent to the endpoint.';
-comment on column recall.models.context_window_size is 'Tokens of prompt and answer together.';
-comment on column recall.models.tokenizer is 'tiktoken encoding, or NULL when not known.';
+comment on column recall.models.context_window_size is 'Tokens of prompt and response together.';
+comment on column recall.models.tokenizer is 'tiktoken encoding; NULL: unknown.';
 comment on column recall.models.input_price is 'Micro-cents per million prompt tokens.';
 comment on column recall.models.cached_input_price is
     'Micro-cents per million cached prompt tokens.';
@@ -35,14 +36,15 @@ create table if not exists recall.memory_kinds (
 );
 
 comment on table recall.memory_kinds is
-    'What a memory can be. An application may add its own with recall.register_kind.';
+    'Kinds of memory. An application can add kinds with recall.register_kind.';
 comment on column recall.memory_kinds.kind is 'Name: lower case letters, digits, underscores.';
-comment on column recall.memory_kinds.description is 'What the extraction prompt says of it.';
-comment on column recall.memory_kinds.lifetime is 'Life of such a memory; NULL: for ever.';
+comment on column recall.memory_kinds.description is
+    'Description of the kind in the extraction prompt.';
+comment on column recall.memory_kinds.lifetime is 'Lifetime of such a memory; NULL: unlimited.';
 comment on column recall.memory_kinds.is_behavioral is
-    'Whether use promotes it to procedural instead of semantic.';
+    'Whether use promotes such a memory to procedural instead of semantic.';
 comment on column recall.memory_kinds.review_after is
-    'Time after which such a memory should be asked again; NULL: never by itself.';
+    'Time after which the user should be asked to confirm such a memory; NULL: never.';
 
 create table if not exists recall.verbatim_phrases (
     phrase   text collate "C" not null,
@@ -61,19 +63,19 @@ create table if not exists recall.verbatim_phrases (
 );
 
 comment on table recall.verbatim_phrases is
-    'Phrases by which verbatim extraction tells statements from the rest. An installation may add '
-    'its own; all languages are looked up together, so that a message needs no language.';
+    'Phrases by which verbatim extraction recognizes statements. An installation can add its own; '
+    'phrases of all languages apply to every message, so a message needs no language.';
 comment on column recall.verbatim_phrases.phrase is
     'Words in lower case with one space between them; a character of a script without spaces is a '
-    'word. With place any, -x is the end of the last word.';
+    'word. With place any, -x matches the end of the last word.';
 comment on column recall.verbatim_phrases.place is
     'Where in a clause: first, last, any, or whole; the longest phrase counts.';
 comment on column recall.verbatim_phrases.meaning is
-    'What it makes of the clause: question, request, courtesy, remark, statement. A filler is '
-    'skipped, self names the author, you the assistant, always turns a request into '
-    'a standing instruction. Personal is what somebody''s life consists of (family, health, work, '
-    'dates), material what a chat works on (a text, its parts, an error, the screen).';
-comment on column recall.verbatim_phrases.language is 'Language it comes from, for readers only.';
+    'Effect on the clause: question, request, courtesy, remark, statement. A filler is skipped, '
+    'self refers to the author, you to the assistant, always turns a request into a standing '
+    'instruction. Personal marks matters of a person''s life (family, health, work, dates). '
+    'Material marks the subject of a chat (a text, its parts, an error, the screen).';
+comment on column recall.verbatim_phrases.language is 'Language of the phrase, for readers only.';
 
 create table if not exists recall.system_prompts (
     prompt_hash bytea       not null,
@@ -86,14 +88,15 @@ create table if not exists recall.system_prompts (
 );
 
 comment on table recall.system_prompts is
-    'System prompts by hash, shared by the sessions that use them; collected when none does.';
+    'System prompts by hash, shared by sessions; deleted when no session uses them.';
 comment on column recall.system_prompts.prompt_hash is 'SHA-256 of the UTF-8 text.';
 comment on column recall.system_prompts.content is 'The prompt.';
 comment on column recall.system_prompts.token_count is
     'Tokens, given or estimated on the safe side.';
-comment on column recall.system_prompts.created_at is 'When it was first seen.';
+comment on column recall.system_prompts.created_at is 'When it was first stored.';
 comment on column recall.system_prompts.released_at is
-    'When a session gave it up for another one; purge_expired looks whether any session uses it.';
+    'When a session replaced it by another prompt; purge_expired then checks whether any session '
+    'uses it.';
 
 create table if not exists recall.prompts (
     name                text        not null,
@@ -118,22 +121,24 @@ create table if not exists recall.prompts (
 );
 
 comment on table recall.prompts is
-    'Instructions of the steps that ask a language model, with the JSON schema of the answer. An '
-    'installation replaces one by recall.set_prompt; versions that were used stay.';
+    'System prompts of the steps that call a language model, with the JSON schema of the answer. '
+    'recall.set_prompt replaces one; versions that were used stay.';
 comment on column recall.prompts.name is
     'The step: extract, consolidate, summarize, compact, merge, pattern or verify.';
 comment on column recall.prompts.language is
-    'Language of the text (BCP 47); settings.prompt_language chooses.';
+    'Language of the text (BCP 47); settings.prompt_language selects it.';
 comment on column recall.prompts.version is
-    'Named in the provenance of what it produced: extract@1, or extract@own-1:de where the '
-    'language is not English. Plain numbers are releases.';
+    'Recorded in the provenance of its results: extract@1, or extract@own-1:de when the language '
+    'is not English. Plain numbers are releases.';
 comment on column recall.prompts.content is 'The system message.';
 comment on column recall.prompts.schema is
-    'JSON Schema of the answer, as strict modes want it; "default" fills a value in that a model '
-    'left out, and is not sent.';
-comment on column recall.prompts.token_count is 'Tokens of content, on the safe side.';
-comment on column recall.prompts.schema_token_count is 'Tokens of schema, on the safe side.';
+    'JSON Schema of the answer, in the form that strict modes require; "default" fills in a value '
+    'that the model left out, and is not sent.';
+comment on column recall.prompts.token_count is 'Tokens of content, estimated on the safe side.';
+comment on column recall.prompts.schema_token_count is
+    'Tokens of schema, estimated on the safe side.';
 comment on column recall.prompts.checksum is 'SHA-256 of content and schema.';
-comment on column recall.prompts.is_shipped is 'Whether it comes with a release.';
-comment on column recall.prompts.is_current is 'Whether it is used; one of a name and language.';
-comment on column recall.prompts.created_at is 'When it came.';
+comment on column recall.prompts.is_shipped is 'Whether it is part of a release.';
+comment on column recall.prompts.is_current is
+    'Whether it is in use; one prompt for each name and language is.';
+comment on column recall.prompts.created_at is 'When it was stored.';

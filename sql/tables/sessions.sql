@@ -1,5 +1,5 @@
--- A conversation: its model, budgets, counters and cursors. Updated at every append, so no index
--- names a column that changes there (HOT).
+-- Sessions: model, budgets, counters and cursors. Every append updates the row, so no index
+-- contains a column that an append changes (HOT).
 create table if not exists recall.sessions (
     user_id                 uuid                  not null,
     session_id              uuid                  not null,
@@ -37,8 +37,8 @@ create table if not exists recall.sessions (
     expires_in              interval,
     search_purge_at         timestamptz,
     constraint sessions_pkey primary key (user_id, session_id),
-    -- An update judges all of them again, and reads them from the catalog to do so (a seventh of
-    -- what an append takes): few and short. A number in quotes is one of its column's type, uncast.
+    -- Every update reads all CHECKs from the catalog and evaluates them, a seventh of the time of
+    -- an append: keep them few and short. A quoted number has its column's type without a cast.
     constraint sessions_numbers_check check (
         least(context_window_size - 1, system_prompt_tokens, max_response_tokens, user_turn_count,
               compacted_through_turn, extracted_through_turn, indexed_through_turn,
@@ -58,56 +58,58 @@ create table if not exists recall.sessions (
 ) partition by hash (user_id);
 
 comment on table recall.sessions is
-    'Conversations: lifecycle, model, budgets, counters and cursors; a row an append updates once.';
+    'Conversations: lifecycle, model, budgets, counters and cursors; an append updates the row '
+    'once.';
 comment on column recall.sessions.user_id is 'Owner.';
 comment on column recall.sessions.session_id is 'UUIDv7 unless the caller chose it.';
-comment on column recall.sessions.status is 'Only an active session takes messages.';
-comment on column recall.sessions.agent_id is 'Which of the application''s agents speaks.';
-comment on column recall.sessions.title is 'A name for lists.';
+comment on column recall.sessions.status is 'Only an active session accepts messages.';
+comment on column recall.sessions.agent_id is 'The application''s agent of this session.';
+comment on column recall.sessions.title is 'Title for lists.';
 comment on column recall.sessions.model_id is 'Model of the next call.';
-comment on column recall.sessions.context_window_size is 'Tokens of prompt and answer together.';
+comment on column recall.sessions.context_window_size is 'Tokens of prompt and response together.';
 comment on column recall.sessions.system_prompt_hash is 'Row of system_prompts.';
 comment on column recall.sessions.system_prompt_tokens is 'Tokens of the system prompt.';
 comment on column recall.sessions.temperature is 'Sampling temperature of the next call (0 to 2).';
 comment on column recall.sessions.top_p is 'Nucleus sampling of the next call.';
-comment on column recall.sessions.max_response_tokens is 'Tokens reserved for the answer.';
+comment on column recall.sessions.max_response_tokens is 'Tokens reserved for the response.';
 comment on column recall.sessions.turn_count is 'Messages so far; turn_index runs from 1 to this.';
 comment on column recall.sessions.user_turn_count is 'Messages of role user so far.';
 comment on column recall.sessions.active_tokens is
     'Tokens of the turns that are neither compacted nor retracted.';
-comment on column recall.sessions.retracted_turns is 'Turns that were taken back.';
+comment on column recall.sessions.retracted_turns is 'Ranges of retracted turns.';
 comment on column recall.sessions.compacted_through_turn is
-    'Turns up to this one are represented by a summary.';
+    'A summary represents the turns up to this one.';
 comment on column recall.sessions.first_retained_turn is
-    'Earlier turns have been dropped by retention, or go when their month does.';
-comment on column recall.sessions.extracted_through_turn is 'Memories were drawn up to this turn.';
-comment on column recall.sessions.extracted_user_turns is 'User turns among them.';
+    'Retention has dropped earlier turns, or drops them with their month.';
+comment on column recall.sessions.extracted_through_turn is
+    'Extraction has processed the turns up to this one.';
+comment on column recall.sessions.extracted_user_turns is 'User turns among these.';
 comment on column recall.sessions.extraction_cursor is
-    'Content hash of the last message that was processed.';
+    'Content hash of the last processed message.';
 comment on column recall.sessions.indexed_through_turn is
     'message_search holds the turns up to this one.';
 comment on column recall.sessions.total_prompt_tokens is
-    'Prompt tokens so far, of its turns and its jobs; only grows.';
+    'Prompt tokens so far, of its turns and jobs; never decreases.';
 comment on column recall.sessions.total_completion_tokens is
-    'Completion tokens so far, of its turns and its jobs; only grows.';
+    'Completion tokens so far, of its turns and jobs; never decreases.';
 comment on column recall.sessions.total_cost_microcents is
-    'Cost so far in micro-cents, of its turns and its jobs; only grows.';
+    'Cost so far in micro-cents, of its turns and jobs; never decreases.';
 comment on column recall.sessions.cost_limit_microcents is
-    'Cost from which compile_context refuses; NULL: none.';
+    'Cost from which compile_context raises an error; NULL: no limit.';
 comment on column recall.sessions.parent_session_id is 'The session that this one continues.';
 comment on column recall.sessions.compaction_due is
-    'Set when active_tokens pass twice the window; a sweep finds it by its index.';
+    'Set when active_tokens exceed twice the window; a sweep finds the session by its index.';
 comment on column recall.sessions.metadata is
-    'The application''s, and notes such as an assumed window.';
+    'Metadata of the application, and notes such as an assumed window.';
 comment on column recall.sessions.created_at is
-    'Opening, or the first message when that is older (imports).';
+    'When it was opened, or the time of the first message when that is older (imports).';
 comment on column recall.sessions.updated_at is 'Last change.';
 comment on column recall.sessions.last_message_at is 'created_at of the last message.';
-comment on column recall.sessions.expires_at is 'Slides with use in steps of a day.';
+comment on column recall.sessions.expires_at is 'Moves with use in steps of a day.';
 comment on column recall.sessions.expires_in is
-    'Life after the last message; NULL: settings.session_ttl.';
+    'Lifetime after the last message; NULL: settings.session_ttl.';
 comment on column recall.sessions.search_purge_at is
-    'When purge_expired must look for compacted turns in message_search; NULL: there are none.';
+    'When purge_expired must check message_search for compacted turns; NULL: there are none.';
 
 create table if not exists recall.session_summaries (
     user_id         uuid        not null,
@@ -135,25 +137,26 @@ create table if not exists recall.session_summaries (
 ) partition by hash (user_id);
 
 comment on table recall.session_summaries is
-    'Summaries of sessions; one of each kind is live. A parent''s summary is copied with turns 0 '
-    'to 0.';
+    'Summaries of sessions; one of each kind is live. A copy of a parent''s summary covers turns '
+    '0 to 0.';
 comment on column recall.session_summaries.user_id is 'Owner.';
 comment on column recall.session_summaries.session_id is 'The session.';
 comment on column recall.session_summaries.summary_id is 'UUIDv7.';
 comment on column recall.session_summaries.kind is
-    'rolling (helps extraction) or compaction (stands for the turns it covers).';
+    'rolling (context for extraction) or compaction (replaces the turns it covers).';
 comment on column recall.session_summaries.from_turn is
     'First turn covered; 0: an earlier session.';
 comment on column recall.session_summaries.to_turn is 'Last turn covered.';
 comment on column recall.session_summaries.content is 'The summary.';
 comment on column recall.session_summaries.token_count is 'Tokens of the content.';
-comment on column recall.session_summaries.embedding is 'Vector of the content, when it was made.';
+comment on column recall.session_summaries.embedding is
+    'Vector of the content; NULL: not embedded yet.';
 comment on column recall.session_summaries.embedding_model is 'Model of the vector.';
 comment on column recall.session_summaries.created_at is 'When it was written.';
-comment on column recall.session_summaries.ended_at is 'When a newer one took its place.';
+comment on column recall.session_summaries.ended_at is 'When a newer summary replaced it.';
 comment on column recall.session_summaries.source_tokens is
-    'Tokens of the turns that a compaction took out of the context; what it saves is this divided '
-    'by token_count. NULL: a rolling summary.';
+    'Tokens of the turns that a compaction removed from the context; divided by token_count it is '
+    'the compression ratio. NULL: a rolling summary.';
 comment on column recall.session_summaries.made_by is
     'Prompts and models that wrote it: a list of {"prompt", "model"}, where prompt is '
-    'name@version of recall.prompts. NULL: not known.';
+    'name@version of recall.prompts. NULL: unknown.';

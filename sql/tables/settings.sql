@@ -1,6 +1,6 @@
--- One typed row: every constant of the algorithms, once. `recall.configure` changes it,
--- `recall.configure_user` overrides it for one user. Sizes and roles at the top are fixed at
--- installation.
+-- Settings: one typed row with every constant of the algorithms.
+-- `recall.configure` changes it, `recall.configure_user` overrides it for one user. Sizes and roles
+-- at the top are fixed at installation.
 create table if not exists recall.settings (
     singleton                       boolean     not null default true,
     embedding_dimensions            integer     not null,
@@ -303,7 +303,7 @@ create table if not exists recall.settings (
         and ended_vector_retention >= interval '0'
         and message_search_retention >= interval '0')
 );
--- A schema of an older state lacks them.
+-- Add the columns that older schemas lack.
 alter table recall.settings add column if not exists user_cost_limit_microcents bigint;
 alter table recall.settings add column if not exists date_weight real not null default 0.25;
 alter table recall.settings add column if not exists time_zone text not null default 'UTC';
@@ -311,133 +311,135 @@ alter table recall.settings add column if not exists recall_samples integer not 
 alter table recall.settings add column if not exists recall_floor real not null default 0.95;
 
 comment on table recall.settings is
-    'One row with every constant; change it with recall.configure, per user with '
+    'One row with every constant. Change it with recall.configure, and for one user with '
     'recall.configure_user.';
 comment on column recall.settings.singleton is 'Always true: there is one row.';
 comment on column recall.settings.embedding_dimensions is
-    'Numbers in an embedding; fixed at installation (1 to 16000; up to 3700 they stand inline).';
+    'Dimensions of the vectors; fixed at installation (1 to 16000; vectors up to 3700 are stored '
+    'inline).';
 comment on column recall.settings.hash_partitions is
-    'Leaves of each hash-partitioned table; fixed at installation (1 to 1024).';
+    'Partitions of each hash-partitioned table; fixed at installation (1 to 1024).';
 comment on column recall.settings.history_months_ahead is
-    'Months of history partitions kept ready beyond the current one (1 to 120).';
+    'Months of history partitions created in advance (1 to 120).';
 comment on column recall.settings.role_prefix is
-    'Prefix of the roles that this database grants to; the installer sets it.';
+    'Prefix of the roles that this database grants to; set by the installer.';
 comment on column recall.settings.share_roles is
-    'Whether other databases of the cluster may use the same roles; the installer sets it.';
+    'Whether other databases of the cluster may use the same roles; set by the installer.';
 comment on column recall.settings.scheduled_by is
-    'Role whose pg_cron jobs run maintenance here; recall.set_scheduler changes it.';
+    'Role whose pg_cron jobs run maintenance here; set by recall.set_scheduler.';
 comment on column recall.settings.scheduled_in is
-    'OID of the database where they do: a copy of the database has no jobs.';
+    'OID of the database of these jobs: a copy of the database has another OID, and no jobs.';
 comment on column recall.settings.history_from is
-    'Start (UTC) of the unbroken run of months that exist in every leaf; kept by '
+    'Start (UTC) of the unbroken range of months that every partition has; updated by '
     'ensure_partitions.';
 comment on column recall.settings.history_until is
-    'End (UTC, exclusive) of that run; an append outside of it makes sure of its month itself.';
+    'End (UTC, exclusive) of that range; an append outside of it creates missing months itself.';
 comment on column recall.settings.has_sealed_users is
-    'Whether a user was ever sealed; until then no write looks for readable texts. Kept by a '
+    'Whether a user was ever encrypted; until then no write checks for plaintext. Set by a '
     'trigger.';
 comment on column recall.settings.has_overrides is
-    'Whether a user ever had settings of his own; until then no call looks for them. Kept by a '
+    'Whether a user ever had settings of their own; until then no call reads them. Set by a '
     'trigger.';
 comment on column recall.settings.embedding_model is
     'Name of the model whose vectors are searched, such as openai:text-embedding-3-small or local.';
 comment on column recall.settings.embed_messages is
-    'Whether history is embedded and searchable too; per user.';
-comment on column recall.settings.embed_batch is 'Texts in one embed job (1 to 2048).';
+    'Whether history is embedded and searchable, too; per user.';
+comment on column recall.settings.embed_batch is 'Texts per embed job (1 to 2048).';
 comment on column recall.settings.language is
-    'Text search configuration of memories and messages, simple for an unknown language; per user. '
-    'configure_user writes the words of what is there anew; a change for all holds for what is '
-    'written from then on.';
+    'Text search configuration of memories and messages, simple for an unknown language; per '
+    'user. configure_user reindexes the user''s existing texts; a change for all users applies to '
+    'new texts only.';
 comment on column recall.settings.default_context_window is
-    'Tokens; for a model that `models` does not know. Small, because too small is safe.';
+    'Window in tokens of a model that `models` lacks. Small, because too small is safe.';
 comment on column recall.settings.default_max_response_tokens is
-    'Tokens reserved for the answer, at most a quarter of the window.';
+    'Tokens reserved for the response, at most a quarter of the window.';
 comment on column recall.settings.tokens_per_message is
-    'Tokens a provider adds to each message of a prompt (0 to 100).';
+    'Tokens that a provider adds to each message of a prompt (0 to 100).';
 comment on column recall.settings.tokens_per_image is
-    'Tokens counted for an image, audio or file part whose count was not given; the default is the '
-    'most that an image costs with gpt-4o (OpenAI, "Images and vision").';
+    'Tokens of an image, audio or file part without a given count. The default is the maximum for '
+    'an image with gpt-4o (OpenAI, "Images and vision").';
 comment on column recall.settings.session_ttl is
-    'Life of a session after its last message; slides in steps of a day.';
-comment on column recall.settings.receipt_ttl is 'How long a request id is remembered.';
+    'Lifetime of a session after its last message; moves in steps of a day.';
+comment on column recall.settings.receipt_ttl is 'How long a request id is stored.';
 comment on column recall.settings.future_skew is
-    'A created_at this far in the future is clamped to now, further is refused.';
+    'A created_at up to this far in the future is set to now; a later one is rejected.';
 comment on column recall.settings.extraction is
-    'How memories are drawn from turns: llm, verbatim (no model) or none; per user or session.';
+    'How memories are extracted from turns: llm, verbatim (no model) or none; per user or '
+    'session.';
 comment on column recall.settings.summaries is
-    'Who summarizes long sessions: llm or none; NULL: llm where extraction is llm, else none. Per '
-    'user.';
+    'How long sessions are summarized: llm or none; NULL: llm where extraction is llm, else none. '
+    'Per user.';
 comment on column recall.settings.answer_within_turns is
-    'Turns after its call within which a tool message is accepted (1 to 100000).';
+    'A tool message must follow its call within this many turns (1 to 100000).';
 comment on column recall.settings.extracted_tier is
-    'semantic: what a user stated is durable at once; session: everything earns its tier by use.';
+    'Tier of statements of a user: semantic (durable at once) or session (promoted by use).';
 comment on column recall.settings.extract_after_turns is
-    'User turns that wait before an extraction is due (1 to 1000).';
+    'Pending user turns that make an extraction due (1 to 1000).';
 comment on column recall.settings.extract_after_idle is
-    'Quiet time after which an extraction is due with fewer turns.';
+    'Idle time after which an extraction is due with fewer turns.';
 comment on column recall.settings.prompt_language is
-    'Language of the prompts that steps use (BCP 47); where there is none, English.';
-comment on column recall.settings.extract_batch is 'Messages in one extraction (1 to 10000).';
+    'Language of the prompts of all steps (BCP 47); English where that language has no prompt.';
+comment on column recall.settings.extract_batch is 'Messages per extraction (1 to 10000).';
 comment on column recall.settings.max_facts_per_turn is
-    'Facts that an extraction may bring per user turn (1 to 100).';
+    'Facts that an extraction may return per user turn (1 to 100).';
 comment on column recall.settings.summarize_after_turns is
-    'User turns after which the rolling summary is made anew (1 to 1000).';
+    'User turns after which the rolling summary is rewritten (1 to 1000).';
 comment on column recall.settings.verbatim_min_words is
-    'Words that a statement must have to become a verbatim memory when it neither names its author '
-    'nor gives a standing instruction (1 to 100); those need two.';
+    'Words that a statement needs to become a verbatim memory (1 to 100). A statement that names '
+    'its author or gives a standing instruction needs two.';
 comment on column recall.settings.review_first_sessions is
-    'So many conversations, from the installation''s first on, bring memories that are due for '
-    'review at once (0 to 1000000).';
+    'Memories from this many first sessions of the installation are due for review at once (0 to '
+    '1000000).';
 comment on column recall.settings.session_memory_grace is
-    'Life of a session-tier memory after its session''s expiry.';
-comment on column recall.settings.episode_lifetime is 'Life of an episodic memory.';
-comment on column recall.settings.verbatim_lifetime is 'Life of a verbatim memory.';
+    'Lifetime of a session-tier memory after its session''s expiry.';
+comment on column recall.settings.episode_lifetime is 'Lifetime of an episodic memory.';
+comment on column recall.settings.verbatim_lifetime is 'Lifetime of a verbatim memory.';
 comment on column recall.settings.memory_max_characters is
-    'Longest text of a memory in characters (100 to 100000); longer is refused.';
+    'Maximum length of a memory in characters (100 to 100000); a longer text is rejected.';
 comment on column recall.settings.near_duplicate_distance is
-    'Cosine distance up to which a memory is a nominee for near-duplicate (0 to 0.5).';
+    'Cosine distance up to which a memory is a candidate for near-duplicate (0 to 0.5).';
 comment on column recall.settings.durable_confidence is
-    'Confidence from which an extracted statement of the user is durable (0 to 1). From 0.5 it is '
-    'known in every session for settings.episode_lifetime, below only in its own session.';
+    'Confidence from which an extracted statement of the user is durable (0 to 1). From 0.5 it '
+    'applies in every session for settings.episode_lifetime, below 0.5 only in its own session.';
 comment on column recall.settings.protect_user_stated is
-    'Whether what a tool or the system inferred may never supersede what the user stated.';
+    'Whether inferences of tools or the system never supersede statements of the user.';
 comment on column recall.settings.source_memories_per_hour is
-    'Memories of tools and inferences that one session may bring in an hour (1 or more; NULL: any '
-    'number); more are refused (RC010), or left out of what an extraction brings.';
+    'Memories of tools and inferences per session and hour (1 or more; NULL: unlimited). Further '
+    'ones raise RC010; an extraction skips them.';
 comment on column recall.settings.secrets is
-    'Secrets in whatever is stored of a user: keep, mask (a mark such as '
-    '[secret: api key] is stored) or refuse (RC003; what a model writes is masked); per user.';
+    'Handling of secrets in stored texts: keep, mask (stores a mark such as [secret: api key]) or '
+    'refuse (RC003; texts written by a model are masked); per user.';
 comment on column recall.settings.secret_classes is
-    'What counts as one: private_key, api_key, token, password, card; also iban, email, phone. The '
-    'ledger masks the first five always.';
+    'Classes of secrets: private_key, api_key, token, password, card; also iban, email, phone. '
+    'The call log always masks the first five.';
 comment on column recall.settings.consolidation_neighbors is
     'Similar memories shown to the model for each candidate (0 to 50).';
 comment on column recall.settings.consolidation_similarity is
-    'Cosine from which a memory is worth showing the model beside a candidate (-1 to 1).';
+    'Minimum cosine of a memory that is shown to the model beside a candidate (-1 to 1).';
 comment on column recall.settings.achieved_goal_importance is
-    'Importance of a goal once it is achieved (0 to 1).';
+    'Importance of an achieved goal (0 to 1).';
 comment on column recall.settings.merge_above is
-    'Memories of one tag and kind above which a model is asked to merge them (1 to 1000).';
+    'Memories with the same tag and kind above which a model consolidates them (1 to 1000).';
 comment on column recall.settings.merge_batch is
-    'Memories that one merge looks at (2 to 100, more than merge_above).';
+    'Memories in one consolidation (2 to 100, more than merge_above).';
 comment on column recall.settings.pattern_episodes is
-    'Similar episodes that make a pattern (2 to 20).';
+    'Similar episodes that form a pattern (2 to 20).';
 comment on column recall.settings.pattern_within is
-    'How far back the episodes of a pattern may lie (1 hour to 10 years).';
+    'Maximum age of the episodes of a pattern (1 hour to 10 years).';
 comment on column recall.settings.pattern_similarity is
-    'Cosine above which two episodes are similar whatever is typical of the user (0 to 1).';
+    'Cosine above which two episodes always count as similar (0 to 1).';
 comment on column recall.settings.pattern_deviations is
-    'Mean score of each two episodes from which on a model is asked for a pattern (2 to 100): '
-    'standard deviations above the user''s typical cosine, and up to 3 for a rare word that both '
-    'have.';
+    'Minimum mean pair score of episodes before a model looks for a pattern (2 to 100): standard '
+    'deviations above the user''s typical cosine, plus up to 3 for a shared rare word.';
 comment on column recall.settings.pattern_baseline is
-    'Episodes from which on a user has a typical cosine; up to twice as many, a rare word that '
-    'two episodes have suffices, too (3 to 500).';
+    'Episodes from which a user has a typical cosine (3 to 500). Up to twice as many, a rare word '
+    'that two episodes share also suffices.';
 comment on column recall.settings.pattern_candidates is
     'Latest episodes of a user that are compared for patterns (3 to 500).';
 comment on column recall.settings.pattern_jobs_per_day is
-    'Pattern jobs that one user gets in 24 hours at most (1 to 1000).';
-comment on column recall.settings.working_ttl is 'Life of a working memory value after its write.';
+    'Maximum pattern jobs of one user in 24 hours (1 to 1000).';
+comment on column recall.settings.working_ttl is
+    'Lifetime of a working memory value after its last write.';
 comment on column recall.settings.scoring is 'Ranking: hybrid or classic; per user.';
 comment on column recall.settings.classic_similarity_weight is
     'Classic score: weight of the cosine.';
@@ -458,148 +460,155 @@ comment on column recall.settings.hybrid_authority_weight is
 comment on column recall.settings.decay_mode is
     'none, or multiply: the score times exp(−decay_per_day · days since last access).';
 comment on column recall.settings.decay_per_day is 'λ per day of decay_mode multiply.';
-comment on column recall.settings.semantic_candidates is 'Candidates by vector, at least.';
-comment on column recall.settings.lexical_candidates is 'Candidates by words, at least.';
+comment on column recall.settings.semantic_candidates is 'Minimum candidates by vector.';
+comment on column recall.settings.lexical_candidates is 'Minimum candidates by words.';
 comment on column recall.settings.frequent_candidates is 'Candidates by access count.';
 comment on column recall.settings.exact_search_limit is
-    'Memories (or turns) of a user up to which a search compares every one. Above it, it compares '
-    'candidates: nearest by sign bits, best by words, most important.';
+    'Memories (or turns) of a user up to which a search is an exact scan. Above it, a search '
+    'compares candidates: nearest by sign bits, best by words, most important.';
 comment on column recall.settings.rerank_candidates is
     'Above exact_search_limit, only this many vectors with the nearest sign bits are compared '
     'exactly, or 16 times the limit of the search (50 to 100000).';
 comment on column recall.settings.recall_samples is
-    'Approximate searches of memories, and of messages, whose recall sample_recall measures in a '
-    'day (0 to 10000; 0: none).';
+    'Approximate searches per day whose recall sample_recall measures, for memories and for '
+    'messages each (0 to 10000; 0: none).';
 comment on column recall.settings.recall_floor is
     'Recall of approximate searches below which health() warns (0 to 1).';
 comment on column recall.settings.query_words is
-    'Words of a query that a search looks for; the rest of a long text is not read.';
+    'Words of a query that a search uses; the rest of a long text is ignored.';
 comment on column recall.settings.lexical_length_penalty is
-    'Lexical similarity is divided by 1 + this times the number of different words of the text.';
+    'Lexical similarity is divided by 1 + this times the number of distinct words of the text.';
 comment on column recall.settings.trigram_threshold is
-    'Trigram similarity from which a word stands for one that no text has (0 to 1).';
+    'Trigram similarity from which a stored word matches a query word that no text contains (0 to '
+    '1).';
 comment on column recall.settings.trigram_rows is
-    'Memories whose words the trigram comparison looks at, at most.';
+    'Maximum memories whose words the trigram comparison reads.';
 comment on column recall.settings.message_length_penalty is
-    'b of BM25 for messages: how much a long turn''s words count less (0 to 1).';
+    'b of BM25 for messages: how much the words of a long turn are discounted (0 to 1).';
 comment on column recall.settings.message_neighbor_weight is
-    'Share of the better adjacent turn''s score that a turn takes over.';
+    'Share of the better adjacent turn''s score that is added to a turn.';
 comment on column recall.settings.message_second_neighbor_weight is
-    'The same for turns two away.';
+    'The same for turns at distance two.';
 comment on column recall.settings.message_session_weight is
-    'Share of its session''s best score that a turn takes over.';
+    'Share of its session''s best score that is added to a turn.';
 comment on column recall.settings.message_memory_weight is
-    'Share of the score of a memory that cites a turn.';
+    'Share of a memory''s score that is added to the turns it cites.';
 comment on column recall.settings.message_speaker_weight is
-    'What a turn gains whose speaker the query names.';
+    'Score added to a turn whose speaker the query names.';
 comment on column recall.settings.message_feedback_weight is
-    'What the words that the best turns share count beside those of the query; 0: not looked for.';
+    'Weight of words shared by the best turns, relative to the words of the query; 0: no '
+    'feedback.';
 comment on column recall.settings.feedback_turns is
-    'Best turns of a first look, and half as many that memories cite, whose words a search of '
-    'messages goes on with (2 to 100).';
+    'Best turns of the first pass whose words extend a search of messages, plus half as many that '
+    'memories cite (2 to 100).';
 comment on column recall.settings.feedback_words is
-    'So many of the words that at least two of them have (1 to 100).';
+    'Maximum number of such words; at least two of these turns must share each (1 to 100).';
 comment on column recall.settings.session_turn_weight is
-    'What a session''s best turn counts in a search of sessions, beside its title and summary '
-    '(0 to 1).';
+    'Weight of a session''s best turn in a search of sessions, relative to title and summary (0 '
+    'to 1).';
 comment on column recall.settings.date_weight is
-    'Share of its score that a hit gains when it lies in the time that the query names, less in '
-    'the week after it (0 to 1; 0: dates in queries count for nothing); per user.';
+    'Share of its score that a hit gains when it lies in the time named by the query, less in the '
+    'week after it (0 to 1; 0: dates in queries are ignored); per user.';
 comment on column recall.settings.time_zone is
-    'Time zone whose days a query means by "yesterday": a name of pg_timezone_names; per user.';
+    'Time zone for relative dates in queries, such as "yesterday": a name of pg_timezone_names; '
+    'per user.';
 comment on column recall.settings.recalled_turns is
-    'Older turns that a context quotes at most (0 to 1000).';
+    'Maximum older turns that a context quotes (0 to 1000).';
 comment on column recall.settings.recalled_similarity is
-    'Cosine from which a turn without the query''s words answers it (-1 to 1).';
+    'Cosine from which a turn without the query''s words counts as relevant (-1 to 1).';
 comment on column recall.settings.context_min_match is
     'Match (recall._match) below which a context leaves a memory out, unless the option min_match '
-    'says another (0 to 1; 0: nothing is left out). Beyond the best three a context also leaves '
-    'out what matches less than half as well as the best. Per user.';
+    'overrides it (0 to 1; 0: no limit). Beyond the best three, a context also leaves out '
+    'memories that match less than half as well as the best. Per user.';
 comment on column recall.settings.unrelated_similarity is
-    'Mean cosine that the embedding model gives to unrelated texts: what recall._match starts from '
-    '(-1 to 0.9). calibrate_embeddings measures it.';
+    'Mean cosine that the embedding model gives to unrelated texts: the zero point of '
+    'recall._match (-1 to 0.9). calibrate_embeddings measures it.';
 comment on column recall.settings.unrelated_deviation is
     'Standard deviation of these cosines (0 to 1).';
 comment on column recall.settings.recalled_max_characters is
-    'Characters of a quoted turn; the rest is left out (20 to 100000).';
+    'Maximum characters of a quoted turn; the rest is cut (20 to 100000).';
 comment on column recall.settings.continuation_memory_share is
-    'Memories'' share of the budget in a continuation; history takes the rest.';
+    'Share of memories in the budget of a continuation; history gets the rest.';
 comment on column recall.settings.knowledge_memory_share is 'The same for a knowledge question.';
 comment on column recall.settings.new_session_memory_share is 'The same for a new session.';
 comment on column recall.settings.tool_heavy_memory_share is 'The same for tool-heavy work.';
 comment on column recall.settings.tool_heavy_working_share is
-    'Working memory''s share of the budget in tool-heavy work.';
+    'Share of working memory in the budget of tool-heavy work.';
 comment on column recall.settings.cache_stable_step is
-    'Steps, as a share of the history budget, in which a cache-stable window moves.';
+    'Step, as a share of the history budget, in which a cache-stable window moves.';
 comment on column recall.settings.cache_stable_memory_tokens is
-    'Tokens of memories after the history of a cache-stable context, unless memory_budget says;'
-    ' a provider''s cache never holds them.';
+    'Tokens of memories after the history of a cache-stable context, unless memory_budget is '
+    'given; a provider''s prompt cache never contains them.';
 comment on column recall.settings.bullets_max_characters is
-    'Characters of the memory block in format bullets.';
-comment on column recall.settings.top_memories is 'Memories in selection top.';
-comment on column recall.settings.split_facts is 'Facts in selection split.';
-comment on column recall.settings.split_episodes is 'Episodes in selection split.';
+    'Maximum characters of the memory block in format bullets.';
+comment on column recall.settings.top_memories is 'Number of memories in selection top.';
+comment on column recall.settings.split_facts is 'Number of facts in selection split.';
+comment on column recall.settings.split_episodes is 'Number of episodes in selection split.';
 comment on column recall.settings.compaction_threshold is
     'Share of the history budget from which a session is compacted.';
 comment on column recall.settings.compaction_keep is
-    'User turns that compaction leaves while they stay below compaction_threshold.';
-comment on column recall.settings.job_max_attempts is 'Attempts before a job is dead.';
-comment on column recall.settings.job_backoff_base is 'Wait after the first failure; it doubles.';
-comment on column recall.settings.job_backoff_cap is 'Longest wait between two attempts.';
+    'User turns that compaction keeps while they stay below compaction_threshold.';
+comment on column recall.settings.job_max_attempts is 'Attempts after which a job is dead.';
+comment on column recall.settings.job_backoff_base is
+    'Delay after the first failure; doubles with each further one.';
+comment on column recall.settings.job_backoff_cap is 'Maximum delay between two attempts.';
 comment on column recall.settings.daily_cost_limit_microcents is
-    'Micro-cents that the jobs of all users together may spend on models in a day (UTC; 0 or more; '
-    'NULL: no limit). Looked at before a call: a day may end above it by the calls in flight.';
+    'Micro-cents that the jobs of all users may spend on models in a day (UTC; 0 or more; NULL: '
+    'no limit). Checked before each call, so calls in flight can exceed it.';
 comment on column recall.settings.daily_user_cost_limit_microcents is
     'The same for the jobs of one user (0 or more; NULL: no limit); per user.';
 comment on column recall.settings.user_cost_limit_microcents is
-    'Micro-cents that a user''s sessions together may cost, their jobs included, before '
-    'compile_context refuses another call (0 or more; NULL: no limit); per user.';
+    'Total cost of a user''s sessions in micro-cents, including their jobs, from which '
+    'compile_context raises an error (0 or more; NULL: no limit); per user.';
 comment on column recall.settings.run_details_retention is
-    'How long pg_cron keeps what it noted of our jobs (an hour or more); schedule_maintenance '
-    'writes it down.';
+    'How long pg_cron keeps the run details of our jobs (an hour or more); schedule_maintenance '
+    'puts it into a job.';
 comment on column recall.settings.maintenance_lock_time is
-    'Time after which a transaction of maintenance ends with the batch at hand (up to a minute): '
-    'so long may a writer wait for it.';
+    'Time after which a maintenance transaction ends with the current batch (up to a minute): the '
+    'longest wait of a writer.';
 comment on column recall.settings.episodic_promotion_accesses is
-    'Accesses from which a memory of session tier may become episodic.';
+    'Accesses from which a session-tier memory can become episodic.';
 comment on column recall.settings.episodic_promotion_utility is
-    'Its utility must exceed this: mean relevance · log2(1 + accesses) / (1 + λ · age in hours).';
+    'Utility that such a memory must exceed: mean relevance · log2(1 + accesses) / (1 + λ · age '
+    'in hours).';
 comment on column recall.settings.episodic_promotion_decay is 'λ of that utility, per hour.';
 comment on column recall.settings.durable_promotion_accesses is
-    'The same from episodic to semantic or, for behavioral kinds, procedural.';
+    'Accesses from which an episodic memory can become semantic or, for behavioral kinds, '
+    'procedural.';
 comment on column recall.settings.durable_promotion_utility is
     'Utility that an episodic memory must exceed.';
 comment on column recall.settings.durable_promotion_decay is 'λ of that utility, per hour.';
 comment on column recall.settings.demotion_age is
-    'Age from which an episodic memory may be too weak for its tier.';
+    'Age from which an episodic memory can be demoted.';
 comment on column recall.settings.demotion_accesses_per_hour is
-    'It is, and expires, when accesses ÷ hours since the last one are below this; 0: never. What '
-    'was never accessed just lives its life.';
+    'An episodic memory of that age expires when accesses ÷ hours since the last access are below '
+    'this; 0: never. A memory without any access keeps its lifetime.';
 comment on column recall.settings.decay_importance is
-    'Memories that are less important than this decay: unused for decay_idle, they are stale and '
-    'left out of contexts, but for instructions, and without an expiry they get one (0 to 0.5; 0: '
-    'none is). A change holds for contexts at once, for the expiry of memories that are written or '
-    'change their importance from then on.';
+    'Memories with a lower importance decay (0 to 0.5; 0: none). Unused for decay_idle, they are '
+    'stale: contexts leave them out, except instructions, and those without an expiry get one. A '
+    'change applies to contexts at once. It applies to the expiry of memories that are written, '
+    'or change their importance, from then on.';
 comment on column recall.settings.decay_idle is
-    'Time without an access after which they do (at least an hour); a use ends it.';
-comment on column recall.settings.decay_lifetime is 'What is left of their life then.';
+    'Time without an access after which a memory below decay_importance is stale (at least an '
+    'hour); a use ends it.';
+comment on column recall.settings.decay_lifetime is 'Remaining lifetime of a stale memory.';
 comment on column recall.settings.history_retention is
-    'How long months of history are kept after their end, at least (a day or more); until the '
-    'sessions in them are closed, expired or compacted past them. Per user: longer '
-    'keeps the months that the user shares with others, shorter deletes the user''s own rows.';
+    'Minimum time that months of history are kept after their end (a day or more), and until '
+    'their sessions are closed, expired or compacted past them. Per user: a longer value keeps '
+    'the months that the user shares with others; a shorter one deletes the user''s own rows.';
 comment on column recall.settings.drop_expired_history is
-    'Whether such a month is dropped once it is detached; else it stays as a table of its own.';
+    'Whether a detached month of history is dropped; else it stays as a separate table.';
 comment on column recall.settings.phase_retention is
-    'How long the spans of jobs and the daily spending are kept (a day or more).';
+    'How long job spans and daily spending are kept (a day or more).';
 comment on column recall.settings.ledger is
-    'What drivers record of their own calls of models: off, calls (with bodies) or streams (the '
-    'events of streams one by one, and what tools are asked, too); per user.';
+    'Detail of the drivers'' call log: off, calls (with bodies) or streams (also single stream '
+    'events and tool traffic); per user.';
 comment on column recall.settings.ledger_retention is
-    'How long the ledger is kept (a day or more): its months go when all of them is older.';
+    'How long the call log is kept (a day or more); a month is dropped when all of it is older.';
 comment on column recall.settings.ledger_max_body is
-    'Bytes of a body that the ledger keeps (1024 to 268435456); the rest is cut, which metadata '
-    'says.';
+    'Bytes of a body that the call log stores (1024 to 268435456); the rest is cut, which '
+    'metadata records.';
 comment on column recall.settings.ended_vector_retention is
-    'How long the vector of an ended memory is kept, for searches as of then.';
+    'How long the vector of an ended memory is kept for searches with as_of.';
 comment on column recall.settings.message_search_retention is
-    'How long a turn that has been compacted can be found by search_messages; per user.';
+    'How long search_messages can find a compacted turn; per user.';

@@ -1,5 +1,5 @@
--- A user. The row is also the lock under which a user's memories change: every writer of
--- memories first raises memory_revision.
+-- Users. The row is also the lock for a user's memories: every writer of memories first increments
+-- memory_revision.
 create table if not exists recall.users (
     user_id             uuid        not null,
     external_id         text,
@@ -22,32 +22,34 @@ create table if not exists recall.users (
     constraint users_metadata_check check (metadata @> '{}')
 ) partition by hash (user_id);
 
-comment on table recall.users is 'Users; the row is the lock of its memories.';
+comment on table recall.users is 'Users; a lock on the row protects the user''s memories.';
 comment on column recall.users.user_id is
-    'recall.user_id(external_id), or a UUID of the caller''s.';
+    'recall.user_id(external_id), or a UUID chosen by the caller.';
 comment on column recall.users.external_id is
     'The application''s name for the user, such as auth0|42.';
 comment on column recall.users.active_memory_count is 'Active rows in memory_store.';
 comment on column recall.users.memory_revision is
-    'Grows with every change of the user''s memories.';
+    'Increases with every change of the user''s memories.';
 comment on column recall.users.overrides is 'Settings that differ for this user.';
-comment on column recall.users.metadata is 'The application''s.';
-comment on column recall.users.created_at is 'When the user was first seen.';
+comment on column recall.users.metadata is 'Metadata of the application.';
+comment on column recall.users.created_at is 'When the user was created.';
 comment on column recall.users.merge_due is
-    'Set when a memory with tags is added, until enqueue_merges has looked. No index: it would '
-    'cost every writer of memories a lock.';
+    'Set when a memory with tags is added, until enqueue_merges has checked the user. No index: '
+    'it would cost every writer of memories a lock.';
 comment on column recall.users.pattern_due is
-    'Set when an episode got its vector, until enqueue_patterns has looked.';
+    'Set when an episode gets its vector, until enqueue_patterns has checked the user.';
 comment on column recall.users.embedding_due is
-    'Set when a memory is written without a vector, until enqueue_missing_embeddings has looked. '
-    'It finds him by that memory: an index here would cost every writer a lock.';
+    'Set when a memory is written without a vector, until enqueue_missing_embeddings has checked '
+    'the user. The sweep finds the user by that memory, because an index here would cost every '
+    'writer a lock.';
 comment on column recall.users.is_sealed is
-    'Whether the user''s texts are ciphertext that drivers make and open.';
-comment on column recall.users.event_count is 'How many events the user''s audit has.';
+    'Whether the user is encrypted: drivers encrypt and decrypt the texts.';
+comment on column recall.users.event_count is 'Number of events in the user''s audit.';
 comment on column recall.users.event_hash is
-    'event_hash of the last of them: the head of the chain that verify_integrity follows.';
+    'event_hash of the last event: the head of the chain that verify_integrity checks.';
 comment on column recall.users.has_vectors is
-    'Whether vectors of the user''s texts are stored: not of a sealed user, unless it was wished.';
+    'Whether vectors of the user''s texts are stored; false for an encrypted user unless '
+    'requested.';
 
 create table if not exists recall.user_keys (
     user_id      uuid        not null,
@@ -61,12 +63,14 @@ create table if not exists recall.user_keys (
 ) partition by hash (user_id);
 
 comment on table recall.user_keys is
-    'Data keys of sealed users, wrapped by a key outside of the database. Without the row nothing '
-    'of the user can be read again, in no backup either that has no copy of it.';
+    'Data encryption keys of encrypted users, wrapped by a key encryption key outside of the '
+    'database. Without the row the user''s texts cannot be decrypted, also in backups that lack a '
+    'copy of it.';
 comment on column recall.user_keys.user_id is 'Owner.';
-comment on column recall.user_keys.key_no is '1 to n; ciphertexts name theirs.';
-comment on column recall.user_keys.wrapped_key is 'The data key, encrypted.';
-comment on column recall.user_keys.wrapping_key is 'Name of the key that opens it.';
-comment on column recall.user_keys.created_at is 'When it was made.';
+comment on column recall.user_keys.key_no is '1 to n; a ciphertext contains the number of its key.';
+comment on column recall.user_keys.wrapped_key is 'The data encryption key, encrypted.';
+comment on column recall.user_keys.wrapping_key is 'Name of the key encryption key.';
+comment on column recall.user_keys.created_at is 'When it was created.';
 comment on column recall.user_keys.retired_at is
-    'Since when it seals nothing new: only texts of the audit, which is not rewritten, need it.';
+    'Since when it encrypts nothing new; only audit texts, which are not rewritten, still need '
+    'it.';
