@@ -1,6 +1,6 @@
 -- Return the kept memory after another one repeated it.
 -- A repetition counts as an access of relevance 1.0. Only an equal text also passes on a higher
--- provenance: a text that a tool inferred and the user then states counts as stated by the user.
+-- provenance: the user may state what a tool had inferred.
 create or replace function recall._combine_memories(
     p_kept         recall.memory_store,
     p_other        recall.memory_store,

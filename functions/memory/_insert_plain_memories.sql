@@ -1,7 +1,7 @@
 -- Insert those memories of a batch that resemble no other memory, and return their positions.
 -- Most of a batch is new, and these rows are inserted together. recall._place_memory places the
--- others one by one, in order. The result equals placing all of them one by one, because a row is
--- not plain if its text, slot, or vector and words match another row.
+-- others one by one, in order. The order of the two steps does not matter: a row is plain only if
+-- its text, slot, and vector with words match no other row.
 create or replace function recall._insert_plain_memories(
     p_memories   recall.memory_store[],
     p_embeddings halfvec[],

@@ -1,8 +1,8 @@
 -- Judge by words whether a merged text states what its parts state.
--- Faithful: every word is accounted for, in order. Unfaithful: a number or name is lost or new, or
--- all words are kept but a meaning such as not has changed, or words of two parts are exchanged.
--- Otherwise unsure, and a model decides. Ciphertexts are unsure here: the worker has compared their
--- plaintexts by words.
+-- Faithful: every word is accounted for, in order. Unfaithful: a number or name is lost or new.
+-- Also unfaithful: all words are kept, but a meaning (not) has changed or words of two parts are
+-- exchanged. Otherwise unsure, and a model decides. Ciphertexts are unsure here: the worker has
+-- compared their plaintexts by words.
 create or replace function recall._judge_merge(
     p_parts  text[],
     p_merged text,

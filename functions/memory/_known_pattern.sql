@@ -1,6 +1,6 @@
 -- Return the active pattern about some episodes, or a row of NULLs.
--- The first match wins: a pattern that lists an episode or has the same text; one with a word or
--- tag of two thirds of the episodes; the most similar one above settings.pattern_similarity.
+-- First, a pattern that lists an episode or has the same text. Second, one with a word or tag of
+-- two thirds of the episodes. Third, the most similar one above settings.pattern_similarity.
 create or replace function recall._known_pattern(
     p_user_id  uuid,
     p_episodes recall.memory_store[],

@@ -1,5 +1,5 @@
 -- Return the word lists of a language for recall._fact_words: meanings, synonyms and numbers.
--- The planner evaluates an immutable function with a constant argument once and keeps the result in
+-- The planner evaluates an immutable function with a constant argument once. The result stays in
 -- the session's plan: 2 µs a call instead of 540.
 create or replace function recall._language_words(
     p_language text

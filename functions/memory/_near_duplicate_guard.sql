@@ -1,6 +1,6 @@
 -- Decide by words whether two texts with near vectors are duplicates: duplicate, merged or NULL.
 -- A cosine does not separate a "not", a number or a name. One text must contain the other's words
--- in order, and the surplus must not change the fact: new within old is duplicate, old within new
+-- in order, and the surplus must not change the fact. New within old is duplicate, old within new
 -- is merged. A false merge costs more than a false split, so doubtful pairs are NULL; the
 -- consolidation sees them as neighbors. benchmarks/near_duplicates.py measures labeled pairs.
 create or replace function recall._near_duplicate_guard(

@@ -1,7 +1,6 @@
 -- Return the positions in a batch whose memory may state the same as another one.
--- Its vector lies within p_distance of an active memory's or of an earlier one in the batch, and
--- either within 0.08 or with most words shared. recall._place_memory checks kinds, scopes and the
--- guard.
+-- Its vector is within p_distance of an active memory's or of an earlier one in the batch. Beyond
+-- 0.08 most words must be shared, too. recall._place_memory checks kinds, scopes and the guard.
 create or replace function recall._near_places(
     p_user_id    uuid,
     p_contents   text[],

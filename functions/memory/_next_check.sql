@@ -1,8 +1,10 @@
--- Return when a sweep must look at a memory; NULL: never.
--- The earliest of: its expiry; half the grace before it, when its session may have moved on; when
--- an episodic row has been idle too long for its accesses; when an unimportant row without an
--- expiry has been idle for decay_idle. An access postpones the last two, so the time may be too
--- early, never too late, and the sweep checks again.
+-- Return when a sweep must look at a memory, the earliest of four times; NULL: never.
+--   its expiry;
+--   half the grace before that, when its session may have moved on;
+--   for an episodic row, when it has been idle too long for its accesses;
+--   for an unimportant row without an expiry, when it has been idle for decay_idle.
+-- An access postpones the last two, so the time may be too early, never too late. The sweep checks
+-- again.
 create or replace function recall._next_check(
     p_memory   recall.memory_store,
     p_after    timestamptz,

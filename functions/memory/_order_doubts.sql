@@ -1,6 +1,6 @@
 -- List what speaks against a merged text in the order of its words.
--- "Lives in Porto" and "works in Lyon" are not "lives in Lyon and works in Porto": a name must stay
--- beside the words of its part.
+-- A name must stay beside the words of its part: "lives in Porto" and "works in Lyon" are not
+-- "lives in Lyon and works in Porto".
 --   exchanged   words of one part between those of another that has no word in common with it
 --   mixed       the same for parts with a word in common: "Ann, a nurse, lives in Nice"
 --   paired      a name, number or person beside the words of a part that does not have it

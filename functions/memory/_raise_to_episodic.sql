@@ -1,6 +1,6 @@
 -- Turn a memory of one session that the user confirmed into an episodic memory of all sessions.
--- Verbatim texts, output of tools and inferences stay as they are, and so do all memories when
--- every tier is earned by use (settings.extracted_tier = session).
+-- Verbatim texts, output of tools and inferences stay as they are. So do all memories when every
+-- tier is earned by use (settings.extracted_tier = session).
 create or replace function recall._raise_to_episodic(
     p_memory   recall.memory_store,
     p_now      timestamptz,

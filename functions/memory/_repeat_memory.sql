@@ -28,4 +28,4 @@ $function$;
 
 comment on function recall._repeat_memory(recall.memory_store, recall.memory_store, recall.settings,
     uuid) is
-    'Count the repetition of a memory, and add what the other one has more.';
+    'Count the repetition of a memory, and combine the values of both.';

@@ -1,7 +1,7 @@
 -- Tell whether a memory is stale or fresh, as a filter asks (recall._stale_filter).
--- Stale memories are those that decay_memories gives an expiry: of low importance and untouched for
--- decay_idle, swept or not, even with an expiry of their own. Instructions never become stale. The
--- last access counts, also for a past p_as_of. The planner inlines it.
+-- Stale are those that decay_memories gives an expiry: of low importance and untouched for
+-- decay_idle. Neither the sweep nor an expiry of their own matters. Instructions never become
+-- stale. The newest access counts, also for a past p_as_of. The planner inlines it.
 create or replace function recall._staleness_matches(
     p_memory recall.memory_store,
     p_filter recall.memory_filter

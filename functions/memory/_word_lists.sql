@@ -13,4 +13,4 @@ return jsonb_build_object(
     'numbers', recall._number_words(p_language));
 
 comment on function recall._word_lists(text) is
-    'Meanings, synonyms and numbers of a language, by word, built anew.';
+    'Meanings, synonyms and numbers of a language, by word, without a cache.';

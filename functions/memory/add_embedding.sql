@@ -1,7 +1,5 @@
 -- Store the vector of a memory that was written without one, and check it for near duplicates.
--- Outcome: added, duplicate (it ended in favor of another memory), merged (another memory ended in
--- favor of it) or ended (it had ended before; the vector serves searches with as_of). A call with
--- the same vector changes nothing and returns the same outcome.
+-- A call with the same vector changes nothing and returns the same outcome.
 -- Locks   the user.
 -- Raises  RC001, RC003 no vector, RC004.
 create or replace function recall.add_embedding(
@@ -62,5 +60,7 @@ end;
 $function$;
 
 comment on function recall.add_embedding(uuid, uuid, halfvec, text) is
-    'Store the vector of a memory that was written without one. Returns added, duplicate, merged '
-    'or ended. Without p_model the model is settings.embedding_model.';
+    'Store the vector of a memory that was written without one. Outcome: added; duplicate (the '
+    'memory ended in favor of a near duplicate); merged (a near duplicate ended in favor of the '
+    'memory); ended (the memory had ended before, and the vector serves as_of). Without p_model '
+    'the model is settings.embedding_model.';

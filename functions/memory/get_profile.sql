@@ -32,4 +32,5 @@ end;
 $function$;
 
 comment on function recall.get_profile(uuid) is
-    'Profile of the user: {"slot": {"content", "since", "confidence", "memory_id"}}.';
+    'Profile of the user: {"slot": {"content", "since", "confidence", "memory_id"}}. since is '
+    'valid_from or, without one, observed_at.';

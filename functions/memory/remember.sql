@@ -1,8 +1,8 @@
 -- Remember one text that a user, a UI, an agent or a model passes.
--- With p_user_words or p_current_message the caller is a model: the text counts as stated by the
--- user only if the user's words state it (recall._prove_statement), else as an inference of that
--- session. is_proven says which; it is NULL for any other caller. A model without a quote passes
--- ''.
+-- With p_user_words or p_current_message the caller is a model. The text then counts as stated by
+-- the user only if the user's words state it (recall._prove_statement); otherwise it is an
+-- inference of that session. is_proven says which; it is NULL for any other caller. A model without
+-- a quote passes an empty text.
 -- Locks   the user.
 -- Raises  RC001 unknown session, RC003, RC004, RC010.
 create or replace function recall.remember(

@@ -1,5 +1,5 @@
 -- Confirm a memory on behalf of a person or an agent, and return whether it was active.
--- A memory that the user stated in one session applies to all from then on (episodic tier); any
+-- A memory that the user stated in one session applies to all from then on (episodic tier). Any
 -- other memory still reaches a higher tier by use only.
 -- Locks   the user.
 -- Raises  RC001.
