@@ -45,7 +45,7 @@ return (
             or w.bare <> '' and w.bare not in ('a', 'an', 'the')
                and not (w.place = 1 and w.bare in ('A', 'An', 'The'))
             or w.bare = '' and w.raw !~ '^([-–—&/|•*]|[]["''“”«».,;!?…。、，！？]+)$'
-            -- "a" is a letter, not an article, at the end and in "vitamin A"
+            -- "A" inside a text, a last "a" and one after "vitamin", … are letters, not articles
             or w.bare in ('a', 'A')
                and (w.is_last
                     or w.previous ~ ('^(vitamin|hepatitis|influenza|type|grade|class|group|plan|'

@@ -1,5 +1,5 @@
 -- End one memory, and return whether it was active.
--- The row stays readable for as_of and the audit; only recall.forget_memory deletes it.
+-- The row stays readable for as_of and the audit; recall.forget_memory deletes it.
 -- Locks   the user, the jobs.
 -- Raises  RC001.
 create or replace function recall.retract_memory(
