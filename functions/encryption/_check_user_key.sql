@@ -1,7 +1,7 @@
--- recall._check_user_key(user, keys)
--- Names of a sealed user (slots, tags, tasks) are compared as ciphertext. A driver that has not
--- heard of a new key would find none of them and take that for an answer, or go on sealing by the
--- old key what is just being exchanged.
+-- Check that the driver knows the oldest and the newest of the user's keys in use.
+-- Slots, tags and tasks are compared as ciphertext. A driver that lacks a new key would find none
+-- of them and report no result. It would also encrypt with the old key while that is being
+-- exchanged.
 -- Raises  RC006 these are not the oldest and the newest of the user's keys in use.
 create or replace function recall._check_user_key(
     p_user_id uuid,
@@ -31,4 +31,4 @@ end;
 $function$;
 
 comment on function recall._check_user_key(uuid, text) is
-    'Refuse a call that was sealed without knowing all of the user''s keys (RC006).';
+    'Reject a call encrypted without knowledge of all of the user''s keys (RC006).';

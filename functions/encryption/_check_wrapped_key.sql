@@ -1,4 +1,4 @@
--- recall._check_wrapped_key(wrapped_key, wrapping_key)
+-- Check the form of a wrapped data encryption key.
 -- Raises  RC003
 create or replace function recall._check_wrapped_key(
     p_wrapped_key  bytea,
@@ -22,4 +22,4 @@ end;
 $function$;
 
 comment on function recall._check_wrapped_key(bytea, text) is
-    'Refuse what cannot be a wrapped key (RC003).';
+    'Reject a malformed wrapped key (RC003).';

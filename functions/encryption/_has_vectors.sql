@@ -1,4 +1,4 @@
--- recall._has_vectors(user) -> are vectors of this user's texts stored?
+-- Tell whether vectors of this user's texts are stored.
 create or replace function recall._has_vectors(
     p_user_id uuid
 )
@@ -11,4 +11,4 @@ as $function$
 $function$;
 
 comment on function recall._has_vectors(uuid) is
-    'Whether vectors of a user''s texts are stored: not of one sealed without them.';
+    'Whether vectors of a user''s texts are stored; false for a user encrypted without vectors.';

@@ -1,7 +1,6 @@
--- recall._is_sealed_user(user) -> boolean
--- Tell whether all texts of a user are ciphertext. A user with data keys counts as encrypted even
--- when the flag in recall.users says otherwise: one changed row must not expose new texts. Both are
--- looked for only where somebody was ever sealed.
+-- Tell whether a user is encrypted, by the flag in recall.users or by a data encryption key.
+-- A user with keys counts as encrypted even without the flag: one changed row must not expose new
+-- texts. Neither is read unless some user was ever encrypted.
 create or replace function recall._is_sealed_user(
     p_user_id uuid
 )
@@ -22,4 +21,4 @@ end;
 $function$;
 
 comment on function recall._is_sealed_user(uuid) is
-    'Whether a user is sealed, by the flag or by a data key: texts are encrypted by the driver.';
+    'Whether a user is encrypted, by the flag or by a data encryption key.';

@@ -1,6 +1,6 @@
--- recall._plain_path(row, paths, keys) -> the first of these paths that leads to a readable text
--- One that is sealed by another key than these is as good as readable, or nobody can read it. Ids
--- and times are no texts of the user. The path $ says that the row itself must not be.
+-- Return the first of these JSON paths that leads to plaintext, or NULL.
+-- A text encrypted with a key outside of the list counts as plaintext: nobody may be able to
+-- decrypt it. Ids and times are not texts. The path $ rejects every row.
 create or replace function recall._plain_path(
     p_row   jsonb,
     p_paths text[],
@@ -29,4 +29,4 @@ end;
 $function$;
 
 comment on function recall._plain_path(jsonb, text[], text[]) is
-    'The first JSON path that leads to a text which is not sealed by one of these keys, or NULL.';
+    'The first JSON path that leads to a text not encrypted with one of these keys, or NULL.';

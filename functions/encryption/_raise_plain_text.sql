@@ -1,4 +1,4 @@
--- recall._raise_plain_text(user, table, path)
+-- Raise the error for plaintext of an encrypted user.
 -- Raises  RC006, always.
 create or replace function recall._raise_plain_text(
     p_user_id uuid,
@@ -22,4 +22,4 @@ end;
 $function$;
 
 comment on function recall._raise_plain_text(uuid, text, text) is
-    'Refuse a readable text of a sealed user (RC006).';
+    'Raise RC006 for plaintext of an encrypted user.';

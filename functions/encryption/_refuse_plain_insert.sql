@@ -1,7 +1,7 @@
--- recall._refuse_plain_insert() -> trigger, after an insert, for each statement
--- What a sealed user has must come as ciphertext; the arguments are JSON paths to the texts of a
--- row. A statement writes rows of one user. This is the wall behind the drivers: a path that seals
--- nothing fails here. Without any sealed user it costs an append 10 µs instead of 60.
+-- Reject inserted plaintext of an encrypted user, once per statement (AFTER INSERT trigger).
+-- The arguments are JSON paths to the texts of a row. A statement writes rows of one user. A driver
+-- path that fails to encrypt fails here. Without encrypted users it costs an append 10 µs instead
+-- of 60.
 -- Raises  RC006
 create or replace function recall._refuse_plain_insert()
 returns trigger
@@ -38,4 +38,4 @@ end;
 $function$;
 
 comment on function recall._refuse_plain_insert() is
-    'Trigger: refuse readable texts of a sealed user that an insert brings.';
+    'Trigger: reject inserted plaintext of an encrypted user.';

@@ -1,5 +1,5 @@
--- recall._refuse_plain_update() -> trigger, after an update of columns that hold texts
--- As recall._refuse_plain_insert.
+-- Reject updates to plaintext of an encrypted user (AFTER UPDATE trigger on text columns).
+-- See recall._refuse_plain_insert.
 -- Raises  RC006
 create or replace function recall._refuse_plain_update()
 returns trigger
@@ -28,4 +28,4 @@ end;
 $function$;
 
 comment on function recall._refuse_plain_update() is
-    'Trigger: refuse readable texts of a sealed user that an update brings.';
+    'Trigger: reject updates to plaintext of an encrypted user.';

@@ -1,6 +1,6 @@
--- Refuse to have vectors stored of a user who was encrypted without them.
--- Vectors give texts away. A driver asks the database whether to send them, so one update of the
--- row would have every driver send them from then on.
+-- Reject the change that would store vectors of a user who was encrypted without them.
+-- Vectors reveal texts. A driver asks the database whether to send them, so one update of the row
+-- would make every driver send them.
 -- Raises  RC006.
 create or replace function recall._refuse_vectors()
 returns trigger
@@ -19,4 +19,4 @@ end;
 $function$;
 
 comment on function recall._refuse_vectors() is
-    'Trigger: refuse vectors of a user who was encrypted without them.';
+    'Trigger: reject vectors of a user who was encrypted without them.';

@@ -1,7 +1,7 @@
--- recall._replace_user_key(user, key, now)
--- The end of a key: who still writes by it holds it, so this waits for him and then looks.
+-- Delete a data encryption key that no text uses, or retire it if the audit needs it.
+-- A writer that uses the key has locked it for share; this function waits for it before it looks.
 -- Locks   the user's keys.
--- Raises  RC003 it is the only one, RC007 something is sealed by it still.
+-- Raises  RC003 it is the only one, RC007 a text still uses it.
 create or replace function recall._replace_user_key(
     p_user_id uuid,
     p_key_no  integer,
@@ -58,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._replace_user_key(uuid, integer, timestamptz) is
-    'Remove a data key that nothing is sealed by any more; retire it when the audit needs it.';
+    'Delete a data encryption key that no text uses any more; retire it if the audit needs it.';

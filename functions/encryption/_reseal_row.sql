@@ -1,6 +1,6 @@
--- recall._reseal_row(user, table, key, old, new) -> was it exchanged?
--- Not when the row has changed since it was read, or is gone. What follows from a text changes with
--- it: a memory's hash, a session's prompt. A memory's audit notes it.
+-- Exchange the ciphertexts of one row; return false if it changed since it was read, or is gone.
+-- Values that depend on the text change, too: a memory's hash, a session's prompt. The memory's
+-- audit records the exchange.
 create or replace function recall._reseal_row(
     p_user_id uuid,
     p_table   text,

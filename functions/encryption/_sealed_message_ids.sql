@@ -1,5 +1,5 @@
--- recall._sealed_message_ids(user, messages) -> the id that each message must have
--- Of a sealed user's messages it is that which their ciphertexts are bound to; NULL for others.
+-- Return the id that each message must have.
+-- For an encrypted user it is the id that the ciphertexts are bound to; otherwise NULL.
 create or replace function recall._sealed_message_ids(
     p_user_id  uuid,
     p_messages jsonb
@@ -22,4 +22,4 @@ end;
 $function$;
 
 comment on function recall._sealed_message_ids(uuid, jsonb) is
-    'Ids of messages to append that the texts of a sealed user are bound to.';
+    'Ids that the ciphertexts of an encrypted user''s messages are bound to.';

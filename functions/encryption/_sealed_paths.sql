@@ -1,8 +1,7 @@
--- recall._sealed_paths(user, paths, with_retired) -> paths to texts, keys that may seal them
--- NULLs for a user who is not sealed. Vectors are readable texts in a way: a user sealed with them
--- wished it so. The keys stay until the transaction ends: what is written by a key that is being
--- replaced is exchanged with the rest, or refused; in the audit, which is not rewritten, a retired
--- one will do.
+-- Return the paths that must be ciphertext and the keys that may have encrypted them.
+-- NULLs for users who are not encrypted. A user encrypted with vectors has allowed vectors. The key
+-- lock lasts until the transaction ends: texts written with a key under rotation are exchanged with
+-- the rest, or rejected. In the audit, which is not rewritten, a retired key is valid, too.
 -- Locks   the user's keys, shared.
 create or replace function recall._sealed_paths(
     p_user_id      uuid,
@@ -38,5 +37,5 @@ end;
 $function$;
 
 comment on function recall._sealed_paths(uuid, text[], boolean) is
-    'The JSON paths of a row that hold texts, as far as they must be sealed for this user, and the '
-    'numbers of the keys that may have sealed them.';
+    'The JSON paths of a row that must be ciphertext for this user, and the numbers of the keys '
+    'that may have encrypted them.';

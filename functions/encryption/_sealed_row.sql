@@ -1,7 +1,6 @@
--- recall._sealed_row(user, text) -> the id of the row that a sealed user's ciphertext is bound to
--- A driver binds a text to its row before the row is there, so the row takes its id from the text:
--- the 16 bytes that the first ciphertext of a memory or a message begins with. NULL for any other
--- text, and for users who are not sealed.
+-- Return the row id that a ciphertext is bound to.
+-- A driver binds a text to its row before the row exists, so the row takes its id from the text. It
+-- is the first 16 bytes of the first ciphertext. NULL for other texts and users.
 create or replace function recall._sealed_row(
     p_user_id uuid,
     p_text    text
@@ -25,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._sealed_row(uuid, text) is
-    'The row that a ciphertext of a sealed user is bound to; NULL for other texts and users.';
+    'The row that a ciphertext of an encrypted user is bound to; NULL for other texts and users.';

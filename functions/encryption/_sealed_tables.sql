@@ -1,7 +1,7 @@
--- recall._sealed_tables() -> the tables that hold ciphertexts, the columns, when they are exchanged
--- In the order in which their rows are locked. What is compared (slots, tags, tasks, the hash of an
--- active memory's text) changes for all rows at once, or two of them would not be told to be equal:
--- is_late says which those are. The audit is missing: it is not rewritten.
+-- List the tables with ciphertexts, their columns, and when they are exchanged, in lock order.
+-- Compared values (slots, tags, tasks, the text hash of active memories) change for all rows at
+-- once (is_late). Otherwise equal values would differ meanwhile. The audit is missing, because it
+-- is not rewritten.
 create or replace function recall._sealed_tables()
 returns table (
     place   integer,
@@ -32,4 +32,4 @@ begin atomic
 end;
 
 comment on function recall._sealed_tables() is
-    'The tables that hold texts of sealed users: key, columns with texts, which rows come last.';
+    'The tables with texts of encrypted users: key, text columns, which rows come last.';

@@ -1,6 +1,6 @@
--- Return the characters of a text; of a ciphertext the bytes that it decrypts to, which are not
--- fewer. Zero for NULL.
--- Before the encrypted bytes stand 16 of the row and 12 of the nonce, behind them 16 of the tag.
+-- Return the characters of a text, or the decrypted bytes of a ciphertext, which are not fewer; 0
+-- for NULL.
+-- A ciphertext has 16 bytes of row id and 12 of nonce in front, and a 16-byte tag behind.
 create or replace function recall._text_length(
     p_text text
 )
@@ -13,4 +13,4 @@ return case when recall._is_sealed(p_text)
             else coalesce(length(p_text), 0) end;
 
 comment on function recall._text_length(text) is
-    'Characters of a text; of a ciphertext the bytes that it decrypts to.';
+    'Characters of a text; for a ciphertext, the bytes that it decrypts to.';

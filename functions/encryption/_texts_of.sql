@@ -1,4 +1,4 @@
--- recall._texts_of(columns) -> SQL: the texts of a row t as one JSON object
+-- Return SQL for the texts of a row t as one JSON object.
 create or replace function recall._texts_of(
     p_columns text[]
 )
@@ -19,4 +19,4 @@ return (
 );
 
 comment on function recall._texts_of(text[]) is
-    'The SQL of an object of the texts in a row t of one of recall._sealed_tables.';
+    'SQL for the texts of a row t of one of recall._sealed_tables as one JSON object.';

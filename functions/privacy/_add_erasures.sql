@@ -1,5 +1,5 @@
--- recall._add_erasures(erasures)
--- Receipts of forget_user, or rows of list_erasures as JSON, that this database does not know.
+-- Store erasures that this database lacks, given as receipts of forget_user or rows of
+-- list_erasures.
 -- Raises  RC003.
 create or replace function recall._add_erasures(
     p_erasures jsonb
@@ -31,4 +31,4 @@ exception when data_exception or not_null_violation or check_violation then
 end;
 $function$;
 
-comment on function recall._add_erasures(jsonb) is 'Take over records of erasures.';
+comment on function recall._add_erasures(jsonb) is 'Store erasures from elsewhere.';

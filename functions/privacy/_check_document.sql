@@ -1,5 +1,5 @@
--- recall._check_document(user, document)
--- Raises  RC003 no export of ours, RC006 of another user, or for a user who has more than it.
+-- Check the format, the user and the applicability of a document for import_user.
+-- Raises  RC003 not an export of pgrecall, RC006 of another user, or the user has other data.
 create or replace function recall._check_document(
     p_user_id  uuid,
     p_document jsonb
@@ -76,4 +76,4 @@ end;
 $function$;
 
 comment on function recall._check_document(uuid, jsonb) is
-    'Judge a document for import_user (RC003, RC006).';
+    'Check a document for import_user (RC003, RC006).';

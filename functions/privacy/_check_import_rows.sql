@@ -1,7 +1,7 @@
--- recall._check_import_rows(table, rows, settings)
--- A row from the future would make a partition that nothing ever drops: expiry waits for its month,
--- and forget_user deletes rows only. A tool's words stay a tool's, as for every other writer
--- (_candidate_origin).
+-- Reject imported rows from the future, or with a provenance above their source.
+-- A row from the future would create a partition that is never dropped: expiry waits for its month,
+-- and forget_user deletes rows only. As for other writers (_candidate_origin), statements of a tool
+-- keep the provenance of a tool.
 -- Raises  RC003.
 create or replace function recall._check_import_rows(
     p_table    regclass,
@@ -52,4 +52,4 @@ end;
 $function$;
 
 comment on function recall._check_import_rows(regclass, jsonb, recall.settings) is
-    'Refuse rows of a document from the future, or of a provenance beyond their source (RC003).';
+    'Reject rows of a document from the future, or with a provenance above their source (RC003).';

@@ -1,7 +1,7 @@
--- Refuse a document with values that its tables cannot hold, and name the row and the column.
--- The kinds of JSON values first: PostgreSQL would store a list as its text. Each value is then
--- read as its column's type: all of a table at once, and one by one when that fails. Times lie
--- between the years 1 and 9999, since many clients cannot read others.
+-- Reject a document with values that its tables cannot hold; the error names row and column.
+-- The kinds of JSON values are checked first, since PostgreSQL would store a list as its text.
+-- Values are then cast to the column types: a whole table at once, row by row if that fails. Times
+-- must lie between the years 1 and 9999, because many clients cannot read others.
 -- Raises  RC003.
 create or replace function recall._check_import_values(
     p_document jsonb
@@ -72,4 +72,4 @@ end;
 $function$;
 
 comment on function recall._check_import_values(jsonb) is
-    'Refuse a document with values that its tables cannot hold (RC003).';
+    'Reject a document with values that its tables cannot hold (RC003).';

@@ -1,7 +1,6 @@
--- recall._check_imported(user)
--- What a hand that edited the document may have broken, and no constraint sees. A message outside
--- of its session's times would outlive it (recall.forget_session), and a circle of successors has
--- no end to follow it to.
+-- Reject an import that is inconsistent in ways that no constraint detects.
+-- A message outside of its session's times would outlive the session (forget_session). A cycle of
+-- successors has no end.
 -- Raises  RC003.
 create or replace function recall._check_imported(
     p_user_id uuid
@@ -76,4 +75,4 @@ end;
 $function$;
 
 comment on function recall._check_imported(uuid) is
-    'Refuse an import whose parts do not fit together (RC003).';
+    'Reject an import whose parts are inconsistent (RC003).';

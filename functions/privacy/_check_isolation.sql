@@ -1,5 +1,5 @@
--- recall._check_isolation()
--- Forgetting waits for writers, and must then see what they wrote.
+-- Reject a transaction that is not read committed.
+-- An erasure waits for writers and must then see what they committed.
 -- Raises  RC007.
 create or replace function recall._check_isolation()
 returns void
@@ -19,4 +19,4 @@ end;
 $function$;
 
 comment on function recall._check_isolation() is
-    'Refuse a transaction whose snapshot would hide what others have just written (RC007).';
+    'Reject a transaction whose snapshot would hide new commits of others (RC007).';

@@ -1,5 +1,5 @@
--- recall._delete_detached(user, session) -> rows deleted, ids of the messages among them
--- Of one conversation, in months that were detached and still lie in the schema.
+-- Delete a session's rows in detached months inside the schema; return the row count and message
+-- ids.
 create or replace function recall._delete_detached(
     p_user_id      uuid,
     p_session_id   uuid,
@@ -41,4 +41,5 @@ end;
 $function$;
 
 comment on function recall._delete_detached(uuid, uuid) is
-    'Delete a session''s rows in detached months.';
+    'Delete a session''s rows in detached months; the row count and the ids of its messages '
+    'there.';

@@ -1,6 +1,6 @@
--- Delete memories with their vectors, audit and jobs; return the rows deleted, by table.
--- Texts in the audit of other memories that hold theirs (a merge that was refused) go, too. The
--- caller holds the user's row, and deletes noted accesses as its last step (_delete_unlogged).
+-- Delete memories with their vectors, audit and jobs; return the deleted rows by table.
+-- This includes audit entries of other memories that contain their text (a refused consolidation).
+-- The caller has locked the user, and deletes access-log rows as its last step (_delete_unlogged).
 -- Locks   the memories, the jobs. See docs/architecture.md.
 create or replace function recall._delete_memories(
     p_user_id    uuid,
@@ -70,4 +70,4 @@ end;
 $function$;
 
 comment on function recall._delete_memories(uuid, uuid[]) is
-    'Delete memories for good; the rows deleted by table.';
+    'Delete memories permanently; the deleted rows by table.';

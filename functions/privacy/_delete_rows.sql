@@ -1,5 +1,6 @@
--- recall._delete_rows(user, table) -> how many
--- Leaf by leaf, by name: a statement on the parent would lock every leaf of everybody.
+-- Delete a user's rows of one table; return how many.
+-- It deletes from each partition by name, since a statement on the parent would lock the partitions
+-- of all users.
 create or replace function recall._delete_rows(
     p_user_id uuid,
     p_table   regclass
@@ -25,4 +26,4 @@ end;
 $function$;
 
 comment on function recall._delete_rows(uuid, regclass) is
-    'Delete a user''s rows of one table, or of the detached months.';
+    'Delete a user''s rows of one table, or of the detached months; the row count.';

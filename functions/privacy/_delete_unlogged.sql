@@ -1,6 +1,7 @@
--- Delete what the unlogged tables hold: the last step of every erasure.
--- With memories only accesses of these, with a session also its working memory, with neither all
--- of the users. The lock comes late: others' working memory waits for it until the commit.
+-- Delete rows of the unlogged tables, as the last step of every erasure.
+-- Given memories, only their accesses go; given a session, also its working memory; given neither,
+-- all rows of the users. The lock is taken late, because other users' working memory waits for it
+-- until the commit.
 -- Locks   memory_access_log and, unless only memories go, working_memory against writers.
 create or replace function recall._delete_unlogged(
     p_user_ids   uuid[],
@@ -40,5 +41,5 @@ end;
 $function$;
 
 comment on function recall._delete_unlogged(uuid[], uuid, uuid[]) is
-    'Delete noted accesses and working memory of users, of a session or of memories; the rows '
-    'deleted by table.';
+    'Delete access-log rows and working memory of users, of a session or of memories; the deleted '
+    'rows by table.';

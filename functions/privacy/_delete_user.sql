@@ -1,9 +1,9 @@
--- Delete a user from all logged tables; return the rows deleted, by table.
--- One transaction: half a user is worse than a long wait. The user's row goes first, then sessions
--- and jobs, so that writers end before or find nothing. The caller deletes from the unlogged tables
--- as its last step (_delete_unlogged).
+-- Delete a user from all logged tables; return the deleted rows by table.
+-- One transaction, because a partly deleted user is worse than a long wait. The user's row goes
+-- first, then sessions and jobs: concurrent writers finish before, or find nothing. The caller
+-- deletes from the unlogged tables as its last step (_delete_unlogged).
 -- Locks   the user, the sessions, the jobs, the rest, unused prompts. See docs/architecture.md.
--- Raises  RC007 in a transaction whose snapshot would hide what others have just written.
+-- Raises  RC007 in a transaction whose snapshot would hide new commits of others.
 create or replace function recall._delete_user(
     p_user_id uuid
 )
@@ -45,4 +45,4 @@ end;
 $function$;
 
 comment on function recall._delete_user(uuid) is
-    'Delete everything of a user but rows of the unlogged tables; the rows deleted by table.';
+    'Delete all data of a user except rows of the unlogged tables; the deleted rows by table.';

@@ -1,8 +1,8 @@
--- recall._derived_memories(user, memories, with_disputes) -> these and what was made of them
--- What consolidation put in their place (merges), patterns over them, and what was made of those.
--- With disputes also what contradicted them, refused claims too, which the audit alone connects: it
--- repeats what it contradicts, so it is forgotten with it; but it is no part of a source that is
--- revoked.
+-- Return memories and everything derived from them: consolidations, patterns, and what came of
+-- those.
+-- With disputes, it adds memories that contradict them, also refused claims, which only the audit
+-- links. An erasure includes these, because they repeat the contradicted text. Revoking a source
+-- does not, because they are not part of it.
 create or replace function recall._derived_memories(
     p_user_id       uuid,
     p_memory_ids    uuid[],
@@ -46,4 +46,4 @@ end;
 $function$;
 
 comment on function recall._derived_memories(uuid, uuid[], boolean) is
-    'Memories and what merges, patterns and, if wanted, disputes made of them.';
+    'Memories, what consolidation and patterns derived from them, and on request their disputes.';

@@ -1,7 +1,7 @@
--- Discard what models have made so far for jobs of a user, or for those of one session.
--- Every erasure calls it: the state of a job may quote or depend on what is erased. The job itself
--- stays. An answer to a request of before changes nothing, since the state no longer has its id.
--- The caller holds the user's row, as recall.next_request does while it writes such a state.
+-- Discard intermediate results of a user's jobs, or of the jobs of one session.
+-- Every erasure calls it, since the state of a job may quote erased text. The jobs stay. A late
+-- answer changes nothing, because the state no longer has its request id. The caller has locked the
+-- user, as next_request does while it writes such a state.
 -- Locks   the jobs. See docs/architecture.md.
 create or replace function recall._discard_work(
     p_user_id    uuid,
@@ -24,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._discard_work(uuid, uuid) is
-    'Discard what models have made so far for jobs of a user, or of one session.';
+    'Discard intermediate results of a user''s jobs, or of the jobs of one session.';

@@ -1,6 +1,5 @@
--- recall._drawn_memories(user, session, source) -> what was drawn from a source, and of that
--- Every memory of the session and source (NULL: any), ended ones too, and what consolidation made
--- of them.
+-- Return all memories drawn from a session and source (NULL: any), ended ones too, and what
+-- consolidation made of them.
 create or replace function recall._drawn_memories(
     p_user_id    uuid,
     p_session_id uuid,
@@ -26,4 +25,4 @@ end;
 $function$;
 
 comment on function recall._drawn_memories(uuid, uuid, text) is
-    'Memories drawn from a session or source, and what was consolidated out of them.';
+    'Memories drawn from a session or source, and what was consolidated from them.';

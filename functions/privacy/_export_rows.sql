@@ -1,6 +1,5 @@
--- recall._export_rows(user, table, left_out) -> the user's rows as a JSON list
--- Every column but the user's id, generated ones and those that mean nothing elsewhere; in the
--- order of the primary key.
+-- Return a user's rows of one table as a JSON list in primary key order.
+-- It omits the user's id, generated columns and columns without meaning in another database.
 create or replace function recall._export_rows(
     p_user_id  uuid,
     p_table    regclass,

@@ -1,8 +1,7 @@
--- recall._forget_events(user, events)
--- What was said by events that go is deleted; a tombstone keeps the number and the hash of each, so
--- that the chain can still be followed, and an event says which were forgotten: one that went
--- otherwise is missed. The hash gives nothing away, since ids and times that are gone as well went
--- into it. The caller holds the user's row.
+-- Delete the content of audit events and leave tombstones.
+-- A tombstone keeps number and hash, so that the chain stays verifiable. An event forgotten lists
+-- the erased ones; any other missing event is reported. The hash reveals nothing, since deleted ids
+-- and times went into it. The caller has locked the user.
 create or replace function recall._forget_events(
     p_user_id   uuid,
     p_event_nos bigint[]
@@ -43,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._forget_events(uuid, bigint[]) is
-    'Delete what events say; tombstones keep the chain whole.';
+    'Delete the content of events; tombstones keep the chain verifiable.';

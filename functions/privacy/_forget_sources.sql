@@ -1,6 +1,5 @@
--- recall._forget_sources(user, session, messages) -> memories that came from nowhere else
--- A memory that was said in other sessions too stays, and forgets this one. A turn that is in no
--- month any more was this session's, if that is what the memory names as its source.
+-- Return the memories whose only source is one session, and remove that source from the others.
+-- A turn whose month is gone counts as the session's if the memory names the session as its source.
 create or replace function recall._forget_sources(
     p_user_id     uuid,
     p_session_id  uuid,
@@ -81,4 +80,4 @@ end;
 $function$;
 
 comment on function recall._forget_sources(uuid, uuid, uuid[]) is
-    'Which memories came from one session alone; the others forget it.';
+    'The memories that came from one session alone; other memories lose it as a source.';

@@ -1,6 +1,6 @@
--- recall._guarded_rows(table, rows, settings) -> the rows of a document as they may be stored
--- What settings.secrets says holds for an import too, and the ledger never holds credentials,
--- wherever its rows come from. What is made of a text is made again when marks stand in it.
+-- Return the rows of a document as they may be stored. settings.secrets applies to imports, too,
+-- and the call log never stores credentials.
+-- Values derived from a text are derived again when it was masked.
 -- Raises  RC003.
 create or replace function recall._guarded_rows(
     p_table    regclass,
@@ -73,4 +73,4 @@ end;
 $function$;
 
 comment on function recall._guarded_rows(regclass, jsonb, recall.settings) is
-    'Rows of a document with secrets kept, masked or refused (RC003), as settings.secrets says.';
+    'Rows of a document with secrets kept, masked or rejected (RC003), as settings.secrets says.';

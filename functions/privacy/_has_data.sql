@@ -1,5 +1,5 @@
--- recall._has_data(user) -> is there anything that was said by or to this user?
--- What else is stored of a user hangs on one of these.
+-- Tell whether a user has any data.
+-- All other rows of a user depend on one of these tables.
 create or replace function recall._has_data(
     p_user_id uuid
 )
@@ -20,4 +20,4 @@ end;
 $function$;
 
 comment on function recall._has_data(uuid) is
-    'Whether there is a session, a memory, a job or a call of a user.';
+    'Whether a user has a session, a memory, a job or a model call.';

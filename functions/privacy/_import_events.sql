@@ -1,7 +1,7 @@
--- recall._import_events(user, rows) -> how many were new
--- Events have no ids: a memory's are taken when it has none. They are chained anew, so for a user
--- without any they get the hashes they had; after others, what was forgotten among them is left
--- out, since its numbers mean nothing there. The caller holds the user's row.
+-- Append the events of a document to the user's chain; return how many were new.
+-- Events have no ids, so a memory's events are imported only when it has none. They are chained
+-- again: a user without events gets the original hashes. After other events, tombstones are
+-- omitted, since their numbers mean nothing there. The caller has locked the user.
 create or replace function recall._import_events(
     p_user_id uuid,
     p_rows    jsonb

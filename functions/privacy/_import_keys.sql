@@ -1,8 +1,7 @@
--- recall._import_keys(user, document)
--- Makes the user one who is sealed by the keys of the document, before any of his rows come. What
--- was opened is for people to read; it stays out of a sealed user, and has lost what an import
--- needs. The caller holds the user's row.
--- Raises  RC006 a document of another kind than the user.
+-- Import the wrapped keys of an encrypted user before any of the user's rows.
+-- A decrypted document cannot be imported for an encrypted user: it is for people to read, and
+-- lacks data that an import needs. The caller has locked the user.
+-- Raises  RC006 the document is encrypted and the user is not, or the reverse.
 create or replace function recall._import_keys(
     p_user_id  uuid,
     p_document jsonb
@@ -54,4 +53,4 @@ end;
 $function$;
 
 comment on function recall._import_keys(uuid, jsonb) is
-    'Make a user sealed as the document says, or refuse a document of another kind (RC006).';
+    'Make a user encrypted as the document says, or reject a document of another kind (RC006).';

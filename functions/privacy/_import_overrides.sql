@@ -1,6 +1,6 @@
--- recall._import_overrides(user, overrides, allow_weaker) -> the settings that hold for the import
--- The overrides of a document hold for the user, and for the texts of the document. What would
--- weaken the settings of this database needs the caller's consent.
+-- Import the setting overrides of a document; return the settings that apply to the import.
+-- They apply to the user and to the texts of the document. Overrides that weaken the settings of
+-- this database need p_allow_weaker.
 -- Locks   the settings row.
 -- Raises  RC003 naming the settings.
 create or replace function recall._import_overrides(
@@ -38,4 +38,4 @@ end;
 $function$;
 
 comment on function recall._import_overrides(uuid, jsonb, boolean) is
-    'Take over the settings of a document, unless they are weaker than those here (RC003).';
+    'Import the overrides of a document, unless they weaken the settings here (RC003).';

@@ -1,6 +1,6 @@
--- recall._import_rows(user, table, rows) -> how many were new
--- A row that is there already stays as it is. Of noted accesses, which have no ids, a memory's are
--- taken when it has none.
+-- Insert the rows of a document into one table; return how many were new.
+-- Existing rows stay unchanged. Access-log rows have no ids, so a memory's rows are imported only
+-- when it has none.
 -- Raises  RC003 naming the row that breaks a constraint.
 create or replace function recall._import_rows(
     p_user_id uuid,
@@ -54,7 +54,7 @@ begin
         v_message := sqlerrm;
     end;
 
-    -- One by one, to name the row that does not fit.
+    -- Repeat row by row, to name the failing row.
     for v_row in
         select r.item, r.place
           from jsonb_array_elements(p_rows) with ordinality as r (item, place)

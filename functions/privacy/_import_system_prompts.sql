@@ -1,6 +1,6 @@
--- recall._import_system_prompts(user, document, settings)
--- Stores the system prompts of a document; where one is masked, the sessions that had it get the
--- masked one. A session comes with its prompt: by a hash alone it would get that of another user.
+-- Store the system prompts of a document.
+-- If a prompt is masked, the sessions that use it get the masked one. Each session must come with
+-- its prompt: a hash alone could give it another user's prompt.
 -- Raises  RC003.
 create or replace function recall._import_system_prompts(
     p_user_id  uuid,

@@ -1,5 +1,5 @@
--- recall._import_tables(user, document) -> rows inserted, by table
--- Vectors of another length are left out: a worker makes them again.
+-- Insert the rows of a document table by table; return the rows inserted, by table.
+-- Vectors of another length are omitted; a worker computes them again.
 create or replace function recall._import_tables(
     p_user_id  uuid,
     p_document jsonb

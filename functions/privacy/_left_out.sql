@@ -1,5 +1,5 @@
--- recall._left_out(table) -> columns that an export leaves out
--- Cursors into tables that are made again, flags of sweeps, leases and what a worker has made.
+-- Return the columns that an export leaves out: cursors into derived tables, flags of sweeps,
+-- leases and results of workers.
 create or replace function recall._left_out(
     p_table regclass
 )
@@ -24,4 +24,4 @@ as $function$
 $function$;
 
 comment on function recall._left_out(regclass) is
-    'The columns of a table that mean nothing in another database.';
+    'The columns of a table that have no meaning in another database.';

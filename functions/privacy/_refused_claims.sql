@@ -1,5 +1,5 @@
--- recall._refused_claims(user, memories) -> claims against them that a person has refused
--- Such a claim names no longer what it contradicted; the audit does.
+-- Return claims against memories that a person has refused.
+-- A refused claim no longer names what it contradicted; only the audit does.
 create or replace function recall._refused_claims(
     p_user_id    uuid,
     p_memory_ids uuid[]
@@ -22,4 +22,4 @@ end;
 $function$;
 
 comment on function recall._refused_claims(uuid, uuid[]) is
-    'Disputes against these memories that were refused.';
+    'Refused disputes against these memories.';

@@ -1,6 +1,6 @@
--- recall._remove_user(user) -> how many rows, 0 or 1
--- From here on every writer of this user waits, and finds no user afterwards. Who has no row gets
--- one first, so that whoever makes it at this moment is met.
+-- Delete the user's row; return how many rows, 0 or 1.
+-- Afterwards every writer of this user waits, and then finds no user. A missing row is inserted
+-- first, to conflict with a transaction that creates it at the same time.
 -- Locks   the user, exclusively.
 create or replace function recall._remove_user(
     p_user_id uuid
@@ -28,4 +28,5 @@ begin
 end;
 $function$;
 
-comment on function recall._remove_user(uuid) is 'Delete the user''s row and keep all writers out.';
+comment on function recall._remove_user(uuid) is
+    'Delete the user''s row and block all of the user''s writers.';

@@ -1,6 +1,6 @@
--- recall._restore_displaced(user, revoked)
--- What revoked memories took the place of is believed again: the latest first, if its text and slot
--- are still free and nothing else follows it. Parts of a merge come back each on its own.
+-- Restore memories that revoked memories had superseded, latest first.
+-- A memory is restored if its text and slot are free and nothing else follows it. Sources of a
+-- consolidation come back one by one.
 create or replace function recall._restore_displaced(
     p_user_id uuid,
     p_revoked uuid[]
@@ -29,7 +29,7 @@ begin
         begin
             perform recall.restore_memory(p_user_id, v_memory.memory_id);
         exception when sqlstate 'RC003' then
-            -- Something else says it by now, or stands in its slot.
+            -- Another active memory has its text or its slot by now.
             null;
         end;
     end loop;
@@ -37,4 +37,4 @@ end;
 $function$;
 
 comment on function recall._restore_displaced(uuid, uuid[]) is
-    'Restore what revoked memories had superseded, where it is still free.';
+    'Restore what revoked memories had superseded, where text and slot are free.';

@@ -1,6 +1,5 @@
--- recall._skip_unread_turns(user, session)
--- Moves the cursor of extraction to the end of what was said: an extraction that is running finds
--- that the world moved, and the next one begins behind it.
+-- Move the extraction cursor of a session to its last turn.
+-- A running extraction then fails its check of the cursor, and the next one starts after it.
 -- Locks   the session.
 -- Raises  RC001.
 create or replace function recall._skip_unread_turns(
@@ -31,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._skip_unread_turns(uuid, uuid) is
-    'Leave the turns of a session that are not extracted yet as they are, for good.';
+    'Exclude the unread turns of a session from extraction permanently.';

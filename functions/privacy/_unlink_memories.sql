@@ -1,6 +1,6 @@
--- recall._unlink_memories(user, memories)
--- What led to rows that go leads to what follows them; where nothing follows, it ended without a
--- successor. The caller holds the user's row.
+-- Remove memories that will be deleted from their version chains.
+-- Predecessors then point to the successor; without a successor they end without one. The caller
+-- has locked the user.
 create or replace function recall._unlink_memories(
     p_user_id    uuid,
     p_memory_ids uuid[]
@@ -41,4 +41,4 @@ end;
 $function$;
 
 comment on function recall._unlink_memories(uuid, uuid[]) is
-    'Take memories that go out of their chains.';
+    'Remove memories that will be deleted from their version chains.';

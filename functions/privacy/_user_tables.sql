@@ -1,7 +1,7 @@
--- recall._user_tables() -> the tables that hold data of users, in the order of forgetting
--- The one registry: whoever adds a table with a user_id names it here. First what others are kept
--- out by (the user, the sessions, the jobs), last the unlogged tables, which need a lock. What is
--- not exported is made again from the rest, or means nothing elsewhere.
+-- List the tables with user data, in the order of erasure.
+-- This is the only registry: add each new table with a user_id here. The tables that block writers
+-- come first (user, sessions, jobs), the unlogged tables, which need a lock, last. Tables that are
+-- not exported are derived from others, or mean nothing elsewhere.
 create or replace function recall._user_tables()
 returns table (
     place       integer,
@@ -44,4 +44,4 @@ end;
 $function$;
 
 comment on function recall._user_tables() is
-    'The tables that hold data of users, in the order in which a user is deleted.';
+    'The tables with user data, in the order in which an erasure deletes from them.';

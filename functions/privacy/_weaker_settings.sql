@@ -1,6 +1,6 @@
--- recall._weaker_settings(settings, overrides) -> names of the overrides that weaken these settings
--- Weaker: a secret is stored, a text goes to a model, is kept longer or is believed more readily,
--- or a limit is raised. A setting that no list here names counts as weaker when it differs.
+-- Return the names of overrides that weaken these settings.
+-- Weaker means: a secret is stored, a text goes to a model, is kept longer or trusted more readily,
+-- or a limit is raised. A setting that no list below names counts as weaker when it differs.
 create or replace function recall._weaker_settings(
     p_settings  recall.settings,
     p_overrides jsonb
@@ -16,7 +16,7 @@ declare
     v_new     constant recall.settings := jsonb_populate_record(p_settings, p_overrides);
     v_old_row constant jsonb           := to_jsonb(p_settings);
     v_new_row constant jsonb           := to_jsonb(v_new);
-    -- no policy: how much at a time, how a rank is made, what a context holds
+    -- Not a policy: batch sizes, ranking, contents of contexts.
     v_free    constant text[]          := array[
         'embed_batch', 'language', 'prompt_language', 'default_context_window',
         'default_max_response_tokens',
@@ -42,13 +42,13 @@ declare
         'cache_stable_memory_tokens', 'bullets_max_characters', 'top_memories', 'split_facts',
         'split_episodes', 'compaction_threshold', 'compaction_keep', 'job_backoff_base',
         'job_backoff_cap'];
-    -- kept longer
+    -- Weaker when longer.
     v_longer  constant text[]          := array[
         'session_ttl', 'receipt_ttl', 'session_memory_grace', 'episode_lifetime',
         'verbatim_lifetime', 'working_ttl', 'demotion_age', 'decay_idle', 'decay_lifetime',
         'history_retention', 'phase_retention', 'ledger_retention', 'ended_vector_retention',
         'message_search_retention', 'future_skew'];
-    -- a limit; NULL is none
+    -- Weaker when higher; NULL is unlimited.
     v_higher  constant text[]          := array[
         'source_memories_per_hour', 'daily_user_cost_limit_microcents',
         'user_cost_limit_microcents', 'pattern_jobs_per_day', 'ledger_max_body', 'job_max_attempts',
@@ -58,7 +58,7 @@ declare
         'durable_promotion_accesses', 'durable_promotion_utility', 'decay_importance',
         'review_first_sessions'];
     v_false   constant text[]          := array['protect_user_stated', 'drop_expired_history'];
-    -- from the strictest to the weakest
+    -- From the strictest to the weakest value.
     v_ranks   constant jsonb           := jsonb '{
         "secrets": ["refuse", "mask", "keep"],
         "extraction": ["none", "verbatim", "llm"],

@@ -17,7 +17,7 @@ declare
     v_wrong text;
     v_cell  record;
 begin
-    -- names, nulls and the kinds of JSON values
+    -- Check names, nulls and the kinds of JSON values.
     select format('[%s] has a member %s, which is no column', r.place - 1, left(k.key, 80))
       into v_wrong
       from jsonb_array_elements(p_rows) with ordinality as r (item, place)
@@ -99,4 +99,4 @@ end;
 $function$;
 
 comment on function recall._wrong_import_value(regclass, jsonb) is
-    'The first value of rows of a document that its column cannot hold, with its place.';
+    'The first value of a document''s rows that its column cannot hold, with its path.';
