@@ -1,8 +1,8 @@
--- Append events of one user to the audit, each chained to the one before.
--- Return whether embedding_due was set before. It is the only writer of the audit: one update moves
--- the head of the chain in the user's row and changes the row's other columns for the sweeps. The
--- caller has locked that row, so the chain never forks.
--- Raises  RC007 the head has moved: the caller had not locked the row.
+-- Append events of one user to the audit, each chained to the previous one.
+-- Returns whether embedding_due was set before. It is the only writer of the audit: one update
+-- moves the chain head in the user's row and sets the row's columns for the sweeps. The caller has
+-- locked that row, so the chain never forks.
+-- Raises  RC007 the head has moved: the caller did not lock the row.
 create or replace function recall._append_events(
     p_user_id       uuid,
     p_events        recall.memory_events[],
@@ -60,4 +60,6 @@ end;
 $function$;
 
 comment on function recall._append_events(uuid, recall.memory_events[], integer, boolean, boolean,
-    boolean) is 'Append events of one user to the audit, each chained to the one before.';
+    boolean) is
+    'Append events of one user to the audit, each chained to the previous one; whether '
+    'embedding_due was set before.';

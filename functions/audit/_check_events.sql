@@ -1,9 +1,8 @@
--- recall._check_events(user) -> what breaks the chain of a user's events
--- event_missing: numbers are lacking; event_inserted: the chain goes on without it; event_moved: it
--- follows another event than the one before; event_changed: it follows none, so it, or what it
--- followed, says something else now. To find what an event follows takes a walk of its own, so
--- after twenty of those the rest is event_changed. A tombstone holds the place of what was
--- forgotten: its hash is taken for what it says, if an event says that it was forgotten.
+-- List defects in the hash chain of a user's events. event_missing: numbers are missing.
+-- event_inserted: the chain continues without it. event_moved: it follows another event.
+-- event_changed: it follows none, so it or its predecessor was edited.
+-- The search for a predecessor scans the events; after twenty searches the rest is event_changed.
+-- The hash of a tombstone is trusted if an event forgotten lists it.
 create or replace function recall._check_events(
     p_user_id uuid
 )
@@ -92,4 +91,4 @@ end;
 $function$;
 
 comment on function recall._check_events(uuid) is
-    'What breaks the chain of a user''s events: missing, inserted, moved and changed ones.';
+    'Defects in the hash chain of a user''s events: missing, inserted, moved and changed ones.';

@@ -1,7 +1,7 @@
--- recall._check_head(user, head) -> how the events end otherwise than they should
--- event_missing, event_inserted, head_changed: the last event is not the one that the user's row
--- names. chain_shortened, chain_rewritten: the last event of a head that was kept outside is not
--- there, or is another one. Whoever can write here can make a new chain, but none with that hash.
+-- Compare the end of a user's events with the head in the user's row and a head kept outside.
+-- event_missing, event_inserted and head_changed refer to the row. chain_shortened and
+-- chain_rewritten refer to the outside head: its event is missing or differs.
+-- A database writer can make a new chain, but none with that hash.
 create or replace function recall._check_head(
     p_user_id uuid,
     p_head    jsonb
@@ -63,4 +63,5 @@ end;
 $function$;
 
 comment on function recall._check_head(uuid, jsonb) is
-    'How a user''s events end otherwise than the user''s row, or a head kept outside, says.';
+    'Differences between the end of a user''s events and the head in the user''s row, or a head '
+    'kept outside.';

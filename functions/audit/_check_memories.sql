@@ -1,5 +1,5 @@
--- recall._check_memories(user) -> memories that are not as their last event left them
--- memory_changed, memory_inserted (no event knows of it), memory_missing.
+-- List memories that differ from the state their last event recorded.
+-- Findings are memory_changed, memory_inserted (no event names it) and memory_missing.
 create or replace function recall._check_memories(
     p_user_id uuid
 )
@@ -51,4 +51,4 @@ end;
 $function$;
 
 comment on function recall._check_memories(uuid) is
-    'What of a user''s memories is not as the audit says.';
+    'Memories that differ from what the audit recorded.';

@@ -1,6 +1,6 @@
--- recall._event_hash(previous, event) -> SHA-256 that chains an event to the one before it
--- The number is not hashed: an event's place is what it follows. Its bytes depend on no setting of
--- the session. A tombstone has the hash it had, since what was hashed is gone.
+-- Return the SHA-256 that chains an event to the previous one.
+-- The number is not hashed: the predecessor defines an event's position. The bytes do not depend on
+-- session settings. A tombstone keeps its hash, because the hashed content is gone.
 create or replace function recall._event_hash(
     p_previous bytea,
     p_event    recall.memory_events
@@ -21,4 +21,4 @@ as $function$
 $function$;
 
 comment on function recall._event_hash(bytea, recall.memory_events) is
-    'SHA-256 over the hash of the event before and what this one says.';
+    'SHA-256 over the hash of the previous event and the content of this one.';

@@ -1,4 +1,5 @@
--- recall._followed_event(user, event) -> number of the event that this one was chained to, or NULL
+-- Return the number of the event that this one was chained to, or NULL.
+-- It computes one hash for each event of the user.
 -- Cost: a hash for each event of the user.
 create or replace function recall._followed_event(
     p_user_id uuid,
@@ -22,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._followed_event(uuid, recall.memory_events) is
-    'The event that this one really follows.';
+    'The number of the event whose hash this event contains, or NULL.';

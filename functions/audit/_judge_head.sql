@@ -1,5 +1,5 @@
--- recall._judge_head(user, head)
--- Raises  RC003 what export_head did not make, RC006 another user's.
+-- Check that a head has the form of export_head and belongs to this user.
+-- Raises  RC003 a malformed head, RC006 the head of another user.
 create or replace function recall._judge_head(
     p_user_id uuid,
     p_head    jsonb
@@ -34,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._judge_head(uuid, jsonb) is
-    'Refuse what is no head of this user (RC003, RC006).';
+    'Reject a malformed head, or the head of another user (RC003, RC006).';

@@ -1,4 +1,4 @@
--- Log one event of a memory: recall._log_events for one.
+-- Log one event of a memory; see recall._log_events.
 create or replace function recall._log_event(
     p_user_id   uuid,
     p_memory_id uuid,

@@ -1,7 +1,7 @@
--- Log an event of each of some memories of one user; return whether embedding_due was set before.
--- Call it after the change: an event keeps the hash of the memory as the change leaves it, unless
--- the caller passes hashes. Details are one for all or one each. The other parameters go to the
--- user's row (recall._append_events), which the caller has locked.
+-- Log one event for each of some memories of a user; return whether embedding_due was set before.
+-- Call it after the change: an event records the memory's hash after the change, unless the caller
+-- passes hashes. Pass one detail for all or one each. The caller has locked the user's row; the
+-- other parameters change that row (_append_events).
 create or replace function recall._log_events(
     p_user_id       uuid,
     p_memory_ids    uuid[],
@@ -58,4 +58,5 @@ end;
 $function$;
 
 comment on function recall._log_events(uuid, uuid[], text, jsonb[], uuid, bytea[], integer, boolean,
-    boolean, boolean) is 'Log an event of each of some memories of one user.';
+    boolean, boolean) is
+    'Log one event for each of some memories of a user; whether embedding_due was set before.';

@@ -1,7 +1,6 @@
--- recall._memory_hash(memory) -> SHA-256 over what its audit answers for
--- Everything but what is counted by reading (accesses), noted for sweeps or made from the rest. Its
--- bytes depend on no setting of the session (textsend would on the client's encoding), and cost
--- 4 µs where JSON cost 10.
+-- Return the SHA-256 of a memory's audited columns.
+-- It omits access counts, sweep flags and derived columns. The bytes do not depend on session
+-- settings (textsend would depend on the client encoding). It takes 4 µs; JSON took 10.
 create or replace function recall._memory_hash(
     p_memory recall.memory_store
 )
@@ -30,4 +29,4 @@ as $function$
 $function$;
 
 comment on function recall._memory_hash(recall.memory_store) is
-    'SHA-256 of a memory as its audit keeps it.';
+    'SHA-256 of the audited columns of a memory.';

@@ -1,6 +1,6 @@
--- recall._refuse_update() -> trigger
--- One exception: recall.reseal_rows exchanges the ciphertexts of a sealed user's messages for
--- others of the same texts (recall._refuse_plain_update sees to it that they are ciphertexts).
+-- Reject updates of an append-only table (trigger).
+-- One exception: reseal_rows exchanges ciphertexts of an encrypted user for others of the same
+-- texts; _refuse_plain_update checks that they are ciphertexts.
 -- Raises  RC006: the table is append-only.
 create or replace function recall._refuse_update()
 returns trigger
@@ -26,4 +26,4 @@ begin
 end;
 $function$;
 
-comment on function recall._refuse_update() is 'Trigger: refuse an update of an append-only table.';
+comment on function recall._refuse_update() is 'Trigger: reject an update of an append-only table.';

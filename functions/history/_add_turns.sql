@@ -1,6 +1,6 @@
--- recall._add_turns(user, session, …, usage) -> the session as it is then; NULLs: it takes none
--- The one update of an append: what was said is added to the session's counters, its last turn to
--- the clock that keeps it alive. Locks and reads the session besides.
+-- Add the turns of an append to the counters of an active session and return the session.
+-- NULLs mean that it accepts no messages. This is the only update of an append: it also sets the
+-- last message time and the expiry, and locks and reads the session.
 -- Locks   the session.
 create or replace function recall._add_turns(
     p_user_id     uuid,

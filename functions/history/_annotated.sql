@@ -1,4 +1,4 @@
--- recall._annotated(user, session, turn, metadata) -> metadata with what was annotated later
+-- Return the metadata of a message merged with its annotations.
 create or replace function recall._annotated(
     p_user_id    uuid,
     p_session_id uuid,
@@ -28,4 +28,4 @@ end;
 $function$;
 
 comment on function recall._annotated(uuid, uuid, integer, jsonb) is
-    'Metadata of a message with its annotations, the latest of a key.';
+    'Metadata of a message with its annotations; the latest value of a key wins.';

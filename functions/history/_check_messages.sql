@@ -1,5 +1,5 @@
--- Refuse a malformed list of messages.
--- Raises  RC003, naming element and field.
+-- Reject a malformed list of messages.
+-- Raises  RC003 with element and field.
 create or replace function recall._check_messages(
     p_messages jsonb
 )
@@ -42,4 +42,4 @@ begin
 end;
 $function$;
 
-comment on function recall._check_messages(jsonb) is 'Refuse a malformed list of messages (RC003).';
+comment on function recall._check_messages(jsonb) is 'Reject a malformed list of messages (RC003).';

@@ -1,6 +1,6 @@
--- Refuse a tool message that no transcript could hold.
--- A tool message answers the latest call with its id: one of this batch or one of the last
--- settings.answer_within_turns turns, neither compacted nor retracted. A call has one answer.
+-- Reject a tool message that does not answer an open call.
+-- It answers the latest call with its id, in this batch or in the last settings.answer_within_turns
+-- turns, neither compacted nor retracted. A call has one answer.
 -- Raises  RC003.
 create or replace function recall._check_tool_answers(
     p_session  recall.sessions,
@@ -24,7 +24,7 @@ declare
     v_problem text;
 begin
     foreach v_row in array p_rows loop
-        -- An id that is called again may be answered again.
+        -- A repeated call id can be answered again.
         if v_row.tool_calls is not null then
             v_ids     := array(select c.call ->> 'id'
                                  from jsonb_array_elements(v_row.tool_calls) as c (call));
@@ -73,4 +73,4 @@ $function$;
 
 comment on function recall._check_tool_answers(recall.sessions, recall.conversation_history[],
     recall.settings) is
-    'Refuse a tool message that answers no call, or one that is answered (RC003).';
+    'Reject a tool message without a call, or for a call that has an answer (RC003).';

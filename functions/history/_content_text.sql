@@ -1,4 +1,4 @@
--- recall._content_text(content, parts) -> the text of a message
+-- Return the text of a message.
 create or replace function recall._content_text(
     p_content text,
     p_parts   jsonb
@@ -15,4 +15,4 @@ return coalesce(
     '');
 
 comment on function recall._content_text(text, jsonb) is
-    'Text of a message: its content, or its text parts a line each; empty when it has none.';
+    'Text of a message: its content, or its text parts, one per line; empty when it has none.';

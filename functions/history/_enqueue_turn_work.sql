@@ -1,11 +1,9 @@
--- recall._enqueue_turn_work(session, settings, now, last message)
--- What an append leaves behind: one extraction and one embedding job of the session, however many
--- turns wait. The extraction is due when enough user turns wait, else after an idle pause;
--- claim_jobs postpones it while the conversation goes on, which spares the append an update.
--- Without a model (verbatim) there is nothing to save up for: it is due at once, and what waited
--- for a model before the mode was changed waits no more. A session past its share of the history
--- budget leaves a compaction, too, where a model summarizes (settings.summaries), and without any
--- extraction its rolling summary.
+-- Enqueue the work of an append: one extraction and one embedding job per session, however many
+-- turns wait.
+-- The extraction is due after enough user turns or an idle pause; claim_jobs defers it during the
+-- conversation, which saves the append an update. Verbatim extraction needs no model and is due at
+-- once, also when the mode has just changed. A session past its share of the history budget gets a
+-- compaction where summaries are llm. Without extraction it gets its rolling summary here.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,
@@ -34,7 +32,7 @@ declare
                   and recall._summaries_mode(p_session, p_settings) = 'llm'
              then 'compact' end], null);
 begin
-    -- Mostly all of it is there. A look costs 10 µs, an insert that meets a conflict 50.
+    -- Usually all jobs exist already. A look-up takes 10 µs, an insert with a conflict 50.
     select count(*),
            bool_or(j.kind = 'extract' and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode))
       into v_ready, v_is_late
@@ -68,7 +66,7 @@ begin
            and j.state      = 'ready'
            and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode);
     end if;
-    -- Where memories are extracted, the extraction asks for it.
+    -- With extraction, the extraction job enqueues the rolling summary.
     if v_mode = 'none' and p_session.user_turn_count >= p_settings.summarize_after_turns
        and recall._summaries_mode(p_session, p_settings) = 'llm' then
         perform recall._enqueue_due_summary(p_session, p_session.turn_count, p_settings);
@@ -77,5 +75,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_turn_work(recall.sessions, recall.settings, timestamptz,
-    timestamptz) is
-    'Leave the extraction, the embedding and the compaction of new turns to a worker.';
+    timestamptz) is 'Enqueue the extraction, the embedding and the compaction of new turns.';

@@ -1,6 +1,6 @@
--- Estimate the tokens of a message, on the safe side.
--- Text parts count by their text, any other part (image, audio, file) by a constant, whatever the
--- length of its data.
+-- Estimate the tokens of a message on the safe side.
+-- Text parts count by their text; any other part (image, audio, file) by a constant, whatever its
+-- size.
 create or replace function recall._estimate_message_tokens(
     p_content          text,
     p_parts            jsonb,
@@ -34,4 +34,4 @@ end;
 $function$;
 
 comment on function recall._estimate_message_tokens(text, jsonb, text, jsonb, integer) is
-    'Tokens of a message on the safe side: content or parts, name, tool calls as JSON.';
+    'Estimated tokens of a message: content or parts, name, tool calls as JSON.';

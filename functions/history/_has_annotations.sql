@@ -1,4 +1,4 @@
--- recall._has_annotations(user, session) -> was anything learnt later about a message of it?
+-- Tell whether any message of a session has annotations.
 create or replace function recall._has_annotations(
     p_user_id    uuid,
     p_session_id uuid
@@ -19,4 +19,4 @@ end;
 $function$;
 
 comment on function recall._has_annotations(uuid, uuid) is
-    'Whether a message of a session was annotated.';
+    'Whether a message of a session has annotations.';

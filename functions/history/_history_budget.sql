@@ -1,5 +1,5 @@
--- recall._history_budget(session, settings) -> tokens that history may take in a continuation
--- Shares as numeric: 1 - 0.15 as real is a little less than 0.85, and 680 tokens become 679.
+-- Return the tokens that history may use in a continuation.
+-- Shares are cast to numeric: 1 - 0.15 as real is slightly below 0.85, and 680 tokens become 679.
 create or replace function recall._history_budget(
     p_session  recall.sessions,
     p_settings recall.settings

@@ -1,7 +1,7 @@
--- recall._insert_messages(session, rows, usage place, usage, now) -> the turn before them
--- Numbers and dates the rows of recall._read_messages, gives the usage to the one that it is of,
--- and inserts them. The session has counted them already. A call of a model without prices costs
--- nothing, and the message says so (unpriced_model).
+-- Insert the messages of an append; return the turn before them.
+-- It numbers and dates the rows of _read_messages, and assigns the usage to one of them. The
+-- session has counted them already. A call of a model without prices costs 0, and the message
+-- records that (unpriced_model).
 create or replace function recall._insert_messages(
     p_session     recall.sessions,
     p_rows        recall.conversation_history[],
@@ -52,4 +52,4 @@ $function$;
 
 comment on function recall._insert_messages(recall.sessions, recall.conversation_history[],
     integer, recall.call_usage, timestamptz) is
-    'Insert the messages of an append, with the usage of the call that one of them answers.';
+    'Insert the messages of an append, with the usage of the call that produced one of them.';

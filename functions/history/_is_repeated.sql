@@ -1,4 +1,4 @@
--- recall._is_repeated(user, session, request, messages, usage) -> did this append come before?
+-- Tell whether this append was made before.
 -- Raises  RC008 the same request id with a different payload.
 create or replace function recall._is_repeated(
     p_user_id    uuid,
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._is_repeated(uuid, uuid, uuid, jsonb, jsonb) is
-    'Whether an append was made before; its request id with another payload is refused (RC008).';
+    'Whether an append was made before; RC008 if its request id had another payload.';

@@ -1,7 +1,7 @@
--- Return what is wrong with a message, behind its path; NULL for a valid one.
--- A message that passes is always a valid message of the chat format, so that a compiled context
--- never has to leave one out. One expression, so that it is inlined: a call costs 18 µs a message.
--- For a malformed field it returns the name only; recall._check_messages adds the value.
+-- Return the problem of a message after its path, or NULL when it is valid.
+-- A valid message is always valid in the chat format, so that a compiled context never has to omit
+-- one. It is one expression, so that PostgreSQL inlines it: a call takes 18 µs per message. For a
+-- malformed field it returns the name only; recall._check_messages adds the value.
 create or replace function recall._judge_message(
     p_message jsonb
 )
@@ -37,9 +37,9 @@ return coalesce(
          then recall._judge_parts(p_message ->> 'role', p_message -> 'content') end,
     case when jsonb_typeof(p_message -> 'tool_calls') <> 'null'
          then recall._judge_tool_calls(p_message -> 'tool_calls') end,
-    -- a call, and only for messages that have such a field
+    -- Evaluated only for messages that have such a field.
     case when p_message - '{role,content,tool_calls,tool_call_id}'::text[] <> '{}'
          then '.' || recall._wrong_message_field(p_message) end);
 
 comment on function recall._judge_message(jsonb) is
-    'What is wrong with a message, behind its path; NULL when all is well.';
+    'The problem of a message, after its path; NULL when it is valid.';

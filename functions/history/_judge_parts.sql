@@ -1,6 +1,6 @@
--- recall._judge_parts(role, parts) -> the first problem, or NULL
--- Roles other than user take text only (an assistant refusals too). Part types of a user message
--- that we do not know are left to the endpoint.
+-- Return the first problem of a message's parts, or NULL.
+-- Roles other than user accept text only (assistant also refusals). Unknown part types of a user
+-- message are left to the endpoint.
 create or replace function recall._judge_parts(
     p_role  text,
     p_parts jsonb
@@ -47,4 +47,4 @@ begin atomic
 end;
 
 comment on function recall._judge_parts(text, jsonb) is
-    'First thing wrong with the parts of a message of a role; NULL when all is well.';
+    'The first problem of the parts of a message of a role; NULL when they are valid.';

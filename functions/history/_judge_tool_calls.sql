@@ -1,4 +1,4 @@
--- recall._judge_tool_calls(calls) -> the first problem, or NULL
+-- Return the first problem of a message's tool calls, or NULL.
 create or replace function recall._judge_tool_calls(
     p_calls jsonb
 )
@@ -50,4 +50,4 @@ end;
 $function$;
 
 comment on function recall._judge_tool_calls(jsonb) is
-    'First thing wrong with the tool calls of a message; NULL when all is well.';
+    'The first problem of the tool calls of a message; NULL when they are valid.';

@@ -1,6 +1,6 @@
--- recall._message_hash(message) -> SHA-256 (32 bytes)
--- recall.message_hash for our own statements: with nothing in it but stable functions it is planned
--- into them, where the immutable one is a call of its own (7 µs a message).
+-- Return message_hash for internal statements.
+-- It uses stable functions only, so PostgreSQL inlines it. The immutable message_hash costs a call
+-- (7 µs per message).
 create or replace function recall._message_hash(
     p_message jsonb
 )

@@ -1,5 +1,5 @@
--- recall._needs_compaction(session, settings) -> do its turns pass the threshold of compaction?
--- The share as numeric, as in recall._history_budget: as real 0.8 is a little more.
+-- Tell whether the turns of a session exceed the compaction threshold.
+-- The share is cast to numeric as in recall._history_budget: 0.8 as real is slightly more.
 create or replace function recall._needs_compaction(
     p_session  recall.sessions,
     p_settings recall.settings
@@ -14,4 +14,4 @@ as $function$
 $function$;
 
 comment on function recall._needs_compaction(recall.sessions, recall.settings) is
-    'Whether the tokens of a session''s turns pass their share of the history budget.';
+    'Whether the tokens of a session''s turns exceed their share of the history budget.';

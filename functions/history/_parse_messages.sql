@@ -1,5 +1,5 @@
--- Return messages as rows of conversation_history, turn_index counting from 1.
--- For messages that recall._check_messages accepts. created_at and model_id are NULL unless given.
+-- Return valid messages as rows of conversation_history, with turn_index from 1. created_at and
+-- model_id are NULL unless given.
 -- Fields without a column (annotations, reasoning, …) go into metadata under "extra"; a refusal
 -- without content becomes a refusal part.
 create or replace function recall._parse_messages(

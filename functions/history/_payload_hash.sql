@@ -1,5 +1,4 @@
--- recall._payload_hash(messages, usage) -> 64 bits
--- Tells whether a request id comes with what it came with before.
+-- Return a 64-bit hash by which a request id is checked against its first payload.
 create or replace function recall._payload_hash(
     p_messages jsonb,
     p_usage    jsonb

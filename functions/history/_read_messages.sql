@@ -1,4 +1,4 @@
--- Check the messages of an append, and return them as rows with their sums.
+-- Check the messages of an append, and return them as rows with their totals.
 -- It runs before the session is locked: turn_index counts from 1, created_at and model_id are NULL
 -- unless given. usage_place is the index of the last assistant message, else of the last message.
 -- Raises  RC003.
@@ -59,4 +59,4 @@ end;
 $function$;
 
 comment on function recall._read_messages(uuid, uuid, jsonb, recall.settings, timestamptz) is
-    'Rows of conversation_history out of messages, not yet numbered and dated, and their sums.';
+    'The messages of an append as rows, not yet numbered and dated, and their totals.';

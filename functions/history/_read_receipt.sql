@@ -1,4 +1,4 @@
--- recall._read_receipt(user, session, request) -> the answer of that append
+-- Return the result of an earlier append with this request id.
 create or replace function recall._read_receipt(
     p_user_id    uuid,
     p_session_id uuid,
@@ -42,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._read_receipt(uuid, uuid, uuid) is
-    'Message ids and turns that an earlier append with this request id gave out.';
+    'Message ids and turns of an earlier append with this request id.';

@@ -1,6 +1,6 @@
--- recall._read_usage(usage) -> its numbers; NULL when nothing is given
--- Tokens of prompt and completion are zero where nothing is said of them, the others missing. What
--- nearly every call brings is judged by one look.
+-- Return the numbers of a usage object, or NULL when none is given.
+-- Missing prompt and completion tokens become 0; other missing numbers stay NULL. One test covers
+-- the fields that nearly every call has.
 -- Raises  RC003.
 create or replace function recall._read_usage(
     p_usage jsonb
@@ -51,4 +51,4 @@ end;
 $function$;
 
 comment on function recall._read_usage(jsonb) is
-    'The numbers in the usage of a model call, judged (RC003).';
+    'The checked numbers in the usage of a model call (RC003).';

@@ -1,5 +1,4 @@
--- recall._refuse_append(user, session)
--- Why a session could not take messages. It returns when it can meanwhile.
+-- Raise the reason why a session accepts no messages; return if it accepts them by now.
 -- Raises  RC001, RC002 closed or paused.
 create or replace function recall._refuse_append(
     p_user_id    uuid,
@@ -24,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._refuse_append(uuid, uuid) is
-    'Say that a session does not exist (RC001) or is not active (RC002).';
+    'Raise that a session does not exist (RC001) or is not active (RC002).';

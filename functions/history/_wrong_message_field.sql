@@ -1,5 +1,5 @@
 -- Return the first malformed field of a message; NULL for none.
--- For the fields that hold one value: role, content and tool calls belong to _judge_message.
+-- It covers fields with a single value; _judge_message checks role, content and tool calls.
 create or replace function recall._wrong_message_field(
     p_message jsonb
 )
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._wrong_message_field(jsonb) is
-    'The first malformed field of a message, but for role, content and tool calls; NULL for none.';
+    'The first malformed field of a message, except role, content and tool calls; NULL for none.';

@@ -1,5 +1,5 @@
--- recall._estimated_rows(table, column) -> rows by the column's value, from ANALYZE's statistics
--- No row is read; a value too rare for the statistics is not among them.
+-- Estimate the rows of a table by the value of a column, from the statistics of ANALYZE.
+-- No row is read; values too rare for the statistics are missing.
 create or replace function recall._estimated_rows(
     p_table  text,
     p_column text

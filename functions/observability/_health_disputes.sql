@@ -1,6 +1,6 @@
--- recall._health_disputes() -> disputes: contradictions that wait for a person
--- By the partial index of disputed rows, the first ten thousand; what the user has changed since is
--- moot.
+-- Report disputes: contradictions that wait for a person.
+-- It reads the first ten thousand rows of the partial index of disputes. Disputes about memories
+-- that have ended since are ignored.
 create or replace function recall._health_disputes()
 returns table (
     name   text,
@@ -45,4 +45,4 @@ end;
 $function$;
 
 comment on function recall._health_disputes() is
-    'Health of trust: contradictions of what users said that nobody settles.';
+    'Health of disputes: unresolved contradictions of what users stated.';

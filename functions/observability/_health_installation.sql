@@ -1,5 +1,6 @@
 -- Report version, owner, roles, shared_roles, language and search_path.
--- PostgreSQL lets a text search configuration be dropped that a column of type regconfig names.
+-- PostgreSQL allows dropping a text search configuration that a regconfig column names, so language
+-- is checked.
 create or replace function recall._health_installation()
 returns table (
     name   text,
@@ -101,4 +102,5 @@ end;
 $function$;
 
 comment on function recall._health_installation() is
-    'Health of the installation: version, owner, roles and who shares them, language, search path.';
+    'Health of the installation: version, owner, roles and databases sharing them, language, '
+    'search path.';

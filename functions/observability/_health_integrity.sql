@@ -1,6 +1,6 @@
--- recall._health_integrity() -> writes, integrity: whether writes land, and are kept in order
--- integrity   what a failed REINDEX CONCURRENTLY or a restore without triggers leaves behind: an
---             index that is not valid keeps nothing unique, a trigger that is off guards nothing.
+-- Report writes and integrity: whether the server accepts writes and enforces constraints.
+-- A failed REINDEX CONCURRENTLY leaves an invalid index, which enforces no uniqueness. A restore
+-- without triggers leaves disabled triggers, which guard nothing.
 create or replace function recall._health_integrity()
 returns table (
     name   text,
@@ -77,4 +77,5 @@ end;
 $function$;
 
 comment on function recall._health_integrity() is
-    'Health of writes: whether the server takes them, and what keeps them in order is in force.';
+    'Health of writes: whether the server accepts them, and whether indexes and triggers are in '
+    'force.';

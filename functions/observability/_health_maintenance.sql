@@ -1,4 +1,4 @@
--- recall._health_maintenance() -> partitions, maintenance
+-- Report partitions and maintenance.
 create or replace function recall._health_maintenance()
 returns table (
     name   text,
@@ -27,7 +27,8 @@ begin
                 then 'select * from recall.ensure_partitions();' end
       from recall._missing_months(v_now) as m;
 
-    -- A lock that was not free is tried again soon; what fails again and again is broken.
+    -- Lock conflicts and cancellations only warn until the third failure in a row, because the task
+    -- is retried soon. Other errors fail at once.
     return query
     select 'maintenance',
            case when bool_or(u.is_broken or u.is_long_late) then 'fail'
@@ -70,4 +71,4 @@ end;
 $function$;
 
 comment on function recall._health_maintenance() is
-    'Health of the background: months ahead, tasks that failed or are late.';
+    'Health of maintenance: months ahead, tasks that failed or are late.';

@@ -1,7 +1,7 @@
--- Report the server parameters that harm this schema, each with what to set and why.
--- docs/operations/server-parameters.md explains them. A default that suits a small installation
--- is well; what depends on size is judged by the size of the schema. WAL is that of pg_stat_wal,
--- judged after an hour.
+-- Report server parameters that harm this schema, each with a value to set and the reason.
+-- docs/operations/server-parameters.md explains them.
+-- Defaults that suit a small installation are ok; size-dependent parameters are judged by the size
+-- of the schema. WAL volume comes from pg_stat_wal and is judged after an hour.
 create or replace function recall._health_parameters(
     p_wal_bytes numeric,
     p_wal_since timestamptz
@@ -22,7 +22,7 @@ declare
     v_connections constant integer := current_setting('max_connections')::integer;
     v_work        constant bigint  := pg_size_bytes(current_setting('work_mem'));
     v_seconds     constant float8  := extract(epoch from clock_timestamp() - p_wal_since);
-    -- WAL between two checkpoints that time alone starts
+    -- WAL between two checkpoints that are started by time alone.
     v_wal         constant float8  := case when v_seconds >= 3600 then p_wal_bytes / v_seconds
         * extract(epoch from current_setting('checkpoint_timeout')::interval) end;
     v_data        bigint;
@@ -91,4 +91,4 @@ end;
 $function$;
 
 comment on function recall._health_parameters(numeric, timestamptz) is
-    'Health of the server''s parameters: values that harm, what to set, and why.';
+    'Health of server parameters: harmful values, what to set, and why.';

@@ -1,6 +1,6 @@
--- Return the row prompts of health: whether each step has a prompt that it can use.
--- Checksums cover text and schema; set_prompt never changes those of a version, so another text
--- was written by hand. A release may ask for a field that an own schema does not have.
+-- Report whether each step has a usable prompt.
+-- Checksums cover text and schema; set_prompt never changes an existing version, so a mismatch
+-- means a manual edit. A release may require a field that a custom schema lacks.
 create or replace function recall._health_prompts()
 returns table (
     name   text,
@@ -87,4 +87,4 @@ end;
 $function$;
 
 comment on function recall._health_prompts() is
-    'Health of prompts: one for each step, fit for it, as it was set, in the language asked for.';
+    'Health of prompts: one for each step, valid, unedited, in the configured language.';

@@ -1,4 +1,4 @@
--- recall._health_queue() -> queue, extraction, embeddings, summaries, dead_jobs, leases
+-- Report queue, extraction, embeddings, summaries, dead_jobs and leases.
 create or replace function recall._health_queue()
 returns table (
     name   text,
@@ -36,7 +36,7 @@ begin
           from counts as c
          where c.kind = 'embed' and c.state <> 'dead'
          union all
-        -- There are such jobs only where settings.summaries names a model.
+        -- Such jobs exist only where settings.summaries is llm.
         select 4, 'summaries', '%s summaries late, the oldest since %s',
                interval '1 hour', interval '1 day', sum(c.late), min(c.oldest_late)
           from counts as c
@@ -76,4 +76,5 @@ end;
 $function$;
 
 comment on function recall._health_queue() is
-    'Health of the queue: due jobs, late extractions, embeddings and summaries, dead jobs, leases.';
+    'Health of the queue: due jobs, late extractions, embeddings and summaries, dead jobs, '
+    'leases.';

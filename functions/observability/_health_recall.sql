@@ -1,5 +1,5 @@
--- Report the health of approximate searches: the recall that recall.sample_recall measured.
--- Of fewer than 20 samples the mean says too little.
+-- Report the recall of approximate searches that sample_recall measured.
+-- The mean of fewer than 20 samples is not judged.
 create or replace function recall._health_recall()
 returns table (
     name   text,
@@ -13,7 +13,7 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    -- UNLOGGED: a standby has nothing of it
+    -- The table is UNLOGGED, so a standby cannot read it.
     if pg_is_in_recovery() then
         return query
         select 'recall', 'ok', 'the primary measures the recall of approximate searches',
@@ -44,4 +44,4 @@ end;
 $function$;
 
 comment on function recall._health_recall() is
-    'Health of approximate searches: the share of the nearest that they find.';
+    'Health of approximate searches: the share of the nearest vectors that they find.';

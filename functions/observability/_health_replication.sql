@@ -1,7 +1,7 @@
 -- Report the health of logical replication into the schema.
--- A change without a partition here stops the apply worker, which starts again every few seconds:
--- so errors are counted and do not depend on whether it runs now. The changes of a partition that
--- is not part of the subscription are skipped without an error.
+-- A change without a partition here stops the apply worker, which restarts every few seconds. So
+-- errors are counted, whether or not the worker runs at the moment. Changes of a partition outside
+-- of the subscription are skipped without an error.
 create or replace function recall._health_replication()
 returns table (
     name   text,

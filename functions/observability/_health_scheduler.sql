@@ -1,5 +1,5 @@
--- recall._health_scheduler() -> scheduler, schedule_owner: who runs maintenance
--- The first is judged by what ran: a job of pg_cron may exist and never start.
+-- Report scheduler and schedule_owner: what runs maintenance.
+-- The scheduler is judged by past runs, because a pg_cron job can exist and never start.
 create or replace function recall._health_scheduler()
 returns table (
     name   text,
@@ -47,7 +47,7 @@ begin
                 else 'Start a worker: pgrecall worker. Or let pg_cron do it: '
                      'select * from recall.schedule_maintenance();' end;
 
-    -- pg_cron's launcher fails on such a job every second, and with it all jobs of the cluster.
+    -- The pg_cron launcher fails on such a job every second, and so all jobs of the cluster fail.
     select s.scheduled_by
       into v_gone
       from recall.settings as s
@@ -66,4 +66,4 @@ end;
 $function$;
 
 comment on function recall._health_scheduler() is
-    'Health of who runs maintenance: pg_cron, a worker, or nobody; and whether its role is gone.';
+    'Health of the scheduler: pg_cron, a worker or none; and whether the role of the jobs exists.';

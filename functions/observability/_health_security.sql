@@ -1,6 +1,6 @@
--- recall._health_security() -> extensions, row_security, public, grants
--- A grant on a table shows no row, but it lets its holder truncate it, or hang a trigger on it that
--- runs as the owner at the next write.
+-- Report extensions, row_security, public and grants.
+-- A table grant shows no row, but its holder can truncate the table, or add a trigger that runs as
+-- the owner at the next write.
 create or replace function recall._health_security()
 returns table (
     name   text,
@@ -99,5 +99,5 @@ end;
 $function$;
 
 comment on function recall._health_security() is
-    'Health of what keeps users apart: extensions, row-level security, rights of PUBLIC and '
-    'on tables.';
+    'Health of user isolation: extensions, row-level security, privileges of PUBLIC and on '
+    'tables.';

@@ -1,7 +1,7 @@
--- recall._health_server() -> durability, locks, autovacuum, vacuum: settings that matter here
--- locks   pg_dump, an upgrade and an uninstall lock every table and index of the schema at once;
---         max_locks_per_transaction is a share of a table that all connections fill.
--- vacuum  the sweeps' indexes and HOT updates live on it; twice what autovacuum waits for is late.
+-- Report durability, locks, autovacuum and vacuum.
+-- pg_dump, an upgrade and an uninstall lock every table and index of the schema at once;
+-- max_locks_per_transaction sizes a lock table shared by all connections. The indexes of the sweeps
+-- and HOT updates depend on vacuum, which is late at twice the threshold of autovacuum.
 create or replace function recall._health_server()
 returns table (
     name   text,
@@ -82,4 +82,4 @@ end;
 $function$;
 
 comment on function recall._health_server() is
-    'Health of the server: settings that lose writes or run out of locks, and vacuum.';
+    'Health of the server: settings that lose writes or exhaust the lock table, and vacuum.';

@@ -1,4 +1,4 @@
--- recall._health_spending() -> spending, prices
+-- Report spending and prices.
 create or replace function recall._health_spending()
 returns table (
     name   text,
@@ -58,4 +58,4 @@ end;
 $function$;
 
 comment on function recall._health_spending() is
-    'Health of spending: today''s cost beside its limit, models without a price.';
+    'Health of spending: today''s cost against its limit, and models without a price.';

@@ -1,7 +1,8 @@
--- recall._health_statements() -> slow_statements, where pg_stat_statements is
--- By EXECUTE: most installations lack it. The owner sees texts of others only as a member of
--- pg_read_all_stats; maintenance and imports may take their time. Of a text the first name of ours
--- is shown: the rest may hold values (COPY, DO, comments), and whoever may call health() sees it.
+-- Report slow_statements if pg_stat_statements is installed.
+-- It uses EXECUTE, because most installations lack the extension. Without pg_read_all_stats the
+-- owner sees only its own statement texts. Maintenance and statements with fewer than five calls
+-- are ignored. The row shows only the first pgrecall name of a text: the rest may contain values
+-- (COPY, DO, comments) that callers of health() must not see.
 create or replace function recall._health_statements()
 returns table (
     name   text,
@@ -68,4 +69,4 @@ end;
 $function$;
 
 comment on function recall._health_statements() is
-    'Health of statements, where pg_stat_statements is: those slow on average.';
+    'Health of statements, if pg_stat_statements is installed: those that are slow on average.';

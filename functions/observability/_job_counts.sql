@@ -1,5 +1,5 @@
--- recall._job_counts() -> jobs by kind and state, in one pass over the queue
--- Late is what is due, and what has failed and waits to be tried again.
+-- Count jobs by kind and state in one pass over the queue.
+-- Late jobs are due jobs and failed jobs that wait for a retry.
 create or replace function recall._job_counts()
 returns table (
     kind        text,

@@ -1,6 +1,6 @@
--- Count the sessions that are past their threshold of compaction.
--- They wait for a model; unasked are those of which settings.summaries lets none have them.
--- Reads every open session: for pgrecall status, not for health().
+-- Count the sessions past their compaction threshold.
+-- They wait for a model, or settings.summaries allows none (unasked). It reads every open session:
+-- for `pgrecall status`, not for health().
 create or replace function recall._long_sessions(
     out o_waiting bigint,
     out o_unasked bigint
@@ -22,4 +22,4 @@ end;
 $function$;
 
 comment on function recall._long_sessions() is
-    'How many sessions wait for a model that summarizes them, and of how many none may.';
+    'How many sessions wait for a model that summarizes them, and for how many none is allowed.';

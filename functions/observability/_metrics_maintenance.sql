@@ -1,4 +1,4 @@
--- recall._metrics_maintenance() -> the last run of each enabled task, and months that are missing
+-- Return the last run of each enabled task, and the number of missing months.
 create or replace function recall._metrics_maintenance()
 returns table (
     name   text,
@@ -32,5 +32,5 @@ end;
 $function$;
 
 comment on function recall._metrics_maintenance() is
-    'Metrics of maintenance: when each task ran last, what it did, how long it took, failures; '
-    'missing months.';
+    'Metrics of maintenance: each task''s last run, result, duration and failures; missing '
+    'months.';

@@ -1,6 +1,6 @@
--- recall._metrics_memory() -> memories by tier, sessions by state, events and rates of the last day
--- Events are found by the BRIN index on their time. What contexts used is known until it is
--- counted, and how well some of them used the budget of their memories (η) for a day.
+-- Return memories by tier, sessions by state, and events and rates of the last day.
+-- The BRIN index on time finds the events. The relevance of accesses is known until they are
+-- counted; the budget efficiency (η) of some contexts is kept for a day.
 create or replace function recall._metrics_memory()
 returns table (
     name   text,
@@ -42,7 +42,7 @@ begin
            jsonb_build_object('event', e.event)
       from events as e
      union all
-    -- a refused merge has an event for each of its memories
+    -- A refused consolidation has one event for each of its memories.
     select 'pgrecall_refused_merges_last_day',
            count(distinct (r.job_id, r.detail ->> 'content'))::float8, '{}'::jsonb
       from recall.memory_events as r
@@ -57,7 +57,7 @@ begin
                    ('pgrecall_promotion_ratio_last_day', s.promoted, s.added)
            ) as m (name, part, whole);
 
-    -- UNLOGGED: a standby has nothing of it
+    -- The table is UNLOGGED, so a standby cannot read it.
     if not pg_is_in_recovery() then
         return query
         select m.name, m.value, '{}'::jsonb
@@ -98,5 +98,5 @@ end;
 $function$;
 
 comment on function recall._metrics_memory() is
-    'Metrics of memories: by tier, events and rates of the last day, relevance of what contexts '
-    'used, how well they used their budget, and recall of approximate searches.';
+    'Metrics of memories: by tier, events and rates of the last day, relevance of the memories '
+    'used in contexts, budget efficiency, and recall of approximate searches.';

@@ -1,4 +1,4 @@
--- recall._metrics_queue() -> jobs, jobs_due, job_lag_seconds, oldest_unextracted_seconds, …
+-- Return metrics of the job queue: depth and lag by kind, dead jobs, waiting extractions.
 create or replace function recall._metrics_queue()
 returns table (
     name   text,
@@ -47,4 +47,4 @@ end;
 $function$;
 
 comment on function recall._metrics_queue() is
-    'Metrics of the queue: depth and lag by kind, dead jobs, what waits for extraction.';
+    'Metrics of the queue: depth and lag by kind, dead jobs, pending extraction.';

@@ -1,8 +1,7 @@
--- Return the share of the server's connections in use, and how far its standbys lag.
--- Alerts of the field: above 0.8 of the connections, above a tenth of a second of lag. Of a standby
--- that caught up and heard nothing since, the lag is 0. The server tells the lag of its standbys
--- to members of pg_monitor alone: without it the schema's owner sees that of replication slots. On
--- a standby it is that of its own replay.
+-- Return the share of the server's connections in use, and the lag of its standbys.
+-- Common alerts are 0.8 of the connections and 0.1 s of lag. A standby that is caught up and idle
+-- has lag 0. Only members of pg_monitor see standby lag; other owners see that of replication
+-- slots. On a standby it is the lag of its own replay.
 create or replace function recall._metrics_server()
 returns table (
     name   text,

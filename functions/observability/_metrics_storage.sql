@@ -1,4 +1,4 @@
--- recall._metrics_storage() -> size, rows, dead rows and HOT updates of each table, leaves summed
+-- Return size, rows, dead rows and HOT updates of each table, summed over its partitions.
 create or replace function recall._metrics_storage()
 returns table (
     name   text,

@@ -1,5 +1,5 @@
--- recall._metrics_work() -> spans of jobs of the last day, and what models cost
--- By the BRIN index on the spans' time.
+-- Return job spans of the last day, and the cost of models.
+-- The BRIN index on time finds the spans.
 create or replace function recall._metrics_work()
 returns table (
     name   text,
@@ -46,7 +46,7 @@ begin
       from spans as s
      where s.kind = 'compact'
      union all
-    -- tokens read for each token kept; the goal is five
+    -- Tokens read for each token kept; the goal is five.
     select 'pgrecall_compaction_ratio_last_day',
            coalesce(sum(s.prompt_tokens) / nullif(sum(s.completion_tokens), 0), 0)::float8,
            '{}'::jsonb

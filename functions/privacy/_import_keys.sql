@@ -1,7 +1,7 @@
 -- Import the wrapped keys of an encrypted user before any of the user's rows.
 -- A decrypted document cannot be imported for an encrypted user: it is for people to read, and
 -- lacks data that an import needs. The caller has locked the user.
--- Raises  RC006 the document is encrypted and the user is not, or the reverse.
+-- Raises  RC006 document and user differ in encryption or keys, or the user has plaintext data.
 create or replace function recall._import_keys(
     p_user_id  uuid,
     p_document jsonb

@@ -1,6 +1,5 @@
--- recall._guard_secrets(value, settings, what) -> the value as it may be stored
--- settings.secrets: keep returns it as it is, mask with marks, refuse raises. The error says which
--- class and where, and never repeats the secret.
+-- Apply settings.secrets to a JSON value: keep, mask or refuse.
+-- The error names class and path, and never repeats the secret.
 -- Raises  RC003.
 create or replace function recall._guard_secrets(
     p_value    jsonb,
@@ -42,4 +41,4 @@ end;
 $function$;
 
 comment on function recall._guard_secrets(jsonb, recall.settings, text) is
-    'A value as settings.secrets lets it be stored: as it is, masked, or refused (RC003).';
+    'A value as settings.secrets allows it to be stored: unchanged, masked, or rejected (RC003).';

@@ -1,4 +1,4 @@
--- recall._guard_text(text, settings, what) -> the text as it may be stored
+-- Apply settings.secrets to a text: keep, mask or refuse.
 -- Raises  RC003.
 create or replace function recall._guard_text(
     p_text     text,
@@ -17,4 +17,4 @@ as $function$
 $function$;
 
 comment on function recall._guard_text(text, recall.settings, text) is
-    'A text as settings.secrets lets it be stored: as it is, masked, or refused (RC003).';
+    'A text as settings.secrets allows it to be stored: unchanged, masked, or rejected (RC003).';

@@ -1,6 +1,6 @@
--- recall._is_secret_number(class, text) -> do its check digits hold?
--- Cards: a known issuer, its length, and Luhn's sum. IBANs: ISO 7064, 97-10. What has no check
--- digits is always one.
+-- Tell whether the check digits of a number are valid for its class.
+-- Cards need a known issuer, its length and a valid Luhn sum; IBANs ISO 7064, 97-10. Classes
+-- without check digits always pass.
 create or replace function recall._is_secret_number(
     p_class text,
     p_text  text
@@ -12,7 +12,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    -- What a digit counts for at an even place from the right, and at an odd one.
+    -- Value of a digit at an even position from the right, and at an odd one.
     v_values constant bytea := '\x0001020304050607080900020406080103050709'::bytea;
     v_text   text    := translate(p_text, ' -', '');
     v_sum    integer := 0;
@@ -33,7 +33,7 @@ begin
                      end) then
             return false;
         end if;
-        -- A loop over digits takes a fifth of the time of a sum over generate_series.
+        -- A loop takes a fifth of the time of a sum over generate_series.
         v_digits := convert_to(reverse(v_text), 'UTF8');
         for v_place in 0 .. length(v_digits) - 1 loop
             v_sum := v_sum
@@ -55,4 +55,4 @@ end;
 $function$;
 
 comment on function recall._is_secret_number(text, text) is
-    'Whether a number is a card''s or an account''s by its check digits.';
+    'Whether a number has valid check digits of its class (card, IBAN).';

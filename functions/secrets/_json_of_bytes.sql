@@ -1,7 +1,7 @@
--- recall._json_of_bytes(bytes) -> the JSON in them, NULL when it is none
--- A projection for queries: jsonb knows no NUL, which becomes U+FFFD, and keeps neither the order
--- of keys nor white space. The bytes are what is true. JSON that a client could not read again is
--- kept as bytes only.
+-- Parse bytes as JSON; NULL when they are not JSON.
+-- The result is for queries; the bytes are authoritative. jsonb cannot store NUL, which becomes
+-- U+FFFD, and keeps neither key order nor white space. JSON that a client could not read again is
+-- stored as bytes only.
 create or replace function recall._json_of_bytes(
     p_bytes bytea
 )
@@ -27,4 +27,4 @@ end;
 $function$;
 
 comment on function recall._json_of_bytes(bytea) is
-    'The JSON that a body holds, a NUL in it as U+FFFD; NULL when it is no JSON.';
+    'The JSON in a body, with NUL replaced by U+FFFD; NULL when it is not JSON.';

@@ -1,6 +1,6 @@
--- recall._mask_event_stream(text, classes) -> server-sent events, marks for secrets in pieces
--- The body of a streamed answer: lines "data: {…}", each with a piece of a text. A line that holds
--- a piece of a secret is written anew; all others stay as they are.
+-- Mask secrets in server-sent events, also those split over several events.
+-- The text is the body of a streamed response: lines "data: {…}", each with a piece of a text. Only
+-- lines with a piece of a secret are rewritten.
 create or replace function recall._mask_event_stream(
     p_text    text,
     p_classes text[]
@@ -42,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._mask_event_stream(text, text[]) is
-    'Server-sent events with marks in the place of secrets that come in pieces.';
+    'Server-sent events with masked secrets, also those split over several events.';

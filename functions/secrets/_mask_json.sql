@@ -1,6 +1,6 @@
--- recall._mask_json(value, classes) -> as recall._redact_json, quick where there is no secret
--- One look at all of its text, and at what stands under names of secrets; to look at each part of
--- a long stream, or of a thousand vectors, would take seconds.
+-- Mask secrets in a JSON value; quick for a large value without any.
+-- It checks all text of the value at once, and the values under names of secrets. Checking each
+-- part of a long stream or of a thousand vectors would take seconds.
 create or replace function recall._mask_json(
     p_value   jsonb,
     p_classes text[]
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._mask_json(jsonb, text[]) is
-    'A JSON value with marks in the place of secrets; quick for a large one without any.';
+    'A JSON value with masked secrets; quick for a large value without any.';

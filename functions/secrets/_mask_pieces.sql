@@ -1,6 +1,6 @@
 -- Mask the secrets of a text that came in pieces, and keep the pieces.
--- The mark stands in the piece where the secret begins. One walk over pieces and spans: both are in
--- the order of the text.
+-- The mark goes into the piece where the secret begins. Pieces and spans are both in text order, so
+-- one pass suffices.
 create or replace function recall._mask_pieces(
     p_pieces  text[],
     p_classes text[]
@@ -52,4 +52,4 @@ end;
 $function$;
 
 comment on function recall._mask_pieces(text[], text[]) is
-    'The pieces of a text with marks in the place of its secrets, also of those across borders.';
+    'The pieces of a text with masked secrets, also those that span pieces.';

@@ -1,7 +1,7 @@
--- Mask secrets in the events of a stream, also across their borders.
--- A stream sends a key in pieces, none of which looks like one. So the pieces of each text that it
--- brings (content, arguments of a call, …) are looked at as the whole that they make; the mark
--- stands in the piece where the secret begins. In the forms of OpenAI's and Anthropic's APIs.
+-- Mask secrets in the events of a stream, also those split over several events.
+-- A stream sends a key in pieces that do not look like one. So the function joins the pieces of
+-- each text (content, arguments of a call, …), in the formats of OpenAI and Anthropic. The mark
+-- goes into the piece where the secret begins.
 create or replace function recall._mask_stream(
     p_events  jsonb,
     p_classes text[]
@@ -13,7 +13,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    -- As arrays: an element of one is replaced without a copy of the others.
+    -- Arrays, since replacing one element does not copy the others.
     v_events  jsonb[] := array(select e.event from jsonb_array_elements(p_events) as e (event));
     v_channel record;
     v_places  integer[];
@@ -64,4 +64,4 @@ end;
 $function$;
 
 comment on function recall._mask_stream(jsonb, text[]) is
-    'Events of a stream with marks in the place of secrets, also of those that come in pieces.';
+    'Events of a stream with masked secrets, also those split over several events.';

@@ -1,5 +1,5 @@
--- recall._masked(text, settings) -> the text as a model's words are stored
--- Marked where settings.secrets is not keep: a job is not refused for what its model says.
+-- Mask secrets in a model's text, unless settings.secrets is keep.
+-- A job does not fail because of its model's output, so `refuse` masks here, too.
 create or replace function recall._masked(
     p_text     text,
     p_settings recall.settings
@@ -16,4 +16,4 @@ as $function$
 $function$;
 
 comment on function recall._masked(text, recall.settings) is
-    'A text with marks in the place of secrets, unless settings.secrets is keep.';
+    'A text with masked secrets, unless settings.secrets is keep.';

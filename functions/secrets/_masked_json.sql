@@ -1,4 +1,4 @@
--- recall._masked_json(value, settings) -> the value as a model's words are stored
+-- Mask secrets in a model's JSON value, unless settings.secrets is keep.
 create or replace function recall._masked_json(
     p_value    jsonb,
     p_settings recall.settings
@@ -15,4 +15,4 @@ as $function$
 $function$;
 
 comment on function recall._masked_json(jsonb, recall.settings) is
-    'A JSON value with marks in the place of secrets, unless settings.secrets is keep.';
+    'A JSON value with masked secrets, unless settings.secrets is keep.';

@@ -1,6 +1,6 @@
--- recall._may_hold_secret(text) -> is it worth a closer look?
--- One pass over the text that most texts do not survive; the patterns are many. Of each pattern it
--- has what `needs` says, and a little more, since a passphrase must be as quick.
+-- Tell whether a text may contain a secret.
+-- One pass excludes most texts, because running all patterns is slow. The expression covers `needs`
+-- of every pattern, and slightly more, so that a passphrase is found as fast.
 create or replace function recall._may_hold_secret(
     p_text text
 )
@@ -24,4 +24,4 @@ return p_text collate pg_c_utf8 ~ (
     '[a-z]{2}\d{2}');
 
 comment on function recall._may_hold_secret(text) is
-    'Whether a text has anything of what secrets are recognized by.';
+    'Whether a text contains anything by which secrets are recognized.';

@@ -1,4 +1,4 @@
--- recall._pattern_list(classes) -> what secrets of these classes look like, for a driver
+-- Return the patterns of some classes of secrets as JSON for a driver.
 create or replace function recall._pattern_list(
     p_classes text[]
 )

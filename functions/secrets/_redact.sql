@@ -1,6 +1,6 @@
--- recall._redact(text, classes) -> the text with readable marks in the place of secrets
--- "my key is sk-…" becomes "my key is [secret: api key]". Stays the same when done again. JSON text
--- stays JSON text; a ciphertext is left alone: its driver has looked.
+-- Replace secrets in a text with readable marks.
+-- "my key is sk-…" becomes "my key is [secret: api key]". The function is idempotent. JSON text
+-- stays valid JSON. A ciphertext is left alone, because its driver has checked the plaintext.
 create or replace function recall._redact(
     p_text    text,
     p_classes text[]
@@ -13,7 +13,7 @@ set search_path from current
 as $function$
 declare
     v_text   text collate pg_c_utf8 := p_text;
-    -- Where a sample of a long text, of its middle, has a secret, there may be very many.
+    -- If a sample from the middle of a long text has a secret, there may be very many.
     v_sample text collate pg_c_utf8;
     v_masked text;
     v_kind   record;
@@ -24,7 +24,7 @@ begin
     if length(p_text) > 100000 then
         v_sample := substr(p_text, length(p_text) / 2, 2000);
     end if;
-    -- PostgreSQL keeps 32 compiled patterns: to run all of these would drive out each other.
+    -- PostgreSQL caches 32 compiled patterns; running all of these would evict each other.
     for v_kind in
         select k.class, k.mark, k.pattern
           from recall._secret_kinds(p_text, p_classes) as k
@@ -34,7 +34,7 @@ begin
                                                       v_kind.pattern) end;
         v_text := coalesce(v_masked, v_text);
         if v_kind.class not in ('card', 'iban') then
-            -- Without a group to fill in, PostgreSQL need not look where the groups begin and end.
+            -- Without a back reference, PostgreSQL need not determine the bounds of the groups.
             v_text := regexp_replace(
                 v_text, v_kind.pattern,
                 case when v_kind.pattern like '()%' then '' else '\1' end || v_kind.mark, 'g');
@@ -47,4 +47,4 @@ end;
 $function$;
 
 comment on function recall._redact(text, text[]) is
-    'A text with readable marks, such as [secret: api key], in the place of secrets.';
+    'A text with readable marks, such as [secret: api key], in place of secrets.';

@@ -1,7 +1,6 @@
--- recall._redact_bytes(bytes, classes) -> the same bytes, marks in the place of secrets
--- What is no UTF-8 text, or holds a NUL byte, is looked through as the text of its ASCII parts.
--- In server-sent events pieces of secrets are found, too. Without a secret the bytes come back as
--- they were.
+-- Mask secrets in a body; without a secret return the same bytes.
+-- Bytes that are not UTF-8 or contain NUL are checked as the text of their ASCII parts. In
+-- server-sent events, secrets split over several events are found, too.
 create or replace function recall._redact_bytes(
     p_bytes   bytea,
     p_classes text[]
@@ -19,7 +18,7 @@ begin
     begin
         v_text := convert_from(p_bytes, 'UTF8');
     exception when character_not_in_repertoire then
-        -- The sign behind each octal number keeps its digits apart from what follows.
+        -- The character after each octal number separates its digits from what follows.
         v_text   := regexp_replace(encode(p_bytes, 'escape'), '(\\[0-7]{3})', E'\\1\uE000', 'g');
         v_masked := recall._redact(v_text, p_classes);
         return case when v_masked = v_text then p_bytes
@@ -34,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._redact_bytes(bytea, text[]) is
-    'A body with marks in the place of secrets, else byte for byte as it was.';
+    'A body with masked secrets; without any, the same bytes.';

@@ -1,7 +1,7 @@
--- recall._redact_json(value, classes) -> the value with marks in the place of secrets
--- Every text in it, however deep, keys too; what stands under a key such as "password" whole, also
--- a number, a list of texts, or the value of a pair {"name": "password", "value": …}. Ids stay: the
--- digits of one in twenty thousand could be a card's.
+-- Mask secrets in every text of a JSON value, keys included.
+-- A value under a name such as "password" is masked whole: a number, a list of texts, or the value
+-- of {"name": "password", "value": …}. Ids stay, since the digits of one in twenty thousand could
+-- be a card's.
 create or replace function recall._redact_json(
     p_value   jsonb,
     p_classes text[]
@@ -17,7 +17,7 @@ declare
         '^(?:[\w.-]*' || recall._secret_names() || '|secret|authorization|(?:set-)?cookie)$';
     v_id    constant text := '^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$';
 begin
-    -- The name of a field that nearly every message has says nothing.
+    -- Skip field names that nearly every message has.
     if p_value is null
        or not recall._may_hold_secret(replace(p_value::text, '"token_count"', '""')) then
         return p_value;
@@ -54,4 +54,4 @@ end;
 $function$;
 
 comment on function recall._redact_json(jsonb, text[]) is
-    'A JSON value with readable marks in the place of secrets.';
+    'A JSON value with readable marks in place of secrets.';

@@ -1,6 +1,6 @@
--- recall._redact_named(value, classes) -> what stands under the name of a secret, masked
--- A text or a number is the secret, whatever it looks like; of a list its texts are. What is empty,
--- masked or sealed stays.
+-- Mask a JSON value found under the name of a secret.
+-- A text or number is the secret, whatever its form; in a list every text is. Empty, masked and
+-- encrypted values stay.
 create or replace function recall._redact_named(
     p_value   jsonb,
     p_classes text[]
@@ -29,4 +29,4 @@ end;
 $function$;
 
 comment on function recall._redact_named(jsonb, text[]) is
-    'What a JSON value under the name of a secret becomes.';
+    'A JSON value under the name of a secret, masked.';

@@ -1,5 +1,5 @@
 -- Replace the numbers of cards or IBANs in a text.
--- Unlike other secrets a number is judged by its check digits before it is replaced.
+-- Unlike other secrets, a number must have valid check digits to be replaced.
 create or replace function recall._redact_numbers(
     p_text    text,
     p_class   text,
@@ -20,4 +20,4 @@ end;
 $function$;
 
 comment on function recall._redact_numbers(text, text, text, text) is
-    'A text with marks in the place of numbers whose check digits hold.';
+    'A text with masked numbers whose check digits are valid.';

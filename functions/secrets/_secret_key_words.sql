@@ -1,4 +1,4 @@
--- List the words that make "key", "secret" or "token" the name of a secret, such as api in api_key.
+-- List the words that turn "key", "secret" or "token" into the name of a secret (api in api_key).
 create or replace function recall._secret_key_words()
 returns text[]
 language sql

@@ -1,7 +1,8 @@
--- List the patterns that may match a text: those of which it has what they need.
--- Of a long text the words will do that it contains, and names of keys are narrowed to those that
--- its characters spell: a match costs what the whole expression is long, 12 us with all 32 words
--- and 3 us with one. Short texts share their expressions: PostgreSQL keeps 32 compiled ones.
+-- List the patterns whose `needs` a text contains.
+-- For a long text only contained words count, and key names are narrowed to those that its
+-- characters can spell. The time of a match grows with the length of the expression: 12 µs with all
+-- 32 words, 3 µs with one. Short texts share expressions, because PostgreSQL caches 32 compiled
+-- ones.
 create or replace function recall._secret_kinds(
     p_text    text,
     p_classes text[]
@@ -41,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._secret_kinds(text, text[]) is
-    'The patterns of secrets that may match a text, by what each of them needs.';
+    'The patterns of secrets whose needs a text contains.';

@@ -1,4 +1,4 @@
--- Return the pattern of how names of secrets end, such as db_password or api_key.
+-- Return the pattern for the ends of names of secrets, such as db_password or api_key.
 create or replace function recall._secret_names()
 returns text
 language sql
@@ -7,4 +7,4 @@ parallel safe
 return '(?:' || recall._secret_pass_names() || '|' || recall._secret_key_names() || ')';
 
 comment on function recall._secret_names() is
-    'How the names of members and variables end that are secrets, whatever they look like.';
+    'Pattern for the ends of member and variable names whose values are always secret.';

@@ -1,4 +1,4 @@
--- Return the pattern of how names of passwords end, such as db_password.
+-- Return the pattern for the ends of password names, such as db_password.
 create or replace function recall._secret_pass_names()
 returns text
 language sql
@@ -7,4 +7,4 @@ parallel safe
 return '(?:pass(?:word|wd|phrase|code)|pwd|[_-]pass)';
 
 comment on function recall._secret_pass_names() is
-    'How the names of members and variables end that hold passwords.';
+    'Pattern for the ends of member and variable names that contain passwords.';

@@ -1,7 +1,7 @@
 -- Build the regular expression of a secret from a template.
--- @START@ begins a word, also behind an escape of JSON ("\nsk-…"); @APART@ is for forms that
--- base64 could have by chance; @PASS@ and @KEY@ end the name of a secret; @IS@ assigns it a value;
--- @ANY@ is a sign of an unquoted value.
+-- @START@ begins a word, also after a JSON escape ("\nsk-…"). @APART@ is for forms that base64
+-- could contain by chance. @PASS@ and @KEY@ end the name of a secret, @IS@ assigns a value, @ANY@
+-- is a character of an unquoted value.
 create or replace function recall._secret_pattern(
     p_is_cased boolean,
     p_before   text,
@@ -11,7 +11,7 @@ returns text
 language sql
 immutable
 parallel safe
--- PostgreSQL puts the loop of x{9,} first, and so is in nine states at once; of x{9}x* in one.
+-- PostgreSQL puts the loop of x{9,} first and is in nine states at once; x{9}x* needs one.
 return regexp_replace(
            replace(replace(replace(replace(replace(replace(
                case when p_is_cased then '' else '(?i)' end
@@ -25,4 +25,4 @@ return regexp_replace(
            '(\[(?:\\.|[^\]\\])*\]|\\.|[^])])\{(\d+),\}', '\1{\2}\1*', 'g');
 
 comment on function recall._secret_pattern(boolean, text, text) is
-    'A pattern of secrets made of what stands before one and what it looks like.';
+    'The regular expression of a secret, built from its prefix and its form.';

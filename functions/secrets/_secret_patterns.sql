@@ -1,8 +1,8 @@
 -- List the patterns of secrets: class, mark, needs, pattern.
--- Group 1 of a pattern stands before the secret and stays (may be empty); group 2 is the secret.
--- A text without any of `needs` (in lower case) has no match. tests/test_secrets.py checks: time is
--- linear in the text, masked JSON text stays JSON text (no match ends inside an escape or crosses a
--- quote), and no pattern matches a mark.
+-- Group 1 precedes the secret and stays (may be empty); group 2 is the secret. A text without any
+-- of `needs` (in lower case) has no match. tests/test_secrets.py checks three invariants. Time is
+-- linear in the text. Masked JSON text stays JSON text: no match ends inside an escape or crosses a
+-- quote. No pattern matches a mark.
 create or replace function recall._secret_patterns()
 returns table (
     class   text,
@@ -14,13 +14,13 @@ language sql
 immutable
 parallel safe
 begin atomic
-    -- For a backtracking matcher, a run that something must follow is bounded, or begins only
-    -- where no longer run can begin. Cards and IBANs are candidates: _is_secret_number looks at
-    -- their check digits. The planner evaluates _secret_pattern, once for each statement.
-    -- Many small patterns rather than a few large ones: PostgreSQL builds the states of an
-    -- expression anew for each match, so a match costs what the whole expression is long (a token
-    -- among 40 prefixes 60 us, among ten 15 us). Optional signs are nested, as in (x(x)?)?:
-    -- of x{0,2} it would be in several states at once.
+    -- For backtracking matchers, a run that something must follow is bounded, or begins only where
+    -- no longer run can begin. Cards and IBANs are candidates, whose check digits _is_secret_number
+    -- checks. The planner evaluates _secret_pattern once per statement.
+    -- Many small patterns rather than a few large ones: PostgreSQL rebuilds the states of an
+    -- expression for each match, so the time grows with its length (a token among 40 prefixes takes
+    -- 60 µs, among ten 15 µs). Optional characters are nested, as in (x(x)?)?, because x{0,2} would
+    -- be in several states at once.
     select p.class, '[secret: ' || replace(p.class, '_', ' ') || ']', p.needs, p.pattern
       from (values
             ('private_key', string_to_array(
@@ -42,7 +42,7 @@ begin atomic
              '(?<![\w-])|\\[bfnrt]|\\u[0-9a-fA-F]{4}',
              'sk-[A-Za-z_-]*\d[\w-]{10,}')),
 
-            -- by prefix, in groups of the same signs
+            -- Prefixes, grouped by character set.
             ('api_key', string_to_array(
              '_live _test _prod', ' '),
              recall._secret_pattern(true,
@@ -110,7 +110,7 @@ begin atomic
              '(?:(?:sk|rubygems|sbp|bkua|sq[apu]|shp(?:at|ca|pa|ss))_|fc-|ATTA|pul-|s-s4t2[a-z]+-|'
              'dapi)[0-9a-f]{32,}')),
 
-            -- forms that base64 could have by chance: only behind a space or a sign
+            -- Forms that base64 could contain by chance: only after a space or punctuation.
             ('api_key', string_to_array(
              'a3t akia asia abia acca key- sk 4b1d', ' '),
              recall._secret_pattern(true,
@@ -145,7 +145,7 @@ begin atomic
              '(?:pat\w{14}\.|[ps]at\.[\w-]{22}\.|sk\.eyJ[\w-]+\.|SG\.[\w-]{16,}\.)'
              '[\w+/=.~-]{16,}')),
 
-            -- a bot of Discord: user, time and hash
+            -- Discord bot token: user, time and hash.
             ('api_key', string_to_array(
              'mt nj nt nz od ot', ' '),
              recall._secret_pattern(true,
@@ -281,7 +281,7 @@ begin atomic
              '(?:[a-z_.]{1,3}[^\sa-z_."''\\&,;<>{}\[\]()$=?|]|[^\sa-z_."''\\&,;<>{}\[\]()$=?|'
              '!%*/~-]|[a-z]{3,}-)@ANY@{3})@ANY@*')),
 
-            -- any name in capitals and an option of npm, where the value looks random
+            -- Any name in capitals, or an npm option, with a random-looking value.
             ('password', string_to_array(
              '_token _secret _key _auth "auth \"auth', ' '),
              recall._secret_pattern(true,
@@ -304,7 +304,7 @@ begin atomic
              'x-amz-(?:signature|credential|security-token))=',
              '[^\s&#"''<>\\\[][^\s&#"''<>\\]{5,}')),
 
-            -- command lines: a user with a password
+            -- Command lines: user and password.
             ('password', string_to_array(
              '-u --user', ' '),
              recall._secret_pattern(false,
@@ -312,7 +312,7 @@ begin atomic
              '(?=[a-z_.-]*[\d!@#%^&*+])(?!\d+(?!\w))[^\s"''\\$<\[{][^\s"''\\]{3,}(?: [^\s"''\\]+(?'
              '=''|\\*"))?')),
 
-            -- command lines, .netrc, redis.conf
+            -- Command lines, .netrc, redis.conf.
             ('password', string_to_array(
              'sshpass requirepass', ' '),
              recall._secret_pattern(false,
@@ -335,7 +335,7 @@ begin atomic
              '\s--[a-z-]*(?:password|passwd|token|secret|api-key|access-key)[ =]\s*',
              '[^\s"''\\$<\[{(-][^\s"''\\]{3,}')),
 
-            -- a part of a form; an attribute beside its name
+            -- A part of a form; an attribute next to its name.
             ('password', string_to_array(
              'name=', ' '),
              recall._secret_pattern(false,
@@ -357,7 +357,7 @@ begin atomic
              'key=\\*"[\w.-]*@KEY@\\*"\s+value=\\*"',
              '[^"\r\n\\\[][^"\r\n\\]*')),
 
-            -- "my password is …", where it has letters and other signs
+            -- "my password is …", with letters and other characters.
             ('password', string_to_array(
              'word is|phrase is|code is', '|'),
              recall._secret_pattern(false,
@@ -398,4 +398,4 @@ begin atomic
 end;
 
 comment on function recall._secret_patterns() is
-    'What secrets look like, by class: group 1 of a pattern stays, group 2 is the secret.';
+    'Patterns of secrets by class: group 1 of a pattern stays, group 2 is the secret.';

@@ -1,6 +1,6 @@
--- Cut a text at the secrets of one pattern, and mark those pieces.
--- One pass cuts the text at all matches: to ask for one match after another would read a long text
--- once for each. No text holds its own hash, so the hash is what separates the pieces.
+-- Split a text at the matches of one pattern, and mark the matches.
+-- One pass splits at all matches; asking for one match after another would read a long text once
+-- per match. The separator is the text's hash, because no text contains its own hash.
 create or replace function recall._secret_pieces(
     p_text    text,
     p_class   text,
@@ -18,7 +18,7 @@ set search_path from current
 as $function$
 declare
     v_cut    constant text := encode(sha256(convert_to(p_text, 'UTF8')), 'hex');
-    -- The match as a whole is known sooner than what its groups are.
+    -- Finding the whole match is faster than finding its groups.
     v_before constant text := case when p_pattern like '()%' then '' else '\1' end;
     v_secret constant text := case when p_pattern like '()%' then '\&' else '\2' end;
 begin
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._secret_pieces(text, text, text) is
-    'A text cut at the matches of a pattern of secrets.';
+    'A text split at the matches of a pattern of secrets.';

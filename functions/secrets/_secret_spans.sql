@@ -1,5 +1,5 @@
--- recall._secret_spans(text, classes) -> class, mark, from, to: where secrets stand
--- Characters from 1; `to` is the last one. In order, without overlap.
+-- Return the position of each secret in a text: class, mark, first and last character.
+-- Positions count from 1; spans are ordered and do not overlap.
 create or replace function recall._secret_spans(
     p_text    text,
     p_classes text[]

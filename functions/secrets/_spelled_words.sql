@@ -1,4 +1,4 @@
--- List those of some words whose characters a text has, wherever they stand.
+-- List the words whose characters all occur in a text, at any position.
 create or replace function recall._spelled_words(
     p_text  text,
     p_words text[]
@@ -26,4 +26,4 @@ end;
 $function$;
 
 comment on function recall._spelled_words(text, text[]) is
-    'Those of some words whose characters a text has.';
+    'The words whose characters all occur in a text.';

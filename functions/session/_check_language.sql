@@ -1,6 +1,6 @@
 -- Check that a language is the name of a text search configuration.
--- By its name: the number of a text search configuration may be nobody's, or another's after a
--- restore. A name of three parts makes the type's input function raise, so it is refused before.
+-- Names are checked, because after a restore an OID may belong to no configuration or to another
+-- one. A name of three parts is rejected first, since the input function of the type would raise.
 -- Raises  RC003.
 create or replace function recall._check_language(
     p_language jsonb
@@ -32,4 +32,4 @@ end;
 $function$;
 
 comment on function recall._check_language(jsonb) is
-    'Refuse a language that is no name of a text search configuration (RC003).';
+    'Reject a language that is not the name of a text search configuration (RC003).';

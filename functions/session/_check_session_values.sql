@@ -1,5 +1,5 @@
--- recall._check_session_values(window, response, temperature, top_p, cost_limit, expires_in)
--- The CHECKs of the table say the same; this says it with the value and a hint.
+-- Check sampling parameters and budgets of a session.
+-- The CHECKs of the table are the same; this error adds the value and a hint.
 -- Raises  RC003.
 create or replace function recall._check_session_values(
     p_window      integer,
@@ -41,4 +41,4 @@ end;
 $function$;
 
 comment on function recall._check_session_values(integer, integer, real, real, bigint, interval) is
-    'Refuse sampling parameters and budgets out of range (RC003).';
+    'Reject sampling parameters and budgets out of range (RC003).';

@@ -1,4 +1,4 @@
--- recall._check_settings_keys(changes, what)
+-- Check the names of settings, a language and a time zone.
 -- Raises  RC003 unknown key, language or time zone, RC007 one that is fixed at installation.
 create or replace function recall._check_settings_keys(
     p_changes jsonb,
@@ -39,5 +39,5 @@ end;
 $function$;
 
 comment on function recall._check_settings_keys(jsonb, text) is
-    'Refuse keys that are no settings (RC003) or fixed at installation (RC007), and an unknown '
-    'language or time zone (RC003).';
+    'Reject unknown settings, languages and time zones (RC003), and settings fixed at '
+    'installation (RC007).';

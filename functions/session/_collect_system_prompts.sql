@@ -1,7 +1,7 @@
--- recall._collect_system_prompts() -> how many
--- Deletes the prompts that no session refers to. Whoever is opening a session with one of them
--- holds it, and keeps it: so take the prompts first, then look again. Reads all sessions once: an
--- index for this would cost every statement on sessions its locks.
+-- Delete the prompts that no session uses; return how many.
+-- A transaction that opens a session with such a prompt has locked it for share. So lock the
+-- prompts first, then check again. It reads all sessions once: an index would cost every statement
+-- on sessions its locks.
 -- Locks   the prompts that seem unused.
 create or replace function recall._collect_system_prompts()
 returns bigint

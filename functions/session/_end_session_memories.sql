@@ -1,6 +1,5 @@
--- recall._end_session_memories(user, session, until)
--- What lives as long as its session has that much longer to live, now that the session is closed.
--- The caller holds the user's row.
+-- Shorten the expiry of memories that follow a session which was closed.
+-- The caller has locked the user.
 create or replace function recall._end_session_memories(
     p_user_id    uuid,
     p_session_id uuid,
@@ -34,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._end_session_memories(uuid, uuid, timestamptz) is
-    'Shorten the life of memories that follow a session which was closed.';
+    'Shorten the expiry of memories that follow a closed session.';

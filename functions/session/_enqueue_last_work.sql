@@ -1,5 +1,4 @@
--- recall._enqueue_last_work(session, settings, now, summarize)
--- A session that ends leaves what was not extracted yet, and its summary, to a worker.
+-- Enqueue the last extraction and the summary of a session that ends.
 create or replace function recall._enqueue_last_work(
     p_session   recall.sessions,
     p_settings  recall.settings,
@@ -25,4 +24,4 @@ end;
 $function$;
 
 comment on function recall._enqueue_last_work(recall.sessions, recall.settings, timestamptz,
-    boolean) is 'Leave the last extraction and summary of a session that ends to a worker.';
+    boolean) is 'Enqueue the last extraction and the summary of a session that ends.';

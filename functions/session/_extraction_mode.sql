@@ -1,5 +1,5 @@
--- recall._extraction_mode(session, settings) -> llm, verbatim or none
--- A session's metadata ("extraction") goes before the settings of its user.
+-- Return how memories are extracted from a session: llm, verbatim or none.
+-- A session's metadata ("extraction") takes precedence over the user's settings.
 create or replace function recall._extraction_mode(
     p_session  recall.sessions,
     p_settings recall.settings
@@ -17,4 +17,4 @@ as $function$
 $function$;
 
 comment on function recall._extraction_mode(recall.sessions, recall.settings) is
-    'How memories are drawn from a session: llm, verbatim or none.';
+    'How memories are extracted from a session: llm, verbatim or none.';

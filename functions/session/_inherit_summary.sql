@@ -1,5 +1,5 @@
--- recall._inherit_summary(user, parent, child)
--- A session that continues another starts from its summary, as one that covers no turn of its own.
+-- Copy the newest live summary of the parent into a session that continues it.
+-- The copy covers no turn of the new session.
 create or replace function recall._inherit_summary(
     p_user_id   uuid,
     p_parent_id uuid,

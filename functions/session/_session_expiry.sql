@@ -1,6 +1,6 @@
--- recall._session_expiry(at, life) -> the time, rounded up to a day (UTC)
--- Sliding in steps of a day keeps the appends of a day HOT, although an index names expires_at.
--- Lives under two days are exact.
+-- Return the expiry of a session, rounded up to a day (UTC).
+-- Steps of a day keep the appends of a day HOT, although an index contains expires_at. Lifetimes
+-- under two days are exact.
 create or replace function recall._session_expiry(
     p_at   timestamptz,
     p_life interval
@@ -15,5 +15,5 @@ return case
 end;
 
 comment on function recall._session_expiry(timestamptz, interval) is
-    'When a session used at a time expires: rounded up to a day (UTC) for lives of two days or '
+    'Expiry of a session used at a time: rounded up to a day (UTC) for lifetimes of two days or '
     'more.';

@@ -1,6 +1,6 @@
--- recall._set_session_status(user, session, status, from)
+-- Change the status of a session; do nothing if it has that status already.
 -- Locks   the session.
--- Raises  RC001, RC002 when it stands elsewhere in its life.
+-- Raises  RC001, RC002 when the transition is not allowed.
 create or replace function recall._set_session_status(
     p_user_id    uuid,
     p_session_id uuid,
@@ -45,4 +45,5 @@ end;
 $function$;
 
 comment on function recall._set_session_status(uuid, uuid, recall.session_status,
-    recall.session_status[]) is 'Move a session on in its life (RC002 when it cannot).';
+    recall.session_status[]) is
+    'Change the status of a session (RC002 when the transition is not allowed).';

@@ -1,7 +1,7 @@
--- recall._store_system_prompt(user, prompt, tokens) -> (hash, tokens)
--- A prompt is stored once, whoever uses it. Tokens given later replace an earlier estimate only in
--- the caller's session: sessions carry their own count. What is stored already is kept from being
--- collected until the session that refers to it is there.
+-- Store a system prompt once for all users; return its hash and tokens.
+-- A token count given later replaces an estimate only for the caller's session, since each session
+-- has its own count. The share lock protects a stored prompt from deletion until the session refers
+-- to it.
 -- Locks   the prompt, shared.
 create or replace function recall._store_system_prompt(
     p_user_id    uuid,
@@ -52,4 +52,4 @@ end;
 $function$;
 
 comment on function recall._store_system_prompt(uuid, text, integer) is
-    'Store a system prompt once; returns its hash and token count.';
+    'Store a system prompt once; its hash and token count.';

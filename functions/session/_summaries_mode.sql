@@ -1,6 +1,6 @@
--- Say who summarizes a session: llm, or none.
--- Unless settings.summaries says, summaries go where extraction goes: nothing leaves the machine
--- unasked.
+-- Return how a session is summarized: llm, or none.
+-- Without settings.summaries, summaries follow the extraction mode, so that no text leaves the
+-- machine unasked.
 create or replace function recall._summaries_mode(
     p_session  recall.sessions,
     p_settings recall.settings
@@ -17,4 +17,4 @@ as $function$
 $function$;
 
 comment on function recall._summaries_mode(recall.sessions, recall.settings) is
-    'Who summarizes a session: llm or none.';
+    'How a session is summarized: llm or none.';

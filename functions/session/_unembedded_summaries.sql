@@ -1,6 +1,5 @@
--- recall._unembedded_summaries(user, settings) -> live summaries without a vector of the model
--- At most settings.embed_batch of them. Planned for the one leaf: a job reads many partitioned
--- tables.
+-- Return live summaries without a vector of the model, at most settings.embed_batch.
+-- Each call is planned for one partition, because a job reads many partitioned tables.
 create or replace function recall._unembedded_summaries(
     p_user_id  uuid,
     p_settings recall.settings
@@ -31,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._unembedded_summaries(uuid, recall.settings) is
-    'Live summaries of a user that have no vector of the settings'' model yet.';
+    'Live summaries of a user without a vector of the settings'' model.';

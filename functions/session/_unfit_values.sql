@@ -1,6 +1,6 @@
--- recall._unfit_values(relation, values, columns) -> 'name is value, …', or NULL
--- For the message of an error that PostgreSQL has found: which of the values, by name of a column,
--- its type refuses, and those of the columns that the caller knows to be at fault.
+-- Describe the values that do not fit their columns as 'name is value, …', or return NULL.
+-- For the message of an error that PostgreSQL raised: values that a type rejects, and those of
+-- columns that the caller names.
 create or replace function recall._unfit_values(
     p_relation regclass,
     p_values   jsonb,

@@ -1,4 +1,4 @@
--- recall._write_settings(settings, changes)
+-- Write changed settings.
 -- Raises  RC003 with setting, value and CHECK when it is out of range or of another type.
 create or replace function recall._write_settings(
     p_settings recall.settings,
@@ -47,4 +47,4 @@ end;
 $function$;
 
 comment on function recall._write_settings(recall.settings, jsonb) is
-    'Write changed settings; RC003 when a CHECK or a type refuses one.';
+    'Write changed settings; RC003 when a CHECK or a type rejects one.';

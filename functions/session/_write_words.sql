@@ -1,7 +1,6 @@
--- recall._write_words(user, language)
--- The words of all that the user has, memories and turns, in a language: a query in one language
--- finds nothing among words of another; those of a sealed user are not known. The caller holds the
--- user's row.
+-- Reindex the words of a user's memories and turns in a language.
+-- A query in one language finds no words of another. Encrypted users have no words. The caller has
+-- locked the user. It takes some milliseconds for a thousand texts.
 -- Cost: once over the user's texts, some milliseconds for a thousand.
 create or replace function recall._write_words(
     p_user_id  uuid,
@@ -38,4 +37,4 @@ end;
 $function$;
 
 comment on function recall._write_words(uuid, regconfig) is
-    'Write the search words of a user''s memories and turns anew, in a language.';
+    'Reindex the words of a user''s memories and turns in a language.';
