@@ -1,4 +1,4 @@
--- recall._call_cost(model, prompt, completion, cached tokens) -> micro-cents by `models`, or NULL
+-- Compute the cost of a call in micro-cents from `models`; NULL for an unregistered model.
 create or replace function recall._call_cost(
     p_model             text,
     p_prompt_tokens     integer,
@@ -26,4 +26,4 @@ end;
 $function$;
 
 comment on function recall._call_cost(text, integer, integer, integer) is
-    'Cost of a call in micro-cents by the prices in models; NULL for a model that is not there.';
+    'Cost of a call in micro-cents by the prices in models; NULL for an unregistered model.';

@@ -1,5 +1,5 @@
--- recall._check_as_of(time)
--- For sweeps, which count from it to both sides.
+-- Check the time that a sweep is called with.
+-- Sweeps add to it and subtract from it.
 -- Raises  RC003.
 create or replace function recall._check_as_of(
     p_as_of timestamptz
@@ -21,4 +21,4 @@ end;
 $function$;
 
 comment on function recall._check_as_of(timestamptz) is
-    'Refuse a time that no sweep can reckon with (RC003).';
+    'Reject a time that a sweep cannot calculate with (RC003).';

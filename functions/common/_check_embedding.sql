@@ -1,6 +1,6 @@
--- recall._check_embedding(embedding, what)
--- The cosine of a zero vector is NaN, and NaN > 0.92 is true in PostgreSQL: it would be a
--- duplicate of everything. (A halfvec cannot hold NaN or infinity.) NULL passes: not embedded.
+-- Check the size and length of a vector.
+-- The cosine of a zero vector is NaN, and NaN > 0.92 is true in PostgreSQL, so it would duplicate
+-- everything. A halfvec cannot contain NaN or infinity. NULL passes (not embedded).
 -- Raises  RC004.
 create or replace function recall._check_embedding(
     p_embedding halfvec,
@@ -39,4 +39,4 @@ end;
 $function$;
 
 comment on function recall._check_embedding(halfvec, text) is
-    'Refuse a vector of the wrong size or of length zero (RC004); NULL passes.';
+    'Reject a vector of the wrong size or of length zero (RC004); NULL passes.';

@@ -1,6 +1,6 @@
--- Refuse a JSON value that a client could not read again, by the name of its parameter.
+-- Reject a JSON value that a client could not parse, by the name of its parameter.
 -- Every public function calls it for each of its jsonb parameters. A document of export_user has
--- four levels around what is stored.
+-- four levels around the stored values.
 -- Raises  RC003.
 create or replace function recall._check_json(
     p_value  jsonb,
@@ -27,4 +27,4 @@ end;
 $function$;
 
 comment on function recall._check_json(jsonb, text, integer) is
-    'Refuse a JSON value that clients could not read again (RC003).';
+    'Reject a JSON value that clients could not parse (RC003).';

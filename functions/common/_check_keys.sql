@@ -1,5 +1,4 @@
--- recall._check_keys(object, allowed, what)
--- A misspelled option must not be ignored.
+-- Reject unknown keys of an object, so that a misspelled option is not ignored.
 -- Raises  RC003 with the unknown keys and the known ones.
 create or replace function recall._check_keys(
     p_object  jsonb,
@@ -36,4 +35,4 @@ end;
 $function$;
 
 comment on function recall._check_keys(jsonb, text[], text) is
-    'Refuse a value that is no object or has keys that are not allowed (RC003).';
+    'Reject a value that is not an object or has unknown keys (RC003).';

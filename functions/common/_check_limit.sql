@@ -1,4 +1,4 @@
--- recall._check_limit(limit, what)
+-- Reject a limit that is NULL or negative.
 -- Raises  RC003 for NULL or a negative number.
 create or replace function recall._check_limit(
     p_limit integer,
@@ -21,4 +21,4 @@ end;
 $function$;
 
 comment on function recall._check_limit(integer, text) is
-    'Refuse a missing or negative limit (RC003).';
+    'Reject a missing or negative limit (RC003).';

@@ -1,4 +1,4 @@
--- recall._check_metadata(metadata)
+-- Reject metadata that is not a JSON object.
 -- Raises  RC003.
 create or replace function recall._check_metadata(
     p_metadata jsonb
@@ -21,4 +21,4 @@ end;
 $function$;
 
 comment on function recall._check_metadata(jsonb) is
-    'Refuse metadata that is no JSON object (RC003).';
+    'Reject metadata that is not a JSON object (RC003).';

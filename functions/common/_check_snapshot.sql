@@ -1,6 +1,6 @@
--- Refuse to write for a user who was erased after the snapshot of this transaction was taken.
--- For writers that lock no row, and only where a snapshot outlives a statement: locking the row
--- then fails when the erasure has deleted it, and makes an erasure wait otherwise.
+-- Reject writes for a user who was erased after this transaction took its snapshot.
+-- For writers that lock no row, and only where a snapshot outlives a statement. The lock on the row
+-- fails if an erasure has deleted it; otherwise an erasure waits.
 -- Locks   the user, shared, unless the transaction is read committed.
 -- Raises  40001.
 create or replace function recall._check_snapshot(
@@ -23,4 +23,4 @@ end;
 $function$;
 
 comment on function recall._check_snapshot(uuid) is
-    'In a transaction with one snapshot: fail (40001) when the user was erased since.';
+    'In a transaction with one snapshot: fail (40001) if the user was erased since.';

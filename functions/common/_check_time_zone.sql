@@ -1,6 +1,6 @@
--- Check that a time zone is a name that this server knows.
--- The name is valid behind a time without a zone only; words such as BC or Monday are valid behind
--- any time. No exception is caught, so that callers stay parallel safe.
+-- Check that this server knows the name of a time zone.
+-- The test appends the name to a time without a zone; words such as BC or Monday are valid after
+-- any time, so they are excluded. No exception is caught, so that callers stay parallel safe.
 -- Raises  RC003.
 create or replace function recall._check_time_zone(
     p_time_zone text,
@@ -29,5 +29,4 @@ begin
 end;
 $function$;
 
-comment on function recall._check_time_zone(text, text) is
-    'Refuse the name of an unknown time zone (RC003).';
+comment on function recall._check_time_zone(text, text) is 'Reject an unknown time zone (RC003).';

@@ -1,8 +1,8 @@
--- recall._check_user(user)
--- The identity check that every function on user data begins with. An application that wants a
--- second wall sets recall.user_id for its transaction: set_config('recall.user_id', …, true). The
--- driver of a sealed user says in recall.user_key which keys it knows.
--- Raises  RC003 no user given, RC006 another user than the transaction's, or another key.
+-- Check the user id; every function on user data calls this first.
+-- As a second safeguard, an application can limit a transaction to one user:
+-- set_config('recall.user_id', …, true). The driver of an encrypted user lists the keys it knows in
+-- recall.user_key.
+-- Raises  RC003 no user given, RC006 not the transaction's user, or not the user's keys.
 create or replace function recall._check_user(
     p_user_id uuid
 )
@@ -37,5 +37,5 @@ end;
 $function$;
 
 comment on function recall._check_user(uuid) is
-    'Refuse a missing user (RC003) and any but the one in recall.user_id, when that is set '
+    'Reject a missing user (RC003), and any user but the one in recall.user_id, if that is set '
     '(RC006).';

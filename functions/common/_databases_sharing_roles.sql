@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._databases_sharing_roles(text) is
-    'Other databases of the cluster that use the roles of a prefix; NULL: none.';
+    'Other databases of the cluster that use the roles of a prefix; NULL when there are none.';

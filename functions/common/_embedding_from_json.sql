@@ -1,6 +1,6 @@
--- recall._embedding_from_json(value, what) -> halfvec, checked
--- In JSON a vector is an array of numbers, or text '[…]'. Give many vectors as halfvec[] instead:
--- parsing 1,536 numbers out of JSON costs 0.5 ms.
+-- Read a vector from JSON, and check it.
+-- A JSON vector is an array of numbers or text '[…]'. Pass many vectors as halfvec[] instead:
+-- parsing 1,536 numbers from JSON takes 0.5 ms.
 -- Raises  RC004.
 create or replace function recall._embedding_from_json(
     p_value jsonb,
@@ -33,4 +33,4 @@ end;
 $function$;
 
 comment on function recall._embedding_from_json(jsonb, text) is
-    'Vector out of JSON, checked for size, zero and NaN (RC004); null gives NULL.';
+    'Vector from JSON, checked for size, zero and NaN (RC004); null gives NULL.';

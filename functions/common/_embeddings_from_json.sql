@@ -1,5 +1,5 @@
--- recall._embeddings_from_json(list) -> halfvec[], checked; NULL for none
--- Raises  RC003 no list, RC004 a vector that is none.
+-- Read a list of vectors from JSON, and check each; NULL without a list.
+-- Raises  RC003 not a list, RC004 a malformed vector.
 create or replace function recall._embeddings_from_json(
     p_list jsonb
 )
@@ -21,7 +21,7 @@ begin
             message = format('embeddings is %s', jsonb_typeof(p_list)),
             hint    = 'Pass a list of vectors, in the order of the texts.';
     end if;
-    -- All at once, which takes a fifth less; one that is none is named on a second look.
+    -- Cast all at once, which takes a fifth less; on failure, find the malformed one.
     begin
         v_embeddings := array(
             select e.item::halfvec
@@ -46,4 +46,4 @@ end;
 $function$;
 
 comment on function recall._embeddings_from_json(jsonb) is
-    'Vectors out of a JSON list, each checked (RC004); NULL for none.';
+    'Vectors from a JSON list, each checked (RC004); NULL without a list.';

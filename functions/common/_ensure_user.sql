@@ -1,8 +1,7 @@
--- recall._ensure_user(user, external_id)
--- Makes the user's row when there is none; never changes one. A call that waited while the user was
--- forgotten does not bring him back: only one that begins afterwards makes a new user. p_since is a
--- snapshot from before the call waited.
--- Raises  RC001 the user was forgotten since then, 40001 since the transaction's snapshot.
+-- Create the user's row unless it exists; never change an existing one.
+-- A call that waited during an erasure must not recreate the user; only later calls may. p_since is
+-- a snapshot from before the wait.
+-- Raises  RC001 the user was erased since p_since, 40001 since the transaction's snapshot.
 create or replace function recall._ensure_user(
     p_user_id     uuid,
     p_external_id text        default null,
@@ -39,4 +38,4 @@ end;
 $function$;
 
 comment on function recall._ensure_user(uuid, text, jsonb, pg_snapshot) is
-    'Make the user''s row when there is none.';
+    'Create the user''s row unless it exists.';

@@ -1,13 +1,8 @@
--- recall._estimate_tokens(text) -> tokens, on the safe side
--- For counts that were not given. A plain word costs one token and another for every three letters
--- beyond the first, in English for every twelve: there words are one token nearly always (of
--- 2,700 texts in English none has more, and they take 1.4 times their tokens instead of 2.1).
--- Anything else (digits, hex, capitals, symbols, words of more than fourteen letters or with four
--- consonants in a row) costs one per byte, since byte-pair encodings never need more; spaces cost
--- one per run of sixteen.
--- One pass spoils the words that are not plain with a digit, one marks the plain ones with a
--- control character, the rest is counting. (As one pattern, which looks ahead at each word and
--- bounds its length, it takes four times as long.)
+-- Estimate the tokens of a text on the safe side, for counts that were not given.
+-- Plain words cost one token, plus one for every three letters beyond the first, in English for
+-- every twelve: 2,700 English texts never have more tokens, and get 1.4 times theirs, not 2.1.
+-- All else costs one token per byte, which byte-pair encodings never exceed: digits, hex, capitals,
+-- symbols, words over fourteen letters or with four consonants in a row. Spaces cost one per 16.
 create or replace function recall._estimate_tokens(
     p_text text
 )
@@ -20,6 +15,8 @@ set search_path from current
 as $function$
 declare
     v_text    text collate pg_c_utf8 := translate(p_text, E'\x01', E'\x02');
+    -- Mark words that are not plain with a digit, then plain words with a control character, and
+    -- count. One pattern with lookahead would take four times as long.
     v_spoiled text collate pg_c_utf8 := regexp_replace(
         v_text, '\m(?:[a-z]*[bcdfghjklmnpqrstvwxz]{4}|[A-Za-z][a-z]{14})', '0\&', 'g');
     v_marked  text collate pg_c_utf8 := regexp_replace(
@@ -28,8 +25,8 @@ declare
     v_words   integer := length(v_marked) - length(v_rest);
     v_inside  integer := length(translate(v_spoiled, ' ', ''))
                          - length(translate(v_rest, ' ', '')) - v_words;
-    -- Small words of English that other languages do not have. The length of those found tells
-    -- how many there are at a fifth of the time that a regular expression takes.
+    -- Short English words that other languages lack. Counting them by length takes a fifth of the
+    -- time of a regular expression.
     v_english integer := length(v_text) - length(
         replace(replace(replace(replace(replace(replace(replace(replace(replace(
             v_text, ' the ', ' '), ' and ', ' '), ' of ', ' '), ' to ', ' '), ' with ', ' '),
@@ -44,4 +41,4 @@ end;
 $function$;
 
 comment on function recall._estimate_tokens(text) is
-    'Tokens of a text estimated on the safe side (never below tiktoken''s count on our samples).';
+    'Estimated tokens of a text, on the safe side (never below tiktoken''s count on our samples).';

@@ -1,5 +1,5 @@
--- recall._has_session(user, session) -> has this user such a session?
--- Planned for the one leaf: a cached plan would lock all of them.
+-- Tell whether a user has this session.
+-- The query is planned for one partition: a cached plan would lock all of them.
 create or replace function recall._has_session(
     p_user_id    uuid,
     p_session_id uuid
@@ -19,4 +19,4 @@ begin
 end;
 $function$;
 
-comment on function recall._has_session(uuid, uuid) is 'Whether a session is this user''s.';
+comment on function recall._has_session(uuid, uuid) is 'Whether a session belongs to this user.';

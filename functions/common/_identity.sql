@@ -1,5 +1,5 @@
--- recall._identity() -> the user of this transaction, as it was set (recall.user_id); NULL: none
--- As text, since who sets it may have set anything: it is compared, never trusted to be a UUID.
+-- Return the user that this transaction is limited to (recall.user_id), or NULL.
+-- The result is text, since callers can set any value: it is compared, never assumed to be a UUID.
 create or replace function recall._identity()
 returns text
 language sql
@@ -8,4 +8,4 @@ parallel safe
 return nullif(current_setting('recall.user_id', true), '');
 
 comment on function recall._identity() is
-    'The user that the transaction is limited to by recall.user_id; NULL when it is not.';
+    'The user that the transaction is limited to by recall.user_id; NULL for no limit.';

@@ -1,6 +1,6 @@
--- recall._is_calendar_time(value) -> is it a JSON text that is a time of the years 1 to 9999?
--- In every time zone, or drivers whose calendar ends there could not read the row, nor any list
--- that it stands in. Infinity is none.
+-- Tell whether a JSON value is a text with a time of the years 1 to 9999.
+-- It must be in this range in every time zone: otherwise drivers whose calendar ends there could
+-- not read the row, or a list with it. Infinity is not.
 create or replace function recall._is_calendar_time(
     p_value jsonb
 )

@@ -1,4 +1,4 @@
--- recall._is_uuid_list(value) -> is it a JSON list of UUIDs?
+-- Tell whether a JSON value is a list of UUIDs.
 create or replace function recall._is_uuid_list(
     p_value jsonb
 )

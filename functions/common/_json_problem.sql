@@ -1,7 +1,7 @@
--- Tell what of a JSON value a client could not read again; NULL when it can.
--- A parser of JSON recurses, and Python's refuses integers of more than 4,300 digits: such a value
--- would make every later read fail. 400 characters hold any number of double precision.
--- Costs 10 µs a call, 1 % of an append: most values hold no long run of digits.
+-- Describe why a client could not parse a JSON value; NULL when it can.
+-- JSON parsers recurse, and Python rejects integers of more than 4,300 digits: such a value would
+-- make every later read fail. 400 characters suffice for any double precision number. It takes 10
+-- µs a call, 1 % of an append: most values have no long run of digits.
 create or replace function recall._json_problem(
     p_value  jsonb,
     p_levels integer
@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._json_problem(jsonb, integer) is
-    'What makes a JSON value unreadable for clients: its nesting, or the length of a number.';
+    'What makes a JSON value unreadable for clients: nesting depth, or the length of a number.';

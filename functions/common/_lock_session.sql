@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._lock_session(uuid, uuid) is
-    'Lock a session for update; the row (RC001 when there is none).';
+    'Lock a session for update and return the row (RC001 when there is none).';

@@ -25,4 +25,4 @@ end;
 $function$;
 
 comment on function recall._lock_user_for_update(uuid) is
-    'Lock a user for update; the row, NULLs when there is none.';
+    'Lock a user for update and return the row; NULLs when there is none.';

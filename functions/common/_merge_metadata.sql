@@ -1,5 +1,5 @@
--- recall._merge_metadata(metadata, patch) -> both, the patch first
--- A null at the top of the patch removes its key; nulls further down are values and stay.
+-- Merge a patch into metadata.
+-- A null at the top level of the patch removes its key; nested nulls are values and stay.
 create or replace function recall._merge_metadata(
     p_metadata jsonb,
     p_patch    jsonb
@@ -12,4 +12,4 @@ return (p_metadata || p_patch)
        - array(select e.key from jsonb_each(p_patch) as e where e.value = 'null');
 
 comment on function recall._merge_metadata(jsonb, jsonb) is
-    'Metadata with a patch laid over it; a null in the patch removes the key.';
+    'Metadata merged with a patch; a null in the patch removes the key.';

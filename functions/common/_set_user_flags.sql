@@ -1,6 +1,6 @@
 -- Set settings.has_sealed_users and has_overrides when the first such user appears (trigger).
--- As long as both are false, no call looks for encrypted users or settings of a user
--- (recall._settings, recall._refuse_plain_insert).
+-- While both are false, no call looks for encrypted users or settings of a user (recall._settings,
+-- recall._refuse_plain_insert).
 create or replace function recall._set_user_flags()
 returns trigger
 language plpgsql

@@ -1,6 +1,6 @@
--- recall._settings(user) -> the settings that hold for this user
--- The row with the user's overrides laid over it. Until some user has any it is but a look at that
--- row: 15 µs, and another 30 for a look at the user, or 100 where that is planned for one leaf.
+-- Return the settings row merged with the user's overrides.
+-- While no user has overrides, only the settings row is read: 15 µs. Reading the user takes another
+-- 30 µs, or 100 where that is planned for one partition.
 create or replace function recall._settings(
     p_user_id uuid
 )
@@ -32,4 +32,4 @@ begin
 end;
 $function$;
 
-comment on function recall._settings(uuid) is 'The settings row with the user''s overrides.';
+comment on function recall._settings(uuid) is 'The settings row merged with the user''s overrides.';

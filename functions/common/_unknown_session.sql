@@ -1,5 +1,5 @@
--- recall._unknown_session(session)
--- One wording for a session that does not exist for this user; another user's is just as unknown.
+-- Raise the error for a session that the user does not have.
+-- The error is the same for another user's session.
 -- Raises  RC001, always.
 create or replace function recall._unknown_session(
     p_session_id uuid

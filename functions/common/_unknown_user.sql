@@ -1,4 +1,4 @@
--- recall._unknown_user(user)
+-- Raise the error for an unknown user.
 -- Raises  RC001, always.
 create or replace function recall._unknown_user(
     p_user_id uuid
@@ -17,4 +17,4 @@ begin
 end;
 $function$;
 
-comment on function recall._unknown_user(uuid) is 'Raise RC001 for a user.';
+comment on function recall._unknown_user(uuid) is 'Raise RC001: the user does not exist.';

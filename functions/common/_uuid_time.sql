@@ -1,5 +1,5 @@
--- recall._uuid_time(id) -> the time in a UUIDv7, NULL for any other
--- (PostgreSQL 17 has a function for this, which knows only version 1.)
+-- Return the time in a UUIDv7; NULL for other versions.
+-- The function of PostgreSQL 17 reads version 1 only.
 create or replace function recall._uuid_time(
     p_id uuid
 )
@@ -13,4 +13,5 @@ return case
                  ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
 end;
 
-comment on function recall._uuid_time(uuid) is 'The time in a UUIDv7 (milliseconds).';
+comment on function recall._uuid_time(uuid) is
+    'The time in a UUIDv7 (milliseconds); NULL for other versions.';

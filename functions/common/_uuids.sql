@@ -1,6 +1,6 @@
--- recall._uuids(count) -> that many UUIDv7, ascending
--- Volatile calls never stand inside a statement on user data; take the ids first. A loop, because
--- a set-returning query costs an executor start (83 µs against 12 for two ids).
+-- Return an array of new UUIDv7, ascending.
+-- Volatile calls must not be part of a statement on user data, so create the ids first. It is a
+-- loop, because a set-returning query costs an executor start (83 µs against 12 for two ids).
 create or replace function recall._uuids(
     p_count integer
 )
@@ -21,4 +21,4 @@ begin
 end;
 $function$;
 
-comment on function recall._uuids(integer) is 'An array of new UUIDv7.';
+comment on function recall._uuids(integer) is 'An array of new UUIDv7, ascending.';

@@ -1,6 +1,6 @@
--- Return the characters of a text, or the decrypted bytes of a ciphertext, which are not fewer; 0
--- for NULL.
--- A ciphertext has 16 bytes of row id and 12 of nonce in front, and a 16-byte tag behind.
+-- Return the characters of a text, or the decrypted bytes of a ciphertext; 0 for NULL.
+-- The bytes are not fewer than the characters. A ciphertext has 16 bytes of row id and 12 of nonce
+-- in front, and a 16-byte tag behind.
 create or replace function recall._text_length(
     p_text text
 )

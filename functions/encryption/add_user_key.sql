@@ -1,5 +1,4 @@
--- Add a data encryption key and so begin a rotation; return false while another rotation is
--- running.
+-- Add a data encryption key, which begins a rotation; return false during another rotation.
 -- From now on new texts use this key. Values that are compared keep the previous key until
 -- `reseal_rows` has exchanged all of them.
 -- Locks   the user.

@@ -1,9 +1,8 @@
--- Enqueue the work of an append: one extraction and one embedding job per session, however many
--- turns wait.
+-- Enqueue the work of an append: at most one extraction and one embedding job per session.
 -- The extraction is due after enough user turns or an idle pause; claim_jobs defers it during the
--- conversation, which saves the append an update. Verbatim extraction needs no model and is due at
--- once, also when the mode has just changed. A session past its share of the history budget gets a
--- compaction where summaries are llm. Without extraction it gets its rolling summary here.
+-- conversation, which saves the append an update. Verbatim extraction is due at once, also when the
+-- mode has just changed. A session past its share of the history budget gets a compaction where
+-- summaries are llm.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,

@@ -1,7 +1,6 @@
--- Return valid messages as rows of conversation_history, with turn_index from 1. created_at and
--- model_id are NULL unless given.
--- Fields without a column (annotations, reasoning, …) go into metadata under "extra"; a refusal
--- without content becomes a refusal part.
+-- Return valid messages as rows of conversation_history, with turn_index from 1.
+-- created_at and model_id are NULL unless given. Fields without a column (annotations, reasoning,
+-- …) go into metadata under "extra"; a refusal without content becomes a refusal part.
 create or replace function recall._parse_messages(
     p_user_id          uuid,
     p_session_id       uuid,

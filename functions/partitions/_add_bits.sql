@@ -1,9 +1,8 @@
--- recall._add_bits()
--- At installation: a column with the signs of a vector's numbers, in the primary key's index, so
--- that the first look at very many vectors is an index-only scan of a tenth of the bytes, without
--- one more index to write, to plan and to lock. It comes late, since the type of a column that
--- another is generated from cannot be changed any more; varying, since "bit" is one bit; plain, or
--- it would be moved out of the row.
+-- Add the column of sign bits to the vector tables, at installation.
+-- It is part of the primary key's index, so that a search of many vectors first scans a tenth of
+-- the bytes, index-only. No further index must be written, planned and locked. It is added late,
+-- because a column that a generated column depends on cannot change its type. It is bit varying,
+-- since "bit" is one bit, and storage plain, to stay in the row.
 create or replace function recall._add_bits()
 returns void
 language plpgsql
@@ -43,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._add_bits() is
-    'At installation: give vectors their signs, in the index of the primary key.';
+    'At installation: add sign bits of vectors to the index of the primary key.';

@@ -1,7 +1,6 @@
--- recall._create_hash_leaves(partitions, dimensions)
--- Runs once, at installation, on empty tables: sizes the vectors and cuts the hash-partitioned
--- tables into leaves. Up to 3,700 dimensions a vector fits a page and stands inline, which makes
--- the exact scan five times faster than TOAST.
+-- Set the vector size and create the hash partitions, once, on empty tables at installation.
+-- Up to 3,700 dimensions a vector fits a page and is stored inline, which makes the exact scan five
+-- times faster than with TOAST.
 create or replace function recall._create_hash_leaves(
     p_partitions integer,
     p_dimensions integer
@@ -67,4 +66,5 @@ end;
 $function$;
 
 comment on function recall._create_hash_leaves(integer, integer) is
-    'At installation: size the vectors and create the leaves of the hash-partitioned tables.';
+    'At installation: set the vector size and create the partitions of the hash-partitioned '
+    'tables.';

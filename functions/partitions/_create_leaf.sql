@@ -1,7 +1,7 @@
--- recall._create_leaf(parent, name, from, to)
--- A leaf for a range of time; NULL from: everything before. Built aside and then attached, since
--- CREATE … PARTITION OF would lock the parent exclusively. Row-level security without a policy, so
--- that a careless GRANT ON ALL TABLES still shows nothing.
+-- Create a partition for a range of time; NULL p_from means everything before.
+-- It is created as a table and then attached, because CREATE … PARTITION OF would lock the parent
+-- exclusively. Row-level security without a policy keeps a careless GRANT ON ALL TABLES from
+-- showing rows.
 create or replace function recall._create_leaf(
     p_parent regclass,
     p_name   text,
@@ -20,7 +20,7 @@ declare
     v_name    text := p_name;
     v_attempt integer := 1;
 begin
-    -- A detached leaf may still carry the name.
+    -- A detached partition may still have the name.
     while to_regclass(format('recall.%I', v_name)) is not null loop
         v_attempt := v_attempt + 1;
         v_name := format('%s_%s', p_name, v_attempt);

@@ -1,8 +1,8 @@
--- Drop one month, and say whether it is gone; null when somebody holds it.
--- What is still needed (of history: turns that recall._retire_turns has not retired), and what
--- somebody reads for longer than the lock_timeout of the caller, stays until the next run. The leaf
--- of everything before is made anew.
--- Locks   the leaf against writers, then for a moment the parent against everybody.
+-- Drop one month; return whether it is gone, or null when another transaction has locked it.
+-- A month that is still needed stays until the next run (history: _retire_turns has not retired its
+-- turns). So does a month with a reader that outlasts the caller's lock_timeout. The partition for
+-- everything before is created again.
+-- Locks   the partition against writers, then for a moment the parent exclusively.
 create or replace function recall._drop_month(
     p_parent      regclass,
     p_leaf        regclass,
@@ -55,4 +55,4 @@ end;
 $function$;
 
 comment on function recall._drop_month(regclass, regclass, timestamptz, timestamptz, timestamptz)
-    is 'Detach and drop one month, if nothing in it is needed and nobody is reading.';
+    is 'Detach and drop one month, unless something in it is needed or being read.';

@@ -1,7 +1,7 @@
--- recall._ensure_history_months(user, rows, now, refresh)
--- Off the hot path: an import from the past, or a month that maintenance has missed. Touches the
--- user's leaf alone. p_refresh: see _ensure_month.
--- Locks   with p_refresh, or when a month is missing: the user's leaf against partition changes.
+-- Create missing months for rows of one user.
+-- It is rarely needed: for imports from the past, or a month that maintenance missed. It touches
+-- the user's partition only. p_refresh: see _ensure_month.
+-- Locks   with p_refresh, or for a missing month: the user's partition against partition changes.
 create or replace function recall._ensure_history_months(
     p_user_id uuid,
     p_rows    recall.conversation_history[],
@@ -31,5 +31,4 @@ end;
 $function$;
 
 comment on function recall._ensure_history_months(uuid, recall.conversation_history[], timestamptz,
-    boolean) is
-    'Make the months that rows of one user fall into, where they are missing.';
+    boolean) is 'Create the missing months of one user''s rows.';

@@ -1,8 +1,7 @@
--- recall._ensure_month(parent, at, refresh) -> was it missing?
--- The month (UTC) that holds a time, below one range-partitioned table.
--- p_refresh is for an insert that found no month: a neighbor may be making it at this moment, and
--- a connection that reads the list of partitions for the first time just then may keep one without
--- it. So wait for the neighbor and have the list read anew; an ALTER that changes nothing does.
+-- Create the month (UTC) of a time below a range-partitioned table; return whether it was missing.
+-- p_refresh is for an insert that found no month while another transaction created it.
+-- A connection that first reads the partition list at that moment may cache one without it. So wait
+-- for that transaction and invalidate the list with an ALTER that changes nothing.
 -- Locks   with p_refresh, or when the month is missing: the parent against partition changes.
 create or replace function recall._ensure_month(
     p_parent  regclass,
@@ -31,7 +30,7 @@ begin
         return false;
     end if;
 
-    -- Waits for whoever is making it, then looks again.
+    -- Wait for a transaction that creates it, then check again.
     execute format('lock table only %s in share update exclusive mode', p_parent);
     if exists (
         select from recall._month_leaves(p_parent) as l
@@ -50,4 +49,4 @@ end;
 $function$;
 
 comment on function recall._ensure_month(regclass, timestamptz, boolean) is
-    'Make the monthly partition (UTC) for a time when it is missing.';
+    'Create the monthly partition (UTC) of a time if it is missing.';

@@ -1,5 +1,5 @@
--- recall._expired_months(now, limit) -> leaves past their retention, the oldest first
--- The leaf of everything before (for old imports) is only worth dropping when something is in it.
+-- List monthly partitions past their retention, the oldest first.
+-- The partition for everything before (old imports) is listed only when it has rows.
 create or replace function recall._expired_months(
     p_now   timestamptz,
     p_limit integer
@@ -40,4 +40,4 @@ end;
 $function$;
 
 comment on function recall._expired_months(timestamptz, integer) is
-    'Monthly leaves that are past their retention.';
+    'Monthly partitions past their retention.';

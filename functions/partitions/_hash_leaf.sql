@@ -1,5 +1,5 @@
--- recall._hash_leaf(parent, user) -> the hash partition that holds a user's rows; NULL for none
--- The case keeps a plan from asking satisfies_hash_partition of another kind of table: it raises.
+-- Return the hash partition with a user's rows; NULL for another kind of table.
+-- The CASE guards satisfies_hash_partition, which raises for other tables.
 create or replace function recall._hash_leaf(
     p_parent  regclass,
     p_user_id uuid
@@ -26,4 +26,4 @@ return (
 );
 
 comment on function recall._hash_leaf(regclass, uuid) is
-    'The hash partition that holds a user''s rows.';
+    'The hash partition with a user''s rows; NULL for another kind of table.';

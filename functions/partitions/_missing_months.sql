@@ -1,5 +1,5 @@
--- recall._missing_months(at) -> parents that lack the month of a time, and the one after it
--- From the catalog: what settings note of it is not told when somebody drops a leaf.
+-- Count parents that lack the month of a time, and those that lack the next one.
+-- It reads the catalog, because the settings do not notice when a partition is dropped manually.
 create or replace function recall._missing_months(
     p_at       timestamptz,
     out o_this integer,
@@ -29,4 +29,4 @@ end;
 $function$;
 
 comment on function recall._missing_months(timestamptz) is
-    'How many parents of monthly leaves lack the month of a time, and the next one.';
+    'How many parents of monthly partitions lack the month of a time, and the next one.';

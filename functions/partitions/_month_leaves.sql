@@ -1,6 +1,6 @@
--- recall._month_leaves(parent) -> the ranges that exist below it
--- What exists is read from the catalog, never from names. Bounds print in the session's time
--- zone, so this function pins UTC.
+-- List the partitions of a range-partitioned table with their bounds.
+-- They are read from the catalog, never from names. Bounds print in the session's time zone, so
+-- this function sets UTC.
 create or replace function recall._month_leaves(
     p_parent regclass
 )

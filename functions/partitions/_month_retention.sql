@@ -1,4 +1,4 @@
--- recall._month_retention(parent, settings) -> how long its months are kept; NULL: for ever
+-- Return how long the months of a table are kept; NULL: unlimited.
 create or replace function recall._month_retention(
     p_parent   regclass,
     p_settings recall.settings
@@ -21,4 +21,4 @@ as $function$
 $function$;
 
 comment on function recall._month_retention(regclass, recall.settings) is
-    'Retention of a table with monthly leaves, or NULL.';
+    'Retention of a table with monthly partitions; NULL: unlimited.';

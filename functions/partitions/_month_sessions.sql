@@ -1,8 +1,8 @@
--- recall._month_sessions(leaf, upper_bound, now, after_user, after_session, limit) -> the sessions
--- with turns in a month, in the order of their ids, and what is to become of those turns
--- is_retired: the session has forgotten them. may_go: it may. For that it must have been over, or
--- compacted past them, for as long as its user's history is kept (recall._may_retire); and they
--- must be its first ones (an import may have brought old turns after new ones).
+-- List sessions with turns in a month by id, and whether these turns are or may be retired.
+-- is_retired: the session no longer refers to them. may_go: they may be retired.
+-- The session must have ended, or be compacted past them, for its user's history retention
+-- (recall._may_retire). They must also be its first turns, since an import may add old turns after
+-- new ones.
 create or replace function recall._month_sessions(
     p_leaf          regclass,
     p_upper_bound   timestamptz,

@@ -1,6 +1,5 @@
--- recall._record_month_range()
--- Notes in settings the unbroken run of months around now that exists in every leaf, so that an
--- append can tell by two comparisons that its month is there.
+-- Record in settings the unbroken range of months around now that every partition has.
+-- With it, an append checks its month by two comparisons.
 create or replace function recall._record_month_range()
 returns void
 language plpgsql
@@ -52,4 +51,4 @@ end;
 $function$;
 
 comment on function recall._record_month_range() is
-    'Note in settings the unbroken run of months around now that every leaf has.';
+    'Record in settings the unbroken range of months around now that every partition has.';

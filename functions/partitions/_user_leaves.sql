@@ -1,6 +1,6 @@
--- recall._user_leaves(user, table) -> the leaves of a table that may hold rows of the user
--- Without a table: what lies in the schema and is no table of ours any more, such as a month that
--- was detached. Read from the catalog, which takes no locks on the leaves.
+-- List the partitions of a table that may contain rows of the user.
+-- Without a table: tables in the schema that are no longer part of it, such as detached months. The
+-- catalog gives the list without locks on partitions.
 create or replace function recall._user_leaves(
     p_user_id uuid,
     p_table   regclass
@@ -42,4 +42,4 @@ end;
 $function$;
 
 comment on function recall._user_leaves(uuid, regclass) is
-    'Leaves that may hold a user''s rows; of no table: those that were detached.';
+    'Partitions that may contain a user''s rows; without a table, detached ones.';

@@ -1,5 +1,4 @@
--- Store erasures that this database lacks, given as receipts of forget_user or rows of
--- list_erasures.
+-- Store erasures that this database lacks: receipts of forget_user or rows of list_erasures.
 -- Raises  RC003.
 create or replace function recall._add_erasures(
     p_erasures jsonb

@@ -1,5 +1,4 @@
--- Delete a session's rows in detached months inside the schema; return the row count and message
--- ids.
+-- Delete a session's rows in detached months of the schema; return their count and message ids.
 create or replace function recall._delete_detached(
     p_user_id      uuid,
     p_session_id   uuid,

@@ -1,8 +1,8 @@
--- Return memories and everything derived from them: consolidations, patterns, and what came of
--- those.
--- With disputes, it adds memories that contradict them, also refused claims, which only the audit
--- links. An erasure includes these, because they repeat the contradicted text. Revoking a source
--- does not, because they are not part of it.
+-- Return memories and everything that was derived from them.
+-- These are consolidations, patterns, and what was derived from those. With disputes, it adds
+-- memories that contradict them, also refused claims, which only the audit links. An erasure
+-- includes these, because they repeat the contradicted text. Revoking a source does not, because
+-- they are not part of it.
 create or replace function recall._derived_memories(
     p_user_id       uuid,
     p_memory_ids    uuid[],

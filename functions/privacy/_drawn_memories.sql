@@ -1,5 +1,5 @@
--- Return all memories drawn from a session and source (NULL: any), ended ones too, and what
--- consolidation made of them.
+-- Return all memories drawn from a session and source (NULL: any).
+-- Includes ended memories, and what consolidation made of them.
 create or replace function recall._drawn_memories(
     p_user_id    uuid,
     p_session_id uuid,

@@ -1,6 +1,6 @@
--- Return the rows of a document as they may be stored. settings.secrets applies to imports, too,
--- and the call log never stores credentials.
--- Values derived from a text are derived again when it was masked.
+-- Return the rows of a document as they may be stored.
+-- settings.secrets applies to imports, too, and the call log never stores credentials. Values
+-- derived from a text are derived again when it was masked.
 -- Raises  RC003.
 create or replace function recall._guarded_rows(
     p_table    regclass,

@@ -1,5 +1,5 @@
--- Return the columns that an export leaves out: cursors into derived tables, flags of sweeps,
--- leases and results of workers.
+-- Return the columns that an export leaves out.
+-- These are cursors into derived tables, flags of sweeps, leases and results of workers.
 create or replace function recall._left_out(
     p_table regclass
 )

@@ -1,6 +1,6 @@
--- Erase users again after a restore from a backup that is older than their erasure. p_erasures adds
--- erasures that the backup lacks: receipts, or a copy of recall.erasures.
--- A user created again after the erasure has a younger row, and stays.
+-- Erase users again after a restore from a backup that is older than their erasure.
+-- p_erasures adds erasures that the backup lacks: receipts, or a copy of recall.erasures. A user
+-- created again after the erasure has a younger row, and stays.
 -- Locks   as forget_user: one user after the other, by user_id, then the unlogged tables once.
 --         See docs/architecture.md.
 -- Raises  RC003, RC007 not in a transaction that is read committed.

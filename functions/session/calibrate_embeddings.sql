@@ -1,8 +1,7 @@
--- Measure the cosine similarity of unrelated texts under the embedding model, and store it in the
--- settings.
--- Compares memories of different users, two of each. Call it once the model is chosen and users
--- have memories. `configure` can also set unrelated_similarity and unrelated_deviation, from which
--- `match` is computed. Nothing but these two numbers is stored.
+-- Measure the cosine similarity of unrelated texts, and store it in the settings.
+-- Compares memories of different users, two of each. Call it once the embedding model is chosen and
+-- users have memories. `configure` can also set unrelated_similarity and unrelated_deviation, from
+-- which `match` is computed. Nothing but these two numbers is stored.
 -- Locks   the settings row.
 -- Raises  RC007 fewer than twenty users have vectors of the model.
 create or replace function recall.calibrate_embeddings()
