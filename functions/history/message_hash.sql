@@ -19,4 +19,4 @@ $function$;
 
 comment on function recall.message_hash(jsonb) is
     'SHA-256 (32 bytes) over role, content or parts, tool calls and tool call id of a message. '
-    'RC003: not a message object.';
+    'RC003: JSON that clients could not parse.';
