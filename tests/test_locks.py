@@ -47,7 +47,7 @@ OVER = {
     "resolve_dispute accepted": 10,
     "search_sessions hybrid": 6,
     "compile_context split, recalled": 6,
-    "health": 16,
+    "health": 20,
     "purge_expired": 50,
 }
 """A request for vectors reads the session, its messages, the memories and the summaries that have
@@ -56,8 +56,8 @@ for similar memories; when it ends, the trigger of a memory that changes reads t
 settings, and the one that asks whether the user is sealed his row; the head of his chain of
 events is read, and hashes of memories that changed. A search of sessions reads the turns that it
 found, beside titles and summaries; a context with recalled turns searches memories and turns,
-and reads history. An operator's look at the catalog, at disputes, pg_cron, subscriptions and
-other databases; a sweep over eight kinds of rows, which scans all users, too. A verbatim
+and reads history. An operator's look at the catalog, at disputes, pg_cron, subscriptions,
+sampled recall and other databases; a sweep over eight kinds of rows, which scans all users, too. A verbatim
 extraction reads the phrases that tell statements apart, and the user's keys where somebody is
 encrypted. A session whose compaction is due enqueues it when it closes. To accept a dispute
 reads in the audit whether it asks to retract."""

@@ -97,7 +97,8 @@ def test_signs_that_tell_vectors_apart_are_well(wide: Connection, user: uuid.UUI
     assert all(mean > 0.97 for _, mean in found.values()), found
     said = health(wide, "recall")
     assert (said["status"], said["hint"]) == ("ok", None)
-    assert "messages 100.0 % (40 samples)" in said["detail"]
+    mean = found["messages"][1]
+    assert f"messages {100 * mean:.1f} % (40 samples)" in said["detail"]
     gauges = {(row["name"], row["labels"].get("kind")): row["value"]
               for row in call(wide, "metrics")}  # fmt: skip
     for kind, (number, mean) in found.items():
