@@ -109,7 +109,7 @@ TALK = "We talked about the bridge over the river and who is to paint it in whic
 
 def make_talk(conn: Connection, user: uuid.UUID) -> uuid.UUID:
     session = open_session(conn, user, p_context_window_size=6000, p_max_response_tokens=500)
-    for number in range(16):
+    for number in range(12):
         append(conn, user, session, [{"role": "user", "content": f"{number}: {TALK}"},
                                      {"role": "assistant", "content": f"Yes, {TALK}"}])  # fmt: skip
     conn.execute("delete from recall.jobs where user_id = %s", [user])
