@@ -818,6 +818,9 @@ begin isolation level read committed;
 \ir prompts/verify.sql
 \ir partitions.sql
 
+-- What older schemas leave behind
+\ir obsolete.sql
+
 -- Rights
 \ir policies.sql
 \ir privileges.sql

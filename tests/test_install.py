@@ -24,7 +24,9 @@ from pgrecall import schema
 from pgrecall.schema import InstallError
 from servers import TestServer, running_server
 from support import (
+    answer_to,
     append,
+    ask,
     call,
     do_job,
     login_role,
@@ -159,6 +161,74 @@ def test_an_upgrade_drops_functions_that_left_the_schema(empty_dsn: str) -> None
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         for signature in gone:
             assert value(conn, "select to_regprocedure(%s)", [f"recall.{signature}"]) is None
+
+
+def test_an_upgrade_drops_functions_that_are_obsolete(empty_dsn: str) -> None:
+    """Those in the list; functions with the same name and other arguments stay."""
+    install_by_driver(empty_dsn, **SMALL)
+    listed = (ROOT / "sql" / "obsolete.sql").read_text(encoding="utf-8")
+    gone = re.findall(r"(?s)drop function if exists (recall\.\w+\(.*?\));", listed)
+    assert len(gone) == listed.count("drop ")
+    found = (
+        "select array_agg(oid::regprocedure::text order by 1) from pg_proc"
+        " where pronamespace = 'recall'::regnamespace"
+    )
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        before = value(conn, found)
+        for signature in gone:
+            conn.execute(f"create function {signature} returns text return 'old'".encode())
+        assert len(value(conn, found)) == len(before) + len(gone)
+    install_by_psql(empty_dsn)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert value(conn, found) == before
+
+
+def test_an_upgrade_adds_columns_with_their_checks(empty_dsn: str) -> None:
+    added = ("user_cost_limit_microcents", "date_weight", "time_zone", "recall_samples",
+             "recall_floor")  # fmt: skip
+    checks = (
+        "select array_agg(conname || pg_get_constraintdef(oid) order by conname)"
+        " from pg_constraint where conrelid = 'recall.settings'::regclass and contype = 'c'"
+    )
+    install_by_driver(empty_dsn, **SMALL)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        before = value(conn, checks)
+        for name in added:
+            conn.execute(f"alter table recall.settings drop column {name} cascade".encode())
+        assert len(value(conn, checks)) == len(before) - 4
+    install_by_psql(empty_dsn)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert value(conn, checks) == before
+
+
+def test_an_upgrade_lets_a_job_in_an_old_state_start_over(empty_dsn: str) -> None:
+    """An older schema has the vectors of an embed job in its state, by the names of the texts."""
+    install_by_driver(empty_dsn, **SMALL)
+    user = uuid.uuid4()
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        made = [
+            call(conn, "remember", p_user_id=user, p_content=f"Ada saw town {n}")[0]["memory_id"]
+            for n in range(3)
+        ]
+        call(conn, "enqueue_missing_embeddings")
+        (job,) = call(conn, "claim_jobs", p_worker="w", p_kinds=["embed"])
+        asked = ask(conn, job, embed_batch=1)
+        conn.execute(
+            "update recall.jobs set work = jsonb_set(work, '{made}', jsonb_build_object("
+            "    'done', jsonb_build_object('memories ' || %s, '[1, 0, 0, 0]'::jsonb)))"
+            " where user_id = %s",
+            [made[0], user],
+        )
+        conn.execute("alter table recall.jobs drop column vectors")
+    install_by_psql(empty_dsn)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert ask(conn, job, answer_to(asked, {}), embed_batch=1)["type"] == "embed"
+        numbers = {"embed": lambda text: [int(text[-1]), 1, 0, 0]}
+        assert do_job(conn, job, numbers, embed_batch=1)["type"] == "done"
+        stored = rows(conn, "select embedding::text from recall.memory_embedding"
+                            " where user_id = %s order by memory_id", [user])  # fmt: skip
+        assert [row["embedding"] for row in stored] == [f"[{n},1,0,0]" for n in range(3)]
+    install_by_psql(empty_dsn)
 
 
 def test_an_upgrade_keeps_what_was_configured(empty_dsn: str) -> None:

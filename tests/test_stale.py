@@ -290,6 +290,7 @@ def test_chat_context_leaves_stale_memory_out(
     choices: list[tuple[dict[str, Any], set[str]]] = [
         ({}, {"Neovim"}),
         ({"filter": {"stale": False}}, {"Neovim"}),
+        ({"filter": {"stale": None}}, {"Neovim"}),
         ({"filter": {"stale": True}}, {"Emacs"}),
         ({"memory_ids": [stale]}, {"Emacs"}),
         ({"selection": "top"}, {"Neovim"}),

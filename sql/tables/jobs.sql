@@ -29,8 +29,22 @@ create table if not exists recall.jobs (
         and (state = 'running') = (lease_token is not null)
         and (state = 'running') = (worker is not null))
 ) with (fillfactor = 70);
--- Add the column that older schemas lack.
-alter table recall.jobs add column if not exists vectors halfvec[];
+-- Add the column that older schemas lack. Their states of jobs contain the vectors in a form that
+-- no step reads: such a job starts over.
+do $vectors$
+begin
+    if not exists (
+        select
+          from pg_attribute as a
+         where a.attrelid = to_regclass('recall.jobs')
+           and a.attname  = 'vectors'
+           and not a.attisdropped
+    ) then
+        alter table recall.jobs add column vectors halfvec[];
+        update recall.jobs set work = null where work is not null;
+    end if;
+end;
+$vectors$;
 
 comment on table recall.jobs is
     'Work that needs a model: ready, running under a lease, or dead. A logged table that stays '

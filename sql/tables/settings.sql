@@ -304,11 +304,15 @@ create table if not exists recall.settings (
         and message_search_retention >= interval '0')
 );
 -- Add the columns that older schemas lack.
-alter table recall.settings add column if not exists user_cost_limit_microcents bigint;
-alter table recall.settings add column if not exists date_weight real not null default 0.25;
+alter table recall.settings add column if not exists user_cost_limit_microcents bigint
+    constraint settings_user_cost_limit_microcents_check check (user_cost_limit_microcents >= 0);
+alter table recall.settings add column if not exists date_weight real not null default 0.25
+    constraint settings_date_weight_check check (date_weight between 0 and 1);
 alter table recall.settings add column if not exists time_zone text not null default 'UTC';
-alter table recall.settings add column if not exists recall_samples integer not null default 20;
-alter table recall.settings add column if not exists recall_floor real not null default 0.95;
+alter table recall.settings add column if not exists recall_samples integer not null default 20
+    constraint settings_recall_samples_check check (recall_samples between 0 and 10000);
+alter table recall.settings add column if not exists recall_floor real not null default 0.95
+    constraint settings_recall_floor_check check (recall_floor between 0 and 1);
 
 comment on table recall.settings is
     'One row with every constant. Change it with recall.configure, and for one user with '

@@ -139,7 +139,7 @@ class AsyncContexts:
         )
         if hits is not None:
             options["memory_ids"] = [hit.memory_id for hit in hits]
-            options["filter"] = {"stale": False, **(options.get("filter") or {})}
+            options["filter"] = _context_filter(options)
         call = Call.of(
             function,
             user_id=self._conversation.user_id,
@@ -167,8 +167,7 @@ class AsyncContexts:
             return None
         given = {
             "session_id": str(self._conversation.session_id),
-            "stale": False,
-            **(options.get("filter") or {}),
+            **_context_filter(options),
         }
         given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
         least = least_match(options) or 0
@@ -186,3 +185,9 @@ class AsyncContexts:
         ]
         ordered = await self._retrieval.reranked(query, hits, ordered_by)
         return hits if ordered is None and is_sealed else ordered
+
+
+def _context_filter(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the filter of a context, which leaves stale memories out unless it chooses them."""
+    given = {**(options.get("filter") or {})}
+    return given | {"stale": False} if given.get("stale") is None else given

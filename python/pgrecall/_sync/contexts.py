@@ -138,7 +138,7 @@ class Contexts:
         )
         if hits is not None:
             options["memory_ids"] = [hit.memory_id for hit in hits]
-            options["filter"] = {"stale": False, **(options.get("filter") or {})}
+            options["filter"] = _context_filter(options)
         call = Call.of(
             function,
             user_id=self._conversation.user_id,
@@ -166,8 +166,7 @@ class Contexts:
             return None
         given = {
             "session_id": str(self._conversation.session_id),
-            "stale": False,
-            **(options.get("filter") or {}),
+            **_context_filter(options),
         }
         given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
         least = least_match(options) or 0
@@ -185,3 +184,9 @@ class Contexts:
         ]
         ordered = self._retrieval.reranked(query, hits, ordered_by)
         return hits if ordered is None and is_sealed else ordered
+
+
+def _context_filter(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the filter of a context, which leaves stale memories out unless it chooses them."""
+    given = {**(options.get("filter") or {})}
+    return given | {"stale": False} if given.get("stale") is None else given

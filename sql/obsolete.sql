@@ -1,0 +1,27 @@
+-- Drop functions that only older schemas have. No trigger and no other function uses them by now.
+drop function if exists recall._chain_events(bytea, recall.memory_events[]);
+drop function if exists recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, real,
+    double precision, uuid[], recall.score_weights, double precision, recall.settings);
+drop function if exists recall._find_session(uuid, uuid);
+drop function if exists recall._hold_unlogged_tables(boolean);
+drop function if exists recall._hold_user(uuid);
+drop function if exists recall._is_plain_list(jsonb);
+drop function if exists recall._is_plain_memory(text, text, text, text[], real, text, integer,
+    jsonb, integer);
+drop function if exists recall._keep_call(uuid, uuid);
+drop function if exists recall._keep_installation();
+drop function if exists recall._keep_session(uuid, uuid);
+drop function if exists recall._keep_user(uuid);
+drop function if exists recall._lock_user(uuid);
+drop function if exists recall._memory_hashes(uuid, uuid[]);
+drop function if exists recall._move_head(uuid, recall.memory_events[], integer, boolean, boolean,
+    boolean);
+drop function if exists recall._note_due_memory();
+drop function if exists recall._note_user();
+drop function if exists recall._parse_messages(jsonb, integer);
+drop function if exists recall._plain_messages(uuid, uuid, jsonb, uuid, uuid[]);
+drop function if exists recall._read_leased_job(uuid, uuid, uuid);
+drop function if exists recall._split_memories(recall.sessions, text, halfvec, jsonb, timestamptz,
+    tstzrange, recall.settings);
+drop function if exists recall._take_session(uuid, uuid);
+drop function if exists recall._try_lock_user(uuid);
