@@ -323,6 +323,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_shared_words.sql
 \ir ../functions/memory/_shares_words.sql
 \ir ../functions/memory/_side_words.sql
+\ir ../functions/memory/_swaps_inflections.sql
 \ir ../functions/memory/_sort_lists.sql
 \ir ../functions/memory/_source_room.sql
 \ir ../functions/memory/_spaced_signs.sql

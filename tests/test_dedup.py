@@ -546,3 +546,42 @@ def test_words_that_mean_the_same_and_an_order_that_does_not(
     db: Connection, old: str, new: str, verdict: str | None
 ) -> None:
     assert value(db, "select recall._near_duplicate_guard(%s, %s)", [old, new]) == verdict
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("La hermana del usuario es mayor que su hermano",
+         "El hermano del usuario es mayor que su hermana"),
+        ("El hijo del usuario es mayor que su hija", "La hija del usuario es mayor que su hijo"),
+        ("El hijo del usuario es mayor que sus hijas",
+         "La hija del usuario es mayor que sus hijos"),
+        ("A irmã do usuário é mais velha que o irmão",
+         "O irmão do usuário é mais velho que a irmã"),
+        ("Only Anna knows the user's password", "Anna knows only the user's password"),
+        ("Nur Anna kennt das Passwort", "Anna kennt nur das Passwort"),
+        ("Solo Ana sabe la clave", "Ana sabe solo la clave"),
+        ("Solo Ana sabe la clave del usuario", "Ana sabe solo la clave del usuario"),
+        ("User only drinks coffee at work", "Only the user drinks coffee at work"),
+        ("Only the user drinks coffee with milk", "User drinks coffee only with milk"),
+        ("Only the user drinks tea", "User drinks tea only"),
+        ("Only the user's dog likes the user", "The user's dog likes only the user"),
+    ],
+)  # fmt: skip
+def test_roles_and_only_are_not_exchanged(db: Connection, one: str, other: str) -> None:
+    for texts in ([one, other], [other, one]):
+        assert not value(db, "select recall._is_same_statement(%s, %s)", texts)
+        assert value(db, "select recall._near_duplicate_guard(%s, %s)", texts) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User drinks coffee only at work", "Only at work the user drinks coffee"),
+        ("El usuario vive con su hermana y su hermano en Lima",
+         "En Lima el usuario vive con su hermana y su hermano"),
+    ],
+)  # fmt: skip
+def test_a_part_moves_to_the_front_with_its_only(db: Connection, old: str, new: str) -> None:
+    for texts in ([old, new], [new, old]):
+        assert value(db, "select recall._is_same_statement(%s, %s)", texts)
