@@ -2,7 +2,7 @@
 -- Only one part of the sentence may move to the front ("On Mondays the user plays squash"). Any
 -- other order may exchange roles: "Bob trusts the user", "prefers spaces over tabs". So may the
 -- place of "only", and two words with one stem: "La hermana es mayor que su hermano".
--- Cost: 0.2 ms; 0.05 ms where the numbers differ.
+-- Cost: 0.2 ms; 0.3 ms where the words are the same; 0.05 ms where the numbers differ.
 create or replace function recall._is_same_statement(
     p_old text,
     p_new text
