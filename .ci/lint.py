@@ -19,7 +19,7 @@ from pglast import ast
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 MAX_COLUMNS = 100
-MAX_BODY_LINES = 100  # "under about 80"
+MAX_BODY_LINES = 100  # "under about 80"; comments do not count
 
 
 def main() -> int:
@@ -159,7 +159,7 @@ def function_files() -> Iterator[str]:
             if is_input and not (parameter.name or "").startswith("p_"):
                 yield f"{name}: parameter {parameter.name} lacks its p_"
         body = re.search(r"(?s)\$(?:function|procedure)\$(.*)\$(?:function|procedure)\$", text)
-        lines = body[1].count("\n") if body else 0
+        lines = len(re.findall(r"\n(?! *--)", body[1])) if body else 0
         if lines > MAX_BODY_LINES:
             yield f"{name}: {lines} lines of body, more than {MAX_BODY_LINES}"
 

@@ -312,8 +312,7 @@ def test_tokens_that_nobody_counted(db: Connection, user: uuid.UUID, session: uu
 
 
 STRANGERS = {
-    "The user takes apixaban, ramipril, bisoprolol, torasemide, empagliflozin, sitagliptin,"
-    " rosuvastatin, ezetimibe, pantoprazole and melatonin",
+    "The user takes apixaban, ramipril, bisoprolol, torasemide, sitagliptin and rosuvastatin",
     "The invited: Agnieszka, Malgorzata, Wojciech, Katarzyna, Zbigniew, Bozena and Kazimierz",
     "My cousins and aunts: Oluwaseun, Adebayo, Temitope, Chukwuemeka, Ngozi, Ifeoma, Olamide",
     "Wrote to the boss: mohon maaf saya terlambat mengirimkan laporan keuangan bulan kemarin",

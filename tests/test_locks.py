@@ -57,10 +57,10 @@ settings, and the one that asks whether the user is sealed his row; the head of 
 events is read, and hashes of memories that changed. A search of sessions reads the turns that it
 found, beside titles and summaries; a context with recalled turns searches memories and turns,
 and reads history. An operator's look at the catalog, at disputes, pg_cron, subscriptions,
-sampled recall and other databases; a sweep over eight kinds of rows, which scans all users, too. A verbatim
-extraction reads the phrases that tell statements apart, and the user's keys where somebody is
-encrypted. A session whose compaction is due enqueues it when it closes. To accept a dispute
-reads in the audit whether it asks to retract."""
+sampled recall and other databases; a sweep over eight kinds of rows, which scans all users, too.
+A verbatim extraction reads the phrases that tell statements apart, and the user's keys where
+somebody is encrypted. A session whose compaction is due enqueues it when it closes. To accept a
+dispute reads in the audit whether it asks to retract."""
 
 PLANNED_OVER = {"next_request llm end": 90}
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
