@@ -692,7 +692,7 @@ def test_one_context_in_ten_is_measured(
     record = memory.memories.record_access
 
     def note(*arguments: Any, **more: Any) -> int:
-        seen.append(more["efficiency"] if isinstance(more["efficiency"], float) else None)
+        seen.append(more["efficiency"] if isinstance(more["efficiency"], int | float) else None)
         return record(*arguments, **more)
 
     monkeypatch.setattr(memory.memories, "record_access", note)
