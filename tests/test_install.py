@@ -184,8 +184,7 @@ def test_an_upgrade_drops_functions_that_are_obsolete(empty_dsn: str) -> None:
 
 
 def test_an_upgrade_adds_columns_with_their_checks(empty_dsn: str) -> None:
-    added = ("user_cost_limit_microcents", "date_weight", "time_zone", "recall_samples",
-             "recall_floor")  # fmt: skip
+    added = ("user_cost_limit_microcents", "date_weight", "recall_samples", "recall_floor")
     checks = (
         "select array_agg(conname || pg_get_constraintdef(oid) order by conname)"
         " from pg_constraint where conrelid = 'recall.settings'::regclass and contype = 'c'"

@@ -303,16 +303,58 @@ create table if not exists recall.settings (
         and ended_vector_retention >= interval '0'
         and message_search_retention >= interval '0')
 );
--- Add the columns that older schemas lack.
-alter table recall.settings add column if not exists user_cost_limit_microcents bigint
-    constraint settings_user_cost_limit_microcents_check check (user_cost_limit_microcents >= 0);
-alter table recall.settings add column if not exists date_weight real not null default 0.25
-    constraint settings_date_weight_check check (date_weight between 0 and 1);
-alter table recall.settings add column if not exists time_zone text not null default 'UTC';
-alter table recall.settings add column if not exists recall_samples integer not null default 20
-    constraint settings_recall_samples_check check (recall_samples between 0 and 10000);
-alter table recall.settings add column if not exists recall_floor real not null default 0.95
-    constraint settings_recall_floor_check check (recall_floor between 0 and 1);
+-- Add the columns that older schemas lack. Default, NOT NULL and check follow apart: PostgreSQL 17
+-- refuses a column that comes with them where functions use the row type.
+alter table recall.settings
+    add column if not exists user_cost_limit_microcents bigint,
+    add column if not exists date_weight real,
+    add column if not exists time_zone text,
+    add column if not exists recall_samples integer,
+    add column if not exists recall_floor real;
+alter table recall.settings
+    alter column date_weight set default 0.25,
+    alter column time_zone set default 'UTC',
+    alter column recall_samples set default 20,
+    alter column recall_floor set default 0.95;
+update recall.settings as s
+   set date_weight    = coalesce(s.date_weight, 0.25),
+       time_zone      = coalesce(s.time_zone, 'UTC'),
+       recall_samples = coalesce(s.recall_samples, 20),
+       recall_floor   = coalesce(s.recall_floor, 0.95)
+ where s.date_weight is null
+    or s.time_zone is null
+    or s.recall_samples is null
+    or s.recall_floor is null;
+alter table recall.settings
+    alter column date_weight set not null,
+    alter column time_zone set not null,
+    alter column recall_samples set not null,
+    alter column recall_floor set not null;
+
+do $$
+declare
+    v_check record;
+begin
+    for v_check in
+        select c.name, c.condition
+          from (values
+                    ('settings_user_cost_limit_microcents_check',
+                     'user_cost_limit_microcents >= 0'),
+                    ('settings_date_weight_check', 'date_weight between 0 and 1'),
+                    ('settings_recall_samples_check', 'recall_samples between 0 and 10000'),
+                    ('settings_recall_floor_check', 'recall_floor between 0 and 1')
+               ) as c (name, condition)
+         where not exists (
+                   select
+                     from pg_constraint as k
+                    where k.conrelid = 'recall.settings'::regclass
+                      and k.conname = c.name)
+    loop
+        execute format('alter table recall.settings add constraint %I check (%s)',
+                       v_check.name, v_check.condition);
+    end loop;
+end;
+$$;
 
 comment on table recall.settings is
     'One row with every constant. Change it with recall.configure, and for one user with '
