@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatSession"]
 
-_CHOSEN_MEMORIES = 90  # that an order of the driver's offers a context, as many as SQL considers
-_MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
-_SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's list
-
 
 class ChatSession:
     """One conversation of a user; made by `AgentMemory.session`.
