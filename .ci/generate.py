@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "pgrecall"
 BIN = Path(sys.executable).parent
 
-# What is not the same name without `async` or `await`. A name that begins with `Async` and is not
-# here would become `Sync…`.
+# Names that change by more than `async` or `await`. Any other name that begins with `Async` would
+# become `Sync…`.
 NAMES = {
     "AsyncAdmin": "Admin",
     "AsyncAgentMemory": "AgentMemory",

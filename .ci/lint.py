@@ -1,6 +1,6 @@
 """Everything `make lint` checks, in seconds and without a server.
 
-What needs a catalog (comments, rights, search paths) is in tests/catalog_lint.sql.
+Checks that need a catalog (comments, rights, search paths) are in tests/catalog_lint.sql.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def main() -> int:
         "install list": install_list,
         "layout": layout,
         "pgspot": lambda: tool("python", ".ci/spot.py"),
+        "prose": lambda: tool("python", ".ci/prose.py"),
         "import circles": lambda: tool("python", ".ci/circles.py"),
         "generated client": lambda: tool("python", ".ci/generate.py", "--check"),
     }

@@ -210,7 +210,7 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 class Glossary:
-    """What parameters and columns mean."""
+    """The meanings of parameters and columns."""
 
     def __init__(self, catalog: Catalog) -> None:
         path = ROOT / ".ci" / "glossary.toml"

@@ -7,14 +7,14 @@
 \set ON_ERROR_STOP on
 begin isolation level read committed;
 
--- What must be true, who will own it
+-- Preconditions and ownership
 \ir transaction.sql
 \ir preflight.sql
 \ir roles.sql
 \ir ../functions/common/_databases_sharing_roles.sql
 \ir sharing.sql
 
--- What is created once
+-- Types and tables
 \ir types.sql
 \ir tables/settings.sql
 \ir tables/registries.sql
@@ -805,7 +805,7 @@ begin isolation level read committed;
 \ir ../functions/observability/metrics.sql
 \ir ../functions/observability/version.sql
 
--- What the functions and tables need of each other
+-- Triggers and rows that need the functions
 \ir triggers.sql
 \ir settings.sql
 \ir data.sql
@@ -819,7 +819,7 @@ begin isolation level read committed;
 \ir prompts/verify.sql
 \ir partitions.sql
 
--- What older schemas leave behind
+-- Remains of older schemas
 \ir obsolete.sql
 
 -- Rights

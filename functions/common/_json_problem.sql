@@ -30,4 +30,4 @@ end;
 $function$;
 
 comment on function recall._json_problem(jsonb, integer) is
-    'What makes a JSON value unreadable for clients: nesting depth, or the length of a number.';
+    'Return why clients cannot read a JSON value: its nesting depth, or the length of a number.';

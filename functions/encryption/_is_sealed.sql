@@ -1,7 +1,6 @@
 -- Tell whether a text is a driver's ciphertext.
--- The form is sealed:v1:<key number>:<field>:<HMAC of the text, or nothing>:<row and ciphertext>,
--- the last two in base64url. Only drivers interpret it; the database just distinguishes it from
--- other texts.
+-- The form is `sealed:v1:<key number>:<field>:<HMAC of the text, or nothing>:<row and ciphertext>`.
+-- The last two are in base64url. Only drivers interpret them.
 create or replace function recall._is_sealed(
     p_text text
 )

@@ -1,5 +1,5 @@
 -- Return the state of a leased job: what the worker offers, and what its steps have made so far.
--- What models have made outlives a lease. The worker's offer, the request in flight and the limits
+-- The answers of models outlive a lease. The worker's offer, the request in flight and the limits
 -- learned from the endpoint do not.
 -- Raises  RC003 p_worker does not describe a worker.
 create or replace function recall._begin_work(

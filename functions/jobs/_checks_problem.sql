@@ -15,4 +15,4 @@ return case
 end;
 
 comment on function recall._checks_problem(jsonb, integer) is
-    'What is wrong with a model''s checks of merged texts; NULL when nothing is.';
+    'Return the first problem of a model''s checks of merged texts, or NULL.';

@@ -1,6 +1,6 @@
 -- Return a message as a numbered line of a prompt, and its tokens.
--- Each text is cut to a number of characters by role. A message that is shown whole has its stored
--- token count, plus one for the indent of each further line, plus the tokens of its name.
+-- Each text is cut to a number of characters by role. A message shown whole has its stored token
+-- count. The indent of each further line adds one, and the name its own tokens.
 create or replace function recall._message_line(
     p_message   jsonb,
     p_limits    jsonb,

@@ -36,8 +36,8 @@ begin
                 else format('select cron.schedule_in_database(%L, %L, %L, %L);', c.job_name,
                             c.schedule, c.command, v_database) end
       from (
-            -- pg_cron 1.4 has no seconds in a schedule, so the tasks of every minute delay
-            -- themselves, and none starts in the same second as an hourly task.
+            -- pg_cron 1.4 has no seconds in a schedule. The tasks of every minute delay themselves,
+            -- so that none starts in the same second as an hourly task.
             select format('recall_%s%s', t.task, v_suffix) as job_name, t.schedule,
                    format(case when t.schedule = '* * * * *'
                                then 'call recall.maintain(%L, %L)'
@@ -64,5 +64,5 @@ end;
 $function$;
 
 comment on function recall.maintenance_commands() is
-    'The pg_cron jobs of maintenance, each with the statement that writes it where pg_cron lives '
-    'in another database.';
+    'List the pg_cron jobs of maintenance, each with the statement that writes it where pg_cron '
+    'lives in another database.';

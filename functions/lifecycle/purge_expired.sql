@@ -71,6 +71,7 @@ end;
 $function$;
 
 comment on function recall.purge_expired(integer, timestamptz) is
-    'Delete receipts of appends, vectors of ended memories, search rows of compacted turns, old '
-    'daily spending, packing efficiencies, unused system prompts, and history past a user''s own '
-    'retention, one batch a call. done counts rows; more is true while some remain.';
+    'Delete one batch of rows past their retention: receipts of appends, vectors of ended '
+    'memories, search rows of compacted turns, old daily spending, packing efficiencies, unused '
+    'system prompts, and history past a user''s own retention. done counts rows; more is true '
+    'while some remain.';

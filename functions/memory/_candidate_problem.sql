@@ -26,4 +26,4 @@ end;
 $function$;
 
 comment on function recall._candidate_problem(jsonb, integer, text[], text[], integer) is
-    'What is wrong with a candidate, with path and value.';
+    'Return the first problem of a candidate, with path and value, or NULL.';

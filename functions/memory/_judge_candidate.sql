@@ -34,4 +34,4 @@ return case
 end;
 
 comment on function recall._judge_candidate(jsonb, text[], text[], integer) is
-    'What is wrong with a candidate or decision, after its path; NULL when it is valid.';
+    'Return the first problem of a candidate or decision, after its path, or NULL.';

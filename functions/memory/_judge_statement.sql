@@ -102,4 +102,4 @@ end;
 $function$;
 
 comment on function recall._judge_statement(text, text, text) is
-    'What a message of the user proves about a memory''s text: states, denies, or NULL (nothing).';
+    'Return whether a message of the user states a memory''s text, denies it, or neither (NULL).';

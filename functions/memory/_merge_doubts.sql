@@ -63,4 +63,4 @@ end;
 $function$;
 
 comment on function recall._merge_doubts(text[], text) is
-    'What speaks against a merged text: words it lost, added, turned, exchanged or moved.';
+    'List the doubts about a merged text: words it lost, added, turned, exchanged or moved.';

@@ -81,4 +81,4 @@ end;
 $function$;
 
 comment on function recall._order_doubts(recall.statement_word[], recall.shared_word[]) is
-    'What speaks against a merged text in the order of its words.';
+    'List the doubts about a merged text that come from the order of its words.';

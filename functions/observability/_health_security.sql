@@ -1,6 +1,6 @@
 -- Report extensions, row_security, public and grants.
--- A table grant shows no row, but its holder can truncate the table, or add a trigger that runs as
--- the owner at the next write.
+-- A table grant shows no row. But its holder can truncate the table, or add a trigger that runs as
+-- the owner.
 create or replace function recall._health_security()
 returns table (
     name   text,

@@ -61,7 +61,7 @@ comment on column recall.maintenance_tasks.budget is
 comment on column recall.maintenance_tasks.enabled is 'Whether the task is scheduled.';
 comment on column recall.maintenance_tasks.last_run_at is 'Time of the last run.';
 comment on column recall.maintenance_tasks.last_run_by is
-    'What ran it last: pg_cron, worker, or call (run_maintenance by hand).';
+    'Caller of the last run: pg_cron, worker, or call (run_maintenance by hand).';
 comment on column recall.maintenance_tasks.last_result is
     'Result of the last run: done, more and ms; error and sqlstate when it failed.';
 comment on column recall.maintenance_tasks.failures is 'Failures since the last success.';
