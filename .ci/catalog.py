@@ -22,7 +22,7 @@ from pgrecall.embedded import EmbeddedServer
 
 ROOT = Path(__file__).resolve().parent.parent
 SIGNATURES = ROOT / "python" / "pgrecall" / "_signatures.py"
-CONTRACT = ROOT / "tests" / "public_contract.txt"
+CONTRACT = ROOT / "tests" / "contract" / "public_contract.txt"
 
 HEAD = '''\
 """The SQL type of each parameter of each public function, parameters without their p_.

@@ -1,5 +1,6 @@
 -- One example for each public function, shown in docs/reference/functions and run by
--- tests/test_docs.py. `:'session_id'` and `:'memory_id'` are a session and a memory of user ada.
+-- tests/docs/test_docs.py. `:'session_id'` and `:'memory_id'` are a session and a memory of user
+-- ada.
 
 -- example: achieve_goal
 select memory_id as goal

@@ -1,6 +1,6 @@
 """Everything `make lint` checks, in seconds and without a server.
 
-Checks that need a catalog (comments, rights, search paths) are in tests/catalog_lint.sql.
+Checks that need a catalog (comments, rights, search paths) are in tests/contract/catalog_lint.sql.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def install_list() -> Iterator[str]:
 
 def layout() -> Iterator[str]:
     """Columns, white space and the last line of what no other tool looks at."""
-    for pattern in ("sql/**/*.sql", "functions/**/*.sql", "migrations/*.sql", "tests/*.sql",
+    for pattern in ("sql/**/*.sql", "functions/**/*.sql", "migrations/*.sql", "tests/**/*.sql",
                     ".ci/*", "Makefile"):  # fmt: skip
         for path in sorted(ROOT.glob(pattern)):
             if not path.is_file():

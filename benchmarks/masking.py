@@ -2,10 +2,10 @@
 
 python benchmarks/masking.py [--dsn DSN] [--rounds 3] [--show 12]
 
-Each text of PREFIXES and DENSE (tests/secret_shapes.py) is repeated to 1 MB. Printed are the fewest
-milliseconds that the server's process and the driver work on it, the slowest first, and those of a
-reference: regexp_count of the numbers in 1 MB, 10 ms on a quiet machine. Exit status 1 where one
-takes more than 200 ms by that measure.
+Each text of PREFIXES and DENSE (tests/support/secret_shapes.py) is repeated to 1 MB. Printed are
+the fewest milliseconds that the server's process and the driver work on it, the slowest first, and
+those of a reference: regexp_count of the numbers in 1 MB, 10 ms on a quiet machine. Exit status 1
+where one takes more than 200 ms by that measure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from target import database, processor_ms
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from secret_shapes import DENSE, PREFIXES  # noqa: E402
+from support.secret_shapes import DENSE, PREFIXES  # noqa: E402
 
 SIZE = 1_000_000
 GOAL = 200.0

@@ -1,4 +1,4 @@
-"""Fixtures for tests against a real server; `tests/servers.py` says which."""
+"""Fixtures for tests against a real server; `tests/support/servers.py` says which."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import psycopg
 import pytest
 from psycopg.rows import tuple_row
 
-from invariants import check_invariants
-from servers import TestServer, running_server
+from support.invariants import check_invariants
+from support.servers import TestServer, running_server
 
-pytest_plugins = ("scripted_model", "two_users")
+pytest_plugins = ("support.scripted_model", "support.two_users")
 
 # On a busy machine a statement may take any time; and an example may use the module's database.
 hypothesis.settings.register_profile(
@@ -108,7 +108,7 @@ def db(connect: Callable[..., psycopg.Connection]) -> psycopg.Connection:
 
 @pytest.fixture(autouse=True)
 def invariants_at_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Check tests/invariants.sql after each test that is concurrent, slow or property-based."""
+    """Check the invariants of the schema after each concurrent, slow or property-based test."""
     shakes = (
         request.node.get_closest_marker("concurrent")
         or request.node.get_closest_marker("slow")

@@ -1,8 +1,8 @@
 -- List the patterns of secrets: class, mark, needs, pattern.
 -- Group 1 precedes the secret and stays (may be empty); group 2 is the secret. A text without any
--- of `needs` (in lower case) has no match. tests/test_secrets.py checks three invariants. Time is
--- linear in the text. Masked JSON text stays JSON text: no match ends inside an escape or crosses a
--- quote. No pattern matches a mark.
+-- of `needs` (in lower case) has no match. tests/secrets/test_secrets.py checks three invariants.
+-- Time is linear in the text. Masked JSON text stays JSON text: no match ends inside an escape or
+-- crosses a quote. No pattern matches a mark.
 create or replace function recall._secret_patterns()
 returns table (
     class   text,

@@ -17,9 +17,9 @@ import pytest
 
 from pgrecall import AgentMemory, ChatSession
 from pgrecall.rows import Memory
-from scripted_model import MODEL, Script, asked, fact, step_of, talk, work
-from scripted_openai import Request, ScriptedOpenAI, Status
 from support import refused, rows, session_row, value
+from support.scripted_model import MODEL, Script, asked, fact, step_of, talk, work
+from support.scripted_openai import Request, ScriptedOpenAI, Status
 
 PROMPT = "You are RunaxAI."
 HEADING = "Known facts about the user:"

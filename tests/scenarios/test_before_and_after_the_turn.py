@@ -14,10 +14,10 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory, ChatSession
-from scripted_model import MODEL, Script, embedder, fact, model, talk, work
-from scripted_openai import ScriptedOpenAI, Status
 from support import rows, value
-from transcripts import assert_valid
+from support.scripted_model import MODEL, Script, embedder, fact, model, talk, work
+from support.scripted_openai import ScriptedOpenAI, Status
+from support.transcripts import assert_valid
 
 MAX_CHARACTERS = 900
 

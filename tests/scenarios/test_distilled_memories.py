@@ -17,9 +17,9 @@ import pytest
 
 from pgrecall import AgentMemory
 from pgrecall.rows import Memory
-from scripted_model import MODEL, Script, asked, fact, talk, work
-from scripted_openai import ScriptedOpenAI
 from support import rows, sweep, value
+from support.scripted_model import MODEL, Script, asked, fact, talk, work
+from support.scripted_openai import ScriptedOpenAI
 
 USER = "auth0|xxx"
 HEADING = "--- WHAT YOU KNOW ABOUT THIS USER ---"

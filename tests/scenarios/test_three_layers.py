@@ -15,10 +15,10 @@ import pytest
 
 from pgrecall import AgentMemory
 from pgrecall.encryption import LocalWrappingKeys
-from scripted_model import MODEL, Script, embedder, fact, model, talk, work
-from scripted_openai import ScriptedOpenAI
 from support import rows, session_row, sweep, value
-from transcripts import assert_valid, prompt_tokens
+from support.scripted_model import MODEL, Script, embedder, fact, model, talk, work
+from support.scripted_openai import ScriptedOpenAI
+from support.transcripts import assert_valid, prompt_tokens
 
 DAY = timedelta(days=1)
 TASK = "task-001"

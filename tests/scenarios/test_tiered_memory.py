@@ -18,9 +18,9 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
 from pgrecall import AgentMemory
-from scripted_model import MODEL, Script, fact, talk, work
 from support import append, call, open_session, refused, rows, said, session_row, sweep, value
-from transcripts import assert_valid, prompt_tokens
+from support.scripted_model import MODEL, Script, fact, talk, work
+from support.transcripts import assert_valid, prompt_tokens
 
 MESSAGES = TypeAdapter(list[ChatCompletionMessageParam])
 HOUR = timedelta(hours=1)

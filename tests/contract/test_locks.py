@@ -1,0 +1,142 @@
+"""No call takes more relation locks than a busy server can afford.
+
+The lock table holds max_locks_per_transaction × max_connections entries, 6,400 by default, and a
+generic plan over all leaves and months takes hundreds of them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from support import call, value
+from support.everyfunction import CALLS, NOT_HERE, Call, World, furnish, public_functions
+
+Connection = psycopg.Connection[Any]
+
+PLANNING = 250
+"""The call that builds a plan may take so many."""
+WARM = 64
+"""Every later one, from the seventh on, so many."""
+
+ALL_MONTHS = {
+    "list_sealed_rows",
+    "export_user",
+    "forget_memory",
+    "forget_session",
+    "forget_user",
+    "import_user",
+}
+"""Have to reach every table and every month, and are rare: they may take twice as many."""
+
+WHOLE = {"run_due_maintenance", "metrics"}
+"""All tasks in one transaction, each of which is measured for itself; all gauges of all users."""
+
+OVER = {
+    "next_request embed": 6,
+    "next_request llm": 2,
+    "next_request embed end": 30,
+    "next_request extract end": 12,
+    "next_request llm end": 22,
+    "next_request compact end": 2,
+    "close_session": 2,
+    "resolve_dispute accepted": 10,
+    "search_sessions hybrid": 6,
+    "compile_context split, recalled": 6,
+    "health": 20,
+    "purge_expired": 50,
+}
+"""A request for vectors reads the session, its messages, the memories and the summaries that have
+none; the last answer stores the vectors in all of these. An extraction with decisions searches
+for similar memories; when it ends, the trigger of a memory that changes reads the user's
+settings, and the one that asks whether the user is sealed his row; the head of his chain of
+events is read, and hashes of memories that changed. A search of sessions reads the turns that it
+found, beside titles and summaries; a context with recalled turns searches memories and turns,
+and reads history. An operator's look at the catalog, at disputes, pg_cron, subscriptions,
+sampled recall and other databases; a sweep over eight kinds of rows, which scans all users, too.
+A verbatim extraction reads the phrases that tell statements apart, and the user's keys where
+somebody is encrypted. A session whose compaction is due enqueues it when it closes. To accept a
+dispute reads in the audit whether it asks to retract."""
+
+PLANNED_OVER = {"next_request llm end": 90}
+"""The first call of a connection that ends an extraction builds the plans of searching, deciding
+and storing at once."""
+
+SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
+"""One call at a time, in the background, over all leaves: they may take twice as many."""
+
+MONTHS = 16
+
+
+@pytest.fixture(scope="module")
+def world(dsn: str) -> Iterator[World]:
+    """A user with sixteen months of leaves behind eight hash partitions."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for ahead in range(0, MONTHS, 4):
+            conn.execute(
+                "select recall.ensure_partitions(p_as_of => now() + make_interval(months => %s))",
+                [ahead],
+            )
+        leaves = value(conn, "select count(*) from recall._month_leaves("
+                             "'recall.conversation_history_p0')")  # fmt: skip
+        assert leaves >= MONTHS
+        found = furnish(conn, "marked")
+        conn.execute("analyze")
+        yield found
+
+
+def relation_locks(db: Connection, conn: Connection, asked: Call, world: World) -> int:
+    """Run a call in a transaction that is rolled back; return the relation locks it holds."""
+    with conn.transaction(force_rollback=True):
+        conn.execute(asked.query.encode(), world).fetchall()
+        return value(
+            db,
+            "select count(*) from pg_locks where locktype = 'relation' and pid = %s",
+            [conn.info.backend_pid],
+        )
+
+
+@pytest.mark.parametrize("asked", [asked for asked in CALLS if str(asked) not in WHOLE], ids=str)
+def test_locks_of_a_call(
+    db: Connection, dsn: str, world: World, asked: Call, record_property: Any
+) -> None:
+    # generic plans are built on the sixth execution at the latest
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        counts = [relation_locks(db, conn, asked, world) for _ in range(12)]
+    record_property("relation locks", counts)
+    is_whole = asked.function in ALL_MONTHS
+    times = 2 if str(asked) in SWEEPS or is_whole else 1
+    more = OVER.get(str(asked), 0)
+    warm = times * (PLANNING if is_whole else WARM) + more
+    assert max(counts) <= times * PLANNING + max(more, PLANNED_OVER.get(str(asked), 0)), counts
+    # an autovacuum in between has plans built anew, once or twice
+    assert statistics.median(counts[6:]) <= warm, counts
+
+
+def test_every_function_is_called(db: Connection) -> None:
+    assert {asked.function for asked in CALLS} | (NOT_HERE & public_functions(db)) == (
+        public_functions(db)
+    )
+
+
+def test_the_whole_turn_fits(db: Connection, dsn: str, world: World) -> None:
+    """Compile, append and close in one connection, each in a transaction of its own."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for function, more in (
+            ("compile_context", {"p_query": "marked"}),
+            ("append_messages", {"p_messages": [{"role": "user", "content": "hello"}]}),
+        ):
+            for _ in range(8):
+                with conn.transaction():
+                    call(conn, function, p_user_id=world["user"], p_session_id=world["session"],
+                         **more)  # fmt: skip
+                    held = value(
+                        db,
+                        "select count(*) from pg_locks where locktype = 'relation' and pid = %s",
+                        [conn.info.backend_pid],
+                    )
+            assert held <= WARM

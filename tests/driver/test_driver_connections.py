@@ -1,0 +1,361 @@
+"""Where the driver's calls go: identity, timeouts, lost connections, connections of the caller."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
+from psycopg_pool import ConnectionPool
+
+from pgrecall import (
+    AgentMemory,
+    CallTimeoutError,
+    ChatSession,
+    Limits,
+    NotAllowedError,
+    NotFoundError,
+)
+from pgrecall._sql import Call
+from pgrecall._sync.transport import Transport
+from pgrecall.settings import Settings
+from support import our_role
+from support.fakes import WordEmbedder
+
+
+@pytest.fixture
+def memory(dsn: str) -> Iterator[AgentMemory]:
+    with AgentMemory.connect(dsn, embedder=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def chat(memory: AgentMemory, user: uuid.UUID) -> ChatSession:
+    chat = memory.session(user=user, model="gpt-4o-mini")
+    chat.open()
+    return chat
+
+
+SHOW = b"""
+select current_setting('recall.user_id', true), current_setting('statement_timeout'),
+       current_setting('idle_in_transaction_session_timeout'), pg_backend_pid()
+"""
+
+
+def test_frame_of_a_call(dsn: str, user: uuid.UUID) -> None:
+    """Identity and timeouts hold for the transaction, and are gone after it (PgBouncer)."""
+    with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
+        transport = Transport(pool, Limits(statement_timeout=1.5, idle_timeout=7))
+        show = Call("", SHOW, {})
+        _, [row] = transport.send(show, user, False)
+        assert row[:3] == (str(user), "1500ms", "7s")
+        with pool.connection() as conn:
+            row = conn.execute(SHOW).fetchone()
+            assert row is not None
+            assert (row[0] or "", row[1]) == ("", "0")
+
+
+def test_two_users_interleaved_on_one_connection(dsn: str) -> None:
+    with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
+        memory = AgentMemory.connect(pool, embedder=False)
+        chats = [memory.session(user=uuid.uuid4(), model="m") for _ in range(2)]
+        for round_ in range(10):
+            for number, chat in enumerate(chats):
+                chat.append(user=f"{number} {round_}")
+        for number, chat in enumerate(chats):
+            assert {(m.content or "")[0] for m in chat.messages()} == {str(number)}
+            assert memory.sessions.get(chat.user_id, chats[1 - number].session_id) is None
+            with pytest.raises(NotFoundError):
+                memory.sessions.messages(chat.user_id, chats[1 - number].session_id)
+
+
+@pytest.mark.parametrize("pooler", [None, False, True])
+def test_nothing_is_prepared_through_a_pooler(
+    dsn: str, user: uuid.UUID, pooler: bool | None
+) -> None:
+    """A pooler gives each transaction another backend, where the statements are not known."""
+    limits = Limits(pooler=pooler, max_connections=1)
+    with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
+        for number in range(8):
+            memory.remember(user, f"User likes tea number {number}")
+            assert len(memory.search(user, "tea")) == number + 1
+        ((count,),) = memory._core.write.query(b"select count(*) from pg_prepared_statements")
+        assert (count > 0) == (pooler is not True)
+
+
+def test_statement_timeout(dsn: str) -> None:
+    limits = Limits(statement_timeout=0.2)
+    with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
+        with pytest.raises(CallTimeoutError) as caught:
+            memory._core.write.query(b"select pg_sleep(5)")
+        assert caught.value.sqlstate == "57014"
+        assert memory.admin.version()
+
+
+def kill(db: psycopg.Connection, application: str = "pgrecall") -> int:
+    """End all connections of the driver to the module's database."""
+    cursor = db.execute(
+        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+        " where application_name = %s and datname = current_database()",
+        (application,),
+    )
+    return cursor.rowcount
+
+
+def test_lost_connections(chat: ChatSession, db: psycopg.Connection) -> None:
+    """Every append is stored once, every read comes through, whenever connections are lost."""
+    chat.append(user="first")
+    for number in range(5):
+        assert kill(db) >= 1
+        chat.append(user=f"m{number}")
+        assert kill(db) >= 1
+        assert len(chat.messages()) == number + 2
+    assert [m.turn_index for m in chat.messages()] == [6, 5, 4, 3, 2, 1]
+
+
+def test_lost_while_the_call_runs(
+    chat: ChatSession, db: psycopg.Connection, dsn: str, connect: Callable[..., Any]
+) -> None:
+    """The server ends the connection in the middle of an append: sent again, stored once."""
+    blocker = connect(autocommit=False)
+    blocker.execute(
+        "select from recall.sessions where session_id = %s for update", (chat.session_id,)
+    )
+    appended: list[Any] = []
+    thread = threading.Thread(target=lambda: appended.extend(chat.append(user="once")))
+    thread.start()
+    while kill_waiting(db) == 0:
+        pass
+    blocker.rollback()
+    thread.join(20)
+    assert [a.inserted for a in appended] == [True]
+    assert chat.refresh().turn_count == 1
+
+
+def kill_waiting(db: psycopg.Connection) -> int:
+    return db.execute(
+        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+        " where application_name = 'pgrecall' and datname = current_database()"
+        " and wait_event_type = 'Lock'"
+    ).rowcount
+
+
+def test_changes_without_a_request_id_are_not_sent_again(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
+    memory.admin.version()
+    kill(db)
+    with pytest.raises(psycopg.OperationalError):
+        memory.admin.configure_user(user, default_context_window=5000)
+
+
+@pytest.mark.parametrize(
+    "error", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected]
+)
+def test_conflicts(
+    chat: ChatSession,
+    memory: AgentMemory,
+    user: uuid.UUID,
+    error: type[psycopg.Error],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An append is sent again after a conflict, twice; what has no request id is not."""
+    memory.users.id(user)
+    real = memory._core.write.transport._pooled
+    failures: list[int] = []
+
+    def conflicting(*arguments: Any) -> Any:
+        if len(failures) < 2:
+            failures.append(1)
+            raise error
+        return real(*arguments)
+
+    monkeypatch.setattr(memory._core.write.transport, "_pooled", conflicting)
+    assert len(chat.append(user="hello")) == 1
+    failures.clear()
+    with pytest.raises(error):
+        memory.remember(user, "Ada uses Vim.")
+    assert len(failures) == 1
+
+
+def test_no_noise_after_a_refusal(
+    memory: AgentMemory, user: uuid.UUID, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        for _ in range(50):
+            with pytest.raises(NotFoundError):
+                memory.sessions.messages(user, uuid.uuid4())
+    assert caplog.text == ""
+
+
+# The caller's own
+
+
+def test_joining_a_transaction(
+    memory: AgentMemory, user: uuid.UUID, connect: Callable[..., Any]
+) -> None:
+    conn = connect(autocommit=False)
+    joined = memory.joining(conn)
+    chat = joined.session(user=user, model="m")
+    chat.append(user="hello")
+    assert conn.info.transaction_status == TransactionStatus.INTRANS
+    assert memory.sessions.list(user) == []  # not committed
+    with pytest.raises(NotFoundError):  # a refusal leaves the transaction usable
+        joined.sessions.messages(user, uuid.uuid4())
+    chat.append(user="more")
+    conn.rollback()
+    assert memory.sessions.list(user) == []
+
+    chat = joined.session(user=user, model="m")
+    chat.append(user="hello")
+    conn.commit()
+    assert [session.turn_count for session in memory.sessions.list(user)] == [1]
+    joined.close()
+    assert not conn.closed
+
+
+def test_joining_in_autocommit(
+    memory: AgentMemory, user: uuid.UUID, connect: Callable[..., Any]
+) -> None:
+    conn = connect()
+    joined = memory.joining(conn)
+    joined.session(user=user, model="m").append(user="hello")
+    assert conn.info.transaction_status == TransactionStatus.IDLE
+    assert len(memory.sessions.list(user)) == 1
+    with conn.transaction(force_rollback=True):
+        joined.session(user=user, model="m").append(user="hello")
+    assert len(memory.sessions.list(user)) == 1
+
+
+def test_identity_of_the_caller_is_the_users(
+    memory: AgentMemory, user: uuid.UUID, connect: Callable[..., Any]
+) -> None:
+    conn = connect(autocommit=False)
+    joined = memory.joining(conn)
+    joined.sessions.list(user)
+    with pytest.raises(NotAllowedError):
+        conn.execute("select * from recall.list_sessions(%s)", (uuid.uuid4(),))
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_pool_of_the_caller(dsn: str, user: uuid.UUID, autocommit: bool) -> None:
+    with ConnectionPool(
+        dsn,
+        open=True,
+        min_size=1,
+        kwargs={"autocommit": autocommit, "row_factory": psycopg.rows.dict_row},
+    ) as pool:
+        with AgentMemory.connect(pool, embedder=False) as memory:
+            memory.session(user=user, model="m").append(user="hello")
+            assert [s.turn_count for s in memory.sessions.list(user)] == [1]
+        assert not pool.closed
+
+
+def test_separate_servers(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> None:
+    names = {
+        kind: make_conninfo(dsn, application_name=f"test_{kind}")
+        for kind in ("write", "history", "memory", "worker")
+    }
+    with AgentMemory.connect(
+        names["write"],
+        history_dsn=names["history"],
+        memory_dsn=names["memory"],
+        worker_dsn=names["worker"],
+        embedder=False,
+    ) as memory:
+        chat = memory.session(user=user, model="m")
+        chat.append(user="hello there, this is me")
+        chat.messages()
+        memory.memories.list(user)
+        chat.context("hello")
+        memory.worker().run_until_idle()
+        found = db.execute(
+            "select distinct application_name from pg_stat_activity"
+            " where application_name like 'test\\_%' and datname = current_database()"
+        ).fetchall()
+    assert {name for (name,) in found} >= {f"test_{kind}" for kind in names}
+
+
+def test_reads_work_read_only(
+    dsn: str, chat: ChatSession, memory: AgentMemory, user: uuid.UUID
+) -> None:
+    """As on a standby: every read of the driver in a read-only transaction."""
+    chat.append(user="hello")
+    read_only = make_conninfo(dsn, options="-c default_transaction_read_only=on")
+    with AgentMemory.connect(read_only, embedder=False) as reader:
+        assert len(reader.sessions.messages(user, chat.session_id)) == 1
+        reader.sessions.list(user)
+        reader.search(user, "hello")
+        reader.memories.list(user)
+        reader.sessions.search_messages(user, "hello")
+        reader.admin.health()
+        opened = reader.session(user=user, session_id=chat.session_id)
+        opened.compile("hello")
+        opened.explain("hello")
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            reader.remember(user, "x")
+
+
+def test_environment(dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGRECALL_DSN", dsn)
+    monkeypatch.setenv("PGRECALL_STATEMENT_TIMEOUT", "2.5")
+    with AgentMemory.from_environment() as memory:
+        assert memory.limits == Limits(statement_timeout=2.5)
+        assert memory.sessions.list(user) == []
+    for word, pooler in (("auto", None), ("on", True), ("off", False)):
+        monkeypatch.setenv("PGRECALL_POOLER", word)
+        assert Settings().limits().pooler is pooler
+    monkeypatch.setenv("PGRECALL_DSN", "")
+    assert Settings().dsn is None
+
+
+def test_forgotten_memory_does_not_hang(dsn: str) -> None:
+    """A script that closes nothing ends."""
+    program = (
+        "import sys; from pgrecall import AgentMemory\n"
+        "memory = AgentMemory.connect(sys.argv[1], embedder=False)\n"
+        "print(memory.admin.version())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program, dsn],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> None:
+    """Who has recall_writer works with functions alone; who has recall_reader only reads."""
+    names = {role: f"app_{uuid.uuid4().hex[:12]}_{role}" for role in ("writer", "reader")}
+    for role, name in names.items():
+        group = our_role(db, f"recall_{role}")
+        db.execute(f"create role {name} login in role {group}".encode())
+    try:
+        writer = make_conninfo(dsn, user=names["writer"])
+        with AgentMemory.connect(
+            writer, embedder=WordEmbedder("openai:text-embedding-3-small", 384)
+        ) as memory:
+            chat = memory.session(user=user, model="m")
+            chat.append(user="hello")
+            memory.remember(user, "Ada uses Vim.", embedding=None)
+            assert len(memory.memories.list(user)) == 1
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                memory.admin.configure(default_context_window=5000)
+        reader = make_conninfo(dsn, user=names["reader"])
+        with AgentMemory.connect(reader, embedder=False) as memory:
+            assert len(memory.memories.list(user)) == 1
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                memory.remember(user, "no")
+    finally:
+        for name in names.values():
+            db.execute(f"drop role {name}")
