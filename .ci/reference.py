@@ -87,6 +87,12 @@ select a.attname,
  order by a.attnum
 """
 
+REMOVED = """
+select r.name, r.value, r.place
+  from recall._removed_settings() as r
+ order by r.name
+"""
+
 CHECKS = """
 select pg_get_constraintdef(c.oid)
   from pg_constraint as c
@@ -165,6 +171,7 @@ class Catalog:
                 (table, column): comment for table, column, comment in connection.execute(COLUMNS)
             }
             self.settings = connection.execute(SETTINGS).fetchall()
+            self.removed = connection.execute(REMOVED).fetchall()
             self.checks = [check for (check,) in connection.execute(CHECKS)]
         self.modules: dict[str, list[Function]] = {}
         for module, paths in files().items():
@@ -385,6 +392,16 @@ def settings(catalog: Catalog) -> str:
             text = f"{comment} {effect}".replace(f" ({allowed})", "").strip()
             rows.append((f"`{name}`", unit, allowed, f"`{value}`", text))
         lines += table(("setting", "unit", "range", "default", "effect"), rows)
+    lines += [
+        "## Constants that were settings",
+        "",
+        "`configure` refuses these. An upgrade drops their values, `import_user` leaves them out.",
+        "",
+    ]
+    constants = [
+        (f"`{name}`", f"`{value}`", f"`recall.{place}`") for name, value, place in catalog.removed
+    ]
+    lines += table(("former setting", "constant", "function"), constants)
     return "\n".join(lines)
 
 

@@ -57,6 +57,7 @@ begin isolation level read committed;
 \ir ../functions/common/_preserve_installation.sql
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_read_user.sql
+\ir ../functions/common/_removed_settings.sql
 \ir ../functions/common/_set_user_flags.sql
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_try_lock_user_and_bump_revision.sql
@@ -821,6 +822,7 @@ begin isolation level read committed;
 
 -- Remains of older schemas
 \ir obsolete.sql
+\ir removed_settings.sql
 
 -- Rights
 \ir policies.sql

@@ -1,4 +1,5 @@
 -- Drop functions that only older schemas have. No trigger and no other function uses them by now.
+drop function if exists recall._achieve_goal(recall.memory_store, recall.settings, jsonb, uuid);
 drop function if exists recall._chain_events(bytea, recall.memory_events[]);
 drop function if exists recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, real,
     double precision, uuid[], recall.score_weights, double precision, recall.settings);
@@ -16,11 +17,15 @@ drop function if exists recall._lock_user(uuid);
 drop function if exists recall._memory_hashes(uuid, uuid[]);
 drop function if exists recall._move_head(uuid, recall.memory_events[], integer, boolean, boolean,
     boolean);
+drop function if exists recall._neighbors_json(recall.memory_store, halfvec, recall.settings);
 drop function if exists recall._note_due_memory();
 drop function if exists recall._note_user();
 drop function if exists recall._parse_messages(jsonb, integer);
 drop function if exists recall._plain_messages(uuid, uuid, jsonb, uuid, uuid[]);
+drop function if exists recall._quote_line(timestamptz, text, text, text, text, recall.settings);
 drop function if exists recall._read_leased_job(uuid, uuid, uuid);
+drop function if exists recall._similar_words(uuid, text[], bigint[], double precision, boolean,
+    recall.settings);
 drop function if exists recall._split_memories(recall.sessions, text, halfvec, jsonb, timestamptz,
     tstzrange, recall.settings);
 drop function if exists recall._take_session(uuid, uuid);

@@ -12,14 +12,14 @@ stable
 parallel safe
 as $function$
     select case p_options ->> 'selection'
-               when 'top' then jsonb_build_object('max_memories', p_settings.top_memories)
-               when 'split' then jsonb_build_object('max_facts', p_settings.split_facts,
-                                                    'max_episodes', p_settings.split_episodes)
+               when 'top' then jsonb_build_object('max_memories', 20)
+               when 'split' then jsonb_build_object('max_facts', 4,
+                                                    'max_episodes', 4)
                else '{}'
            end
            || case p_options ->> 'format'
                   when 'bullets'
-                      then jsonb_build_object('max_memory_chars', p_settings.bullets_max_characters)
+                      then jsonb_build_object('max_memory_chars', 900)
                   else '{}'
               end
            || case

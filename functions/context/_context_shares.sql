@@ -20,17 +20,21 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_stable bigint;
+    v_knowledge   constant numeric := 0.40;
+    v_new_session constant numeric := 0.50;
+    v_tool_heavy  constant numeric := 0.10;
+    v_tool_work   constant numeric := 0.20;
+    v_stable      bigint;
 begin
     o_is_fixed := recall._has_fixed_memories(p_options);
     o_memory := floor(p_total * case p_task
-        when 'knowledge' then p_settings.knowledge_memory_share
-        when 'new_session' then p_settings.new_session_memory_share
-        when 'tool_heavy' then p_settings.tool_heavy_memory_share
-        else p_settings.continuation_memory_share
-    end::numeric);
+        when 'knowledge' then v_knowledge
+        when 'new_session' then v_new_session
+        when 'tool_heavy' then v_tool_heavy
+        else p_settings.continuation_memory_share::numeric
+    end);
     o_working := case when p_task = 'tool_heavy'
-                      then floor(p_total * p_settings.tool_heavy_working_share::numeric)
+                      then floor(p_total * v_tool_work)
                       else o_memory / 2 end;
     if o_is_fixed or p_options ->> 'layout' = 'cache_stable' then
         v_stable := floor((1 - p_settings.continuation_memory_share::numeric) * p_stable);

@@ -7,7 +7,6 @@ create or replace function recall._quote_line(
     p_name        text,
     p_title       text,
     p_content     text,
-    p_settings    recall.settings,
     out o_heading text,
     out o_line    text,
     out o_quoted  text
@@ -24,13 +23,14 @@ as $function$
            q.quoted
       from (
             select recall._plain_text(
-                       case when length(t.content) > (p_settings).recalled_max_characters
-                            then left(t.content, (p_settings).recalled_max_characters) || '…'
+                       case when length(t.content) > m.characters
+                            then left(t.content, m.characters) || '…'
                             else t.content end)
               from (select btrim(p_content)) as t (content)
+             cross join (values (600)) as m (characters)
              where t.content collate pg_c_utf8 ~ '\S'
            ) as q (quoted);
 $function$;
 
-comment on function recall._quote_line(timestamptz, text, text, text, text, recall.settings) is
+comment on function recall._quote_line(timestamptz, text, text, text, text) is
     'A turn as a line of the recalled block, its quoted text, and its heading.';

@@ -20,9 +20,10 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $function$
 declare
-    v_words constant text[] := recall._query_words(coalesce(p_query, ''), p_settings);
-    v_found recall.found_turn[];
-    v_turns recall.recalled_turn[];
+    v_similarity constant real   := 0.3;
+    v_words      constant text[] := recall._query_words(coalesce(p_query, ''), p_settings);
+    v_found      recall.found_turn[];
+    v_turns      recall.recalled_turn[];
 begin
     -- No search when the history contains all turns of the user.
     if v_words = '{}' and p_query_embedding is null
@@ -42,7 +43,7 @@ begin
         p_settings);
 
     with found as materialized (
-        select f.*, f.lexical > 0 or coalesce(f.similarity >= p_settings.recalled_similarity, false)
+        select f.*, f.lexical > 0 or coalesce(f.similarity >= v_similarity, false)
                     as answers
           from unnest(v_found) with ordinality as f
     )
@@ -78,8 +79,8 @@ begin
       join recall._session_titles(
                p_session.user_id, array(select f.session_id from unnest(v_found) as f)) as s
         on s.session_id = r.session_id
-     cross join lateral recall._quote_line(r.created_at, r.role, r.name, s.title, r.content,
-                                           p_settings) as l (heading, line, quoted)
+     cross join lateral recall._quote_line(r.created_at, r.role, r.name, s.title,
+                                           r.content) as l (heading, line, quoted)
      where l.line is not null;
     return coalesce(v_turns, '{}');
 end;

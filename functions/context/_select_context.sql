@@ -36,20 +36,21 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_session  recall.sessions;
-    v_settings recall.settings;
-    v_summary  recall.session_summaries;
-    v_current  record;
-    v_window   record;
-    v_working  record;
-    v_filled   record;
-    v_room     record;
-    v_share    record;
-    v_fit      record;
-    v_left     record;
-    v_query    text;
-    v_step     real;
-    v_after    integer;
+    v_stable_step constant real := 0.5;
+    v_session     recall.sessions;
+    v_settings    recall.settings;
+    v_summary     recall.session_summaries;
+    v_current     record;
+    v_window      record;
+    v_working     record;
+    v_filled      record;
+    v_room        record;
+    v_share       record;
+    v_fit         record;
+    v_left        record;
+    v_query       text;
+    v_step        real;
+    v_after       integer;
 begin
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     o_options  := recall._context_options(p_options);
@@ -74,10 +75,9 @@ begin
     end if;
     v_room     := recall._context_total(v_session, o_options, v_current.o_tokens,
                                         o_current is not null, v_settings.tokens_per_message);
-    -- In layout cache_stable the start of history moves in steps that do not depend on the query.
-    if o_options ->> 'layout' = 'cache_stable' then
-        v_step := v_settings.cache_stable_step;
-    end if;
+    -- In layout cache_stable the start of history moves in steps of half its budget, which do
+    -- not depend on the query.
+    v_step := case when o_options ->> 'layout' = 'cache_stable' then v_stable_step end;
     v_summary := recall._live_summary(v_session, p_as_of);
     v_after   := case when v_summary.kind = 'compaction' then v_summary.to_turn
                       when p_as_of is null then v_session.compacted_through_turn else 0 end;

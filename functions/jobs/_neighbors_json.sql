@@ -1,8 +1,7 @@
 -- Return the active memories most similar to a candidate, by its vector or else by its words.
 create or replace function recall._neighbors_json(
     p_memory    recall.memory_store,
-    p_embedding halfvec,
-    p_settings  recall.settings
+    p_embedding halfvec
 )
 returns jsonb
 language plpgsql
@@ -10,6 +9,9 @@ stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_neighbors  constant integer := 5;
+    v_similarity constant real    := 0.3;
 begin
     return (
         select coalesce(jsonb_agg(jsonb_build_object(
@@ -23,14 +25,14 @@ begin
                            p_query           => case when p_embedding is null
                                                      then p_memory.content end,
                            p_query_embedding => p_embedding,
-                           p_limit           => p_settings.consolidation_neighbors,
+                           p_limit           => v_neighbors,
                            p_filter          => jsonb_build_object(
                                'session_id', p_memory.source_session_id,
-                               'min_similarity', p_settings.consolidation_similarity)) as s
+                               'min_similarity', v_similarity)) as s
                ) as n);
 end;
 $function$;
 
-comment on function recall._neighbors_json(recall.memory_store, halfvec, recall.settings) is
+comment on function recall._neighbors_json(recall.memory_store, halfvec) is
     'Neighbors that the consolidate request shows beside a candidate: memory_id, content, kind, '
     'observed_at.';

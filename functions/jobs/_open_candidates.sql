@@ -31,7 +31,7 @@ begin
         end if;
         continue when recall._is_known(v_memory, p_embeddings[v_place], p_settings);
 
-        v_neighbors := recall._neighbors_json(v_memory, p_embeddings[v_place], p_settings);
+        v_neighbors := recall._neighbors_json(v_memory, p_embeddings[v_place]);
         if v_memory.slot is not null then
             v_neighbors := (
                 select coalesce(jsonb_agg(n.neighbor order by n.place), '[]')

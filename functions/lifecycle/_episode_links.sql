@@ -1,9 +1,9 @@
 -- Score how likely each two episodes are about one matter: n × n numbers by rows, 0 for no link.
--- From settings.pattern_baseline vectors on, a score is the excess of a cosine over what is typical
+-- From v_baseline vectors on, a score is the excess of a cosine over what is typical
 -- of its two episodes, in standard deviations. A shared word adds up to 3, more the rarer it is. No
 -- constant of the embedding model suffices: all-MiniLM-L6-v2 gives unrelated episodes 0.1 to 0.2 in
 -- English, 0.6 in German. Medians keep a frequent matter from counting as typical.
--- Cost    n² / 2 cosines of the last settings.pattern_candidates episodes.
+-- Cost    n² / 2 cosines of at most 200 episodes (recall._recent_episodes).
 create or replace function recall._episode_links(
     p_user_id  uuid,
     p_episodes uuid[],
@@ -20,10 +20,12 @@ set jit = off
 set max_parallel_workers_per_gather = 0
 as $function$
 declare
-    v_count  constant integer          := cardinality(p_episodes);
-    v_rare   constant double precision := greatest(6, v_count ^ 0.6);
-    v_log    constant double precision := ln(v_count);
-    v_passed constant real             := p_settings.pattern_deviations;
+    -- Vectors from which a typical cosine is known. Up to twice as many, words alone decide, too.
+    v_baseline constant integer          := 8;
+    v_count    constant integer          := cardinality(p_episodes);
+    v_rare     constant double precision := greatest(6, v_count ^ 0.6);
+    v_log      constant double precision := ln(v_count);
+    v_passed   constant real             := p_settings.pattern_deviations;
 begin
     return array(
         with episodes as materialized (
@@ -69,18 +71,18 @@ begin
                        as cosine
               from cosines as c
               join words as w using (one, other)
-             where v_count < p_settings.pattern_baseline
+             where v_count < v_baseline
             having count(*) > 0
         ), scores as materialized (
             select p.one, p.other, greatest(
-                       case when v_count >= p_settings.pattern_baseline
+                       case when v_count >= v_baseline
                             then p.excess / p.deviation + 3 * coalesce(p.rarity, 0) end,
                        case when p.cosine > p_settings.pattern_similarity
                               or p.cosine >= (select n.cosine from near as n)
                             then v_passed end,
                        -- Words alone decide where there are few vectors, or none.
                        case when p.how_many <= v_rare
-                             and (v_count < 2 * p_settings.pattern_baseline
+                             and (v_count < 2 * v_baseline
                                   or not exists (select from episodes))
                             then v_passed + p.rarity end) as score
               from (

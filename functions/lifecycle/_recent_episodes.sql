@@ -16,6 +16,7 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
+    v_most     constant integer := 200;
     v_all      uuid[];
     v_embedded uuid[];
 begin
@@ -35,7 +36,7 @@ begin
            and (m.expires_at is null or m.expires_at > p_now)
            and m.memory_id <> all (p_taken)
          order by m.observed_at desc, m.memory_id desc
-         limit p_settings.pattern_candidates
+         limit v_most
     )
     select array_agg(e.memory_id order by e.observed_at desc, e.memory_id desc),
            array_agg(e.memory_id order by e.observed_at desc, e.memory_id desc)
@@ -47,4 +48,4 @@ end;
 $function$;
 
 comment on function recall._recent_episodes(uuid, timestamptz, uuid[], recall.settings) is
-    'A user''s latest episodes within settings.pattern_within, at most pattern_candidates.';
+    'A user''s latest episodes within settings.pattern_within, at most 200.';

@@ -1,10 +1,9 @@
 -- Mark an active goal as achieved: low importance, metadata.achieved_at, no review.
 -- A goal that was achieved before stays unchanged. The caller has locked the user.
 create or replace function recall._achieve_goal(
-    p_goal     recall.memory_store,
-    p_settings recall.settings,
-    p_detail   jsonb default '{}',
-    p_job_id   uuid  default null
+    p_goal   recall.memory_store,
+    p_detail jsonb default '{}',
+    p_job_id uuid  default null
 )
 returns void
 language plpgsql
@@ -13,12 +12,13 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_importance constant real        := 0.2;
+    v_now        constant timestamptz := clock_timestamp();
 begin
     if p_goal.metadata ? 'achieved_at' then
         return;
     end if;
-    p_goal.importance := least(p_goal.importance, p_settings.achieved_goal_importance);
+    p_goal.importance := least(p_goal.importance, v_importance);
     p_goal.metadata   := p_goal.metadata || jsonb_build_object('achieved_at', v_now);
     p_goal.review_at  := null;
     p_goal.updated_at := v_now;
@@ -27,5 +27,5 @@ begin
 end;
 $function$;
 
-comment on function recall._achieve_goal(recall.memory_store, recall.settings, jsonb, uuid) is
+comment on function recall._achieve_goal(recall.memory_store, jsonb, uuid) is
     'Mark an active goal as achieved.';

@@ -93,7 +93,7 @@ begin
             perform recall._log_event(p_user_id, v_goal.memory_id, 'disputed',
                                       '{"decision": "ACHIEVE"}', p_job_id);
         else
-            perform recall._achieve_goal(v_goal, p_settings, '{"decision": "ACHIEVE"}', p_job_id);
+            perform recall._achieve_goal(v_goal, '{"decision": "ACHIEVE"}', p_job_id);
         end if;
     end if;
 end;

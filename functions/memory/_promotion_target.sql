@@ -1,5 +1,5 @@
 -- Return the tier that a memory has earned by p_at, or NULL.
--- Utility (recall._utility) must exceed, and accesses must reach, the settings of the next tier.
+-- Utility (recall._utility) must exceed v_utility, and accesses must reach the setting of the tier.
 -- Output of tools and inferences never rise by use alone. The caller decides between procedural and
 -- semantic by kind.
 create or replace function recall._promotion_target(
@@ -19,18 +19,15 @@ declare
         when v_is_session then p_settings.episodic_promotion_accesses
         else p_settings.durable_promotion_accesses
     end;
+    v_utility    constant double precision := case when v_is_session then 0.3 else 0.5 end;
+    v_decay      constant double precision := case when v_is_session then 0.01 else 0.001 end;
 begin
     if p_memory.tier > 'episodic' or p_memory.provenance >= 'tool_output'
        or p_memory.access_count < v_accesses then
         return null;
     end if;
     return case
-        when recall._utility(
-                 p_memory, p_at,
-                 case when v_is_session then p_settings.episodic_promotion_decay
-                      else p_settings.durable_promotion_decay end)
-             > case when v_is_session then p_settings.episodic_promotion_utility
-                    else p_settings.durable_promotion_utility end
+        when recall._utility(p_memory, p_at, v_decay) > v_utility
             then case when v_is_session then 'episodic' else 'semantic' end::recall.memory_tier
     end;
 end;

@@ -29,7 +29,7 @@ begin
         return false;
     end if;
 
-    perform recall._achieve_goal(v_memory, recall._settings(p_user_id));
+    perform recall._achieve_goal(v_memory);
     return true;
 end;
 $function$;

@@ -1,6 +1,6 @@
 -- Import the setting overrides of a document; return the settings that apply to the import.
 -- They apply to the user and to the texts of the document. Overrides that weaken the settings of
--- this database need p_allow_weaker.
+-- this database need p_allow_weaker. Settings that are constants now are left out with a notice.
 -- Locks   the settings row.
 -- Raises  RC003 naming the settings.
 create or replace function recall._import_overrides(
@@ -15,8 +15,16 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_weaker text[];
+    v_removed text[] := array(select r.name from recall._removed_settings() as r
+                               where p_overrides ? r.name
+                               order by r.name);
+    v_weaker  text[];
 begin
+    if v_removed <> '{}' then
+        raise notice 'p_document: overrides that are constants now are left out: %',
+                     array_to_string(v_removed, ', ');
+        p_overrides := p_overrides - v_removed;
+    end if;
     if coalesce(p_overrides, '{}') <> '{}' then
         perform recall._check_settings_keys(p_overrides, 'p_document: overrides');
         v_weaker := recall._weaker_settings(recall._settings(p_user_id), p_overrides);

@@ -19,29 +19,21 @@ declare
     -- Not a policy: batch sizes, ranking, contents of contexts.
     v_free    constant text[]          := array[
         'embed_batch', 'language', 'prompt_language', 'default_context_window',
-        'default_max_response_tokens',
-        'tokens_per_message', 'tokens_per_image', 'extract_after_turns', 'extract_after_idle',
-        'extract_batch', 'max_facts_per_turn', 'summarize_after_turns', 'verbatim_min_words',
-        'memory_max_characters', 'near_duplicate_distance', 'consolidation_neighbors',
-        'consolidation_similarity', 'achieved_goal_importance', 'merge_above', 'merge_batch',
-        'pattern_episodes', 'pattern_within', 'pattern_similarity', 'pattern_deviations',
-        'pattern_baseline', 'pattern_candidates', 'scoring', 'classic_similarity_weight',
-        'classic_freshness_weight', 'classic_frequency_weight', 'classic_authority_weight',
-        'freshness_decay_per_hour',
-        'hybrid_similarity_weight', 'hybrid_lexical_weight', 'hybrid_freshness_weight',
-        'hybrid_frequency_weight', 'hybrid_authority_weight', 'decay_mode', 'decay_per_day',
-        'semantic_candidates', 'lexical_candidates', 'frequent_candidates', 'exact_search_limit',
-        'rerank_candidates', 'lexical_length_penalty', 'query_words', 'trigram_threshold',
-        'trigram_rows', 'message_length_penalty', 'message_neighbor_weight',
-        'message_second_neighbor_weight', 'message_session_weight', 'message_memory_weight',
-        'message_speaker_weight', 'message_feedback_weight', 'feedback_turns', 'feedback_words',
-        'session_turn_weight', 'date_weight', 'time_zone', 'recalled_turns',
-        'recalled_similarity', 'recalled_max_characters', 'continuation_memory_share',
-        'knowledge_memory_share', 'new_session_memory_share',
-        'tool_heavy_memory_share', 'tool_heavy_working_share', 'cache_stable_step',
-        'cache_stable_memory_tokens', 'bullets_max_characters', 'top_memories', 'split_facts',
-        'split_episodes', 'compaction_threshold', 'compaction_keep', 'job_backoff_base',
-        'job_backoff_cap'];
+        'default_max_response_tokens', 'tokens_per_message', 'tokens_per_image',
+        'extract_after_turns', 'extract_after_idle', 'extract_batch', 'max_facts_per_turn',
+        'summarize_after_turns', 'verbatim_min_words', 'memory_max_characters',
+        'near_duplicate_distance', 'merge_above', 'merge_batch', 'pattern_episodes',
+        'pattern_within', 'pattern_similarity', 'pattern_deviations', 'scoring',
+        'classic_similarity_weight', 'classic_freshness_weight', 'classic_frequency_weight',
+        'classic_authority_weight', 'freshness_decay_per_hour', 'hybrid_similarity_weight',
+        'hybrid_lexical_weight', 'hybrid_freshness_weight', 'hybrid_frequency_weight',
+        'hybrid_authority_weight', 'decay_mode', 'decay_per_day', 'semantic_candidates',
+        'lexical_candidates', 'frequent_candidates', 'exact_search_limit', 'rerank_candidates',
+        'message_length_penalty', 'message_neighbor_weight', 'message_second_neighbor_weight',
+        'message_session_weight', 'message_memory_weight', 'message_speaker_weight',
+        'message_feedback_weight', 'date_weight', 'time_zone', 'recalled_turns',
+        'continuation_memory_share', 'cache_stable_memory_tokens', 'compaction_threshold',
+        'compaction_keep'];
     -- Weaker when longer.
     v_longer  constant text[]          := array[
         'session_ttl', 'receipt_ttl', 'session_memory_grace', 'episode_lifetime',
@@ -52,11 +44,10 @@ declare
     v_higher  constant text[]          := array[
         'source_memories_per_hour', 'daily_user_cost_limit_microcents',
         'user_cost_limit_microcents', 'pattern_jobs_per_day', 'ledger_max_body', 'job_max_attempts',
-        'demotion_accesses_per_hour', 'episodic_promotion_decay', 'durable_promotion_decay'];
+        'demotion_accesses_per_hour'];
     v_lower   constant text[]          := array[
-        'durable_confidence', 'episodic_promotion_accesses', 'episodic_promotion_utility',
-        'durable_promotion_accesses', 'durable_promotion_utility', 'decay_importance',
-        'review_first_sessions'];
+        'durable_confidence', 'episodic_promotion_accesses', 'durable_promotion_accesses',
+        'decay_importance', 'review_first_sessions'];
     v_false   constant text[]          := array['protect_user_stated', 'drop_expired_history'];
     -- From the strictest to the weakest value.
     v_ranks   constant jsonb           := jsonb '{

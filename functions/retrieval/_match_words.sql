@@ -19,6 +19,8 @@ stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_length_penalty constant real := 0.01;
 begin
     with m as materialized (
         select a.memory_id, a.search_vector, a.access_count
@@ -76,7 +78,7 @@ begin
                  cross join lateral recall._similar_words(
                         p_user_id, p_words,
                         array(select w.ordinal from word as w where w.found > 0), t.memories,
-                        p_has_vector, p_settings) as s
+                        p_has_vector) as s
                  where b.term is not null
                    and (not p_has_vector
                         or exists (select from m where m.search_vector @@ b.term))
@@ -85,7 +87,7 @@ begin
     )
     select array_agg(m.memory_id),
            array_agg(case when p_words is not null then coalesce(
-               h.weight / (1 + p_settings.lexical_length_penalty * length(m.search_vector))
+               h.weight / (1 + v_length_penalty * length(m.search_vector))
                / (select sum(w.weight) from word as w), 0) end),
            (select t.largest_count from total as t)
       into memory_ids, lexical, largest_count

@@ -1,6 +1,6 @@
 -- Return the words of a query in the user's language, each once and in order.
--- Stop words are removed. It reads only the beginning of a long query and settings.query_words
--- words, so a pasted text costs no more than a question.
+-- Stop words are removed. It reads only the beginning of a long query and 64 words, so a pasted
+-- text costs no more than a question.
 create or replace function recall._query_words(
     p_query    text,
     p_settings recall.settings
@@ -11,14 +11,16 @@ stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_most constant integer := 64;
 begin
     return array(
         select u.lexeme
           from unnest(to_tsvector(p_settings.language, left(p_query, 10000))) as u
          order by u.positions[1], u.lexeme
-         limit p_settings.query_words);
+         limit v_most);
 end;
 $function$;
 
 comment on function recall._query_words(text, recall.settings) is
-    'Words of a query as they are indexed, at most settings.query_words.';
+    'Words of a query as they are indexed, at most 64.';

@@ -16,16 +16,17 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_has_words  constant boolean := p_words <> '{}';
-    v_has_vector constant boolean := p_embedding is not null;
-    v_near       constant double precision :=
+    v_turn_weight constant real    := 0.5;
+    v_has_words   constant boolean := p_words <> '{}';
+    v_has_vector  constant boolean := p_embedding is not null;
+    v_near        constant double precision :=
         case when v_has_words and v_has_vector then p_settings.hybrid_similarity_weight
              else v_has_vector::integer end;
-    v_said       constant double precision :=
+    v_said        constant double precision :=
         case when v_has_words and v_has_vector then p_settings.hybrid_lexical_weight
              else v_has_words::integer end;
-    v_turns      recall.found_turn[];
-    v_ranked     recall.found_session[];
+    v_turns       recall.found_turn[];
+    v_ranked      recall.found_session[];
 begin
     if v_has_words or v_has_vector then
         v_turns := recall._best_turns(p_user_id, p_query, p_words, p_embedding, p_settings);
@@ -49,12 +50,12 @@ begin
     ),
     scored as (
         select t.session_id, t.title, t.summary, t.similarity, t.lexical, t.active_at, b.turn,
-               (1 - p_settings.session_turn_weight)
+               (1 - v_turn_weight)
                * (v_near * coalesce((t.similarity - s.lowest) / s.width,
                                     (t.similarity is not null)::integer)
                   + v_said * coalesce(t.lexical / nullif(max(t.lexical) over (), 0), 0))
                    as topic_part,
-               p_settings.session_turn_weight
+               v_turn_weight
                * coalesce(b.score / nullif(max(b.score) over (), 0), 0) as turn_part
           from topic as t
           left join best as b on b.session_id = t.session_id

@@ -30,7 +30,9 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_total constant bigint := recall._count_turns(p_user_id, p_filter.session_ids);
+    -- Feedback: at most so many turns, and so many words.
+    v_most  constant integer := 10;
+    v_total constant bigint  := recall._count_turns(p_user_id, p_filter.session_ids);
     v_said  constant double precision :=
         case when p_embedding is not null then p_settings.hybrid_lexical_weight else 1 end;
 begin
@@ -51,14 +53,14 @@ begin
           order by f.closeness + v_said * f.lexical / (select t.most from total as t)
                    + f.speaker_part + f.memory_part desc,
                    f.created_at desc, f.session_id, f.turn_index
-          limit p_settings.feedback_turns)
+          limit v_most)
          union all
         (select f.session_id, f.turn_index, f.search_vector,
                 f.memory_part / p_settings.message_memory_weight
            from first as f
           where f.memory_part > 0
           order by f.memory_part desc, f.created_at desc, f.session_id, f.turn_index
-          limit p_settings.feedback_turns / 2)
+          limit v_most / 2)
     ),
     -- Their shared words, except names of speakers (weight A).
     shared as materialized (
@@ -70,7 +72,7 @@ begin
         having count(distinct (b.session_id, b.turn_index)) > 1
            and not bool_or('A' = any (u.weights))
          order by weight desc, u.word
-         limit 4 * p_settings.feedback_words
+         limit 4 * v_most
     ),
     second as materialized (
         select f.session_id, f.turn_index, f.role, f.created_at, f.similarity, f.lexical,
@@ -96,15 +98,14 @@ begin
           join shared as s using (word)
           join unnest((select array_agg(s.word order by s.word) from shared as s),
                       case when v_total > p_settings.exact_search_limit
-                           then recall._word_shares(
-                                    p_user_id,
+                           then recall._word_shares(p_user_id,
                                     (select array_agg(s.word order by s.word) from shared as s),
                                     p_filter.session_ids, v_total) end) as m (word, share)
          using (word)
          cross join total as a
          cross join recall._rarity(a.turns, coalesce(m.share * a.turns, r.turns)) as f (rarity)
          order by worth desc, s.word
-         limit p_settings.feedback_words
+         limit v_most
     ),
     by_more as (
         select s.words, p_settings.message_feedback_weight

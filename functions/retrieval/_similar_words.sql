@@ -1,14 +1,13 @@
 -- Find memories with words similar to those that no memory contains, by trigrams.
--- This finds typos, names and parts of words. It compares at most settings.trigram_rows memories,
--- the most important first. Beside a vector, which tolerates much itself, it compares only words
--- with the same beginning. The weight is the rarity of the similar words times their similarity.
+-- This finds typos, names and parts of words. It compares at most 500 memories, the most important
+-- first. Beside a vector, which tolerates much itself, it compares only words with the same
+-- beginning. The weight is the rarity of the similar words times their similarity.
 create or replace function recall._similar_words(
     p_user_id    uuid,
     p_words      text[],
     p_matched    bigint[],
     p_memories   double precision,
-    p_has_vector boolean,
-    p_settings   recall.settings
+    p_has_vector boolean
 )
 returns table (
     memory_id uuid,
@@ -21,6 +20,8 @@ rows 10
 set search_path from current
 as $function$
 declare
+    v_most       constant integer := 500;
+    v_threshold  constant real    := 0.3;
     v_ordinals   bigint[];
     v_beginnings text[];
     v_any        tsquery;
@@ -40,7 +41,7 @@ begin
            and a.ended_at is null
            and (not p_has_vector or a.search_vector @@ v_any)
          order by a.importance desc
-         limit p_settings.trigram_rows
+         limit v_most
     ),
     near as materialized (
         select v.word, w.ordinal, l.strength
@@ -55,7 +56,7 @@ begin
          cross join lateral (
                 select word_similarity(p_words[w.ordinal], v.word)::double precision offset 0
                ) as l (strength)
-         where l.strength >= p_settings.trigram_threshold
+         where l.strength >= v_threshold
     )
     select h.memory_id,
            h.strength * ln(1 + (p_memories - h.found + 0.5::double precision)
@@ -70,6 +71,6 @@ begin
 end;
 $function$;
 
-comment on function recall._similar_words(uuid, text[], bigint[], double precision, boolean,
-    recall.settings) is
+comment on function recall._similar_words(uuid, text[], bigint[], double precision, boolean)
+    is
     'Memories with words similar to those that no memory contains, by trigram similarity.';

@@ -1,7 +1,7 @@
 -- Search sessions by their topics and their best turns, best first.
 -- The topic is title and live summary, compared by words and vector. The best turn is that of
--- search_messages, relative to the best of all, and counts settings.session_turn_weight. Without a
--- query the last active come first, with score 0. Always min(limit, sessions) rows. Reads only.
+-- search_messages, relative to the best of all, and counts half. Without a query the last active
+-- come first, with score 0. Always min(limit, sessions) rows. Reads only.
 -- Raises  RC003 bad limit, RC004 bad vector.
 create or replace function recall.search_sessions(
     p_user_id         uuid,

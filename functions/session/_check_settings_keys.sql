@@ -1,5 +1,6 @@
 -- Check the names of settings, a language and a time zone.
--- Raises  RC003 unknown key, language or time zone, RC007 one that is fixed at installation.
+-- Raises  RC003 unknown or removed key, language or time zone, RC007 one that is fixed at
+-- installation.
 create or replace function recall._check_settings_keys(
     p_changes jsonb,
     p_what    text
@@ -11,17 +12,33 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_fixed constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
-                                     'history_from', 'history_until', 'has_sealed_users',
-                                     'has_overrides', 'role_prefix', 'share_roles',
-                                     'scheduled_by', 'scheduled_in'];
-    v_known text[];
+    v_fixed   constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
+                                       'history_from', 'history_until', 'has_sealed_users',
+                                       'has_overrides', 'configured', 'role_prefix',
+                                       'share_roles', 'scheduled_by', 'scheduled_in'];
+    v_known   text[];
+    v_removed text;
+    v_values  text;
 begin
     if jsonb_typeof(p_changes) = 'object' and p_changes ?| v_fixed then
         raise exception using
             errcode = 'RC007',
             message = format('%s names a setting that is fixed at installation', p_what),
             hint    = array_to_string(v_fixed, ', ') || ' cannot be changed here.';
+    end if;
+
+    select string_agg(r.name, ', ' order by r.name),
+           string_agg(format('%s is %s in recall.%s', r.name, r.value, r.place), ', '
+                      order by r.name)
+      into v_removed, v_values
+      from recall._removed_settings() as r
+     where jsonb_typeof(p_changes) = 'object'
+       and p_changes ? r.name;
+    if v_removed is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = format('%s names a setting that is a constant now: %s', p_what, v_removed),
+            hint    = format('Leave it out: %s.', v_values);
     end if;
 
     select array_agg(a.attname::text order by a.attnum)

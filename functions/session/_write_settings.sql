@@ -1,4 +1,4 @@
--- Write changed settings.
+-- Write changed settings, and record their names as configured.
 -- Raises  RC003 with setting, value and CHECK when it is out of range or of another type.
 create or replace function recall._write_settings(
     p_settings recall.settings,
@@ -22,7 +22,11 @@ begin
       into v_columns
       from jsonb_object_keys(p_changes) as k (key);
     if v_columns is not null then
-        execute format('update recall.settings set %s', v_columns) using v_new;
+        execute format('update recall.settings as s '
+                       'set %s, configured = array(select distinct n.name '
+                       'from unnest(s.configured || $2) as n (name) order by n.name)',
+                       v_columns)
+          using v_new, array(select k.key from jsonb_object_keys(p_changes) as k (key));
     end if;
 exception
     when check_violation or not_null_violation or data_exception or undefined_object then

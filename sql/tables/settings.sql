@@ -1,7 +1,8 @@
--- Settings: one typed row with every constant of the algorithms.
--- `recall.configure` changes it, `recall.configure_user` overrides it for one user. Sizes and roles
--- at the top are fixed at installation.
-create table if not exists recall.settings (
+-- Settings: one typed row. `recall.configure` changes it, `recall.configure_user` overrides it for
+-- one user. Sizes and roles at the top are fixed at installation.
+-- This temporary table is the only definition of the columns, defaults and checks. The statements
+-- after it create recall.settings from it, or adapt the table of an older version.
+create table pg_temp.settings (
     singleton                       boolean     not null default true,
     embedding_dimensions            integer     not null,
     hash_partitions                 integer     not null,
@@ -14,6 +15,7 @@ create table if not exists recall.settings (
     history_until                   timestamptz,
     has_sealed_users                boolean     not null default false,
     has_overrides                   boolean     not null default false,
+    configured                      text[]      not null default '{}',
 
     embedding_model                 text        not null default 'openai:text-embedding-3-small',
     embed_messages                  boolean     not null default true,
@@ -52,9 +54,6 @@ create table if not exists recall.settings (
     secrets                         text        not null default 'keep',
     secret_classes                  text[]      not null
         default '{private_key,api_key,token,password,card}',
-    consolidation_neighbors         integer     not null default 5,
-    consolidation_similarity        real        not null default 0.3,
-    achieved_goal_importance        real        not null default 0.2,
 
     merge_above                     integer     not null default 5,
     merge_batch                     integer     not null default 20,
@@ -62,8 +61,6 @@ create table if not exists recall.settings (
     pattern_within                  interval    not null default '30 days',
     pattern_similarity              real        not null default 0.80,
     pattern_deviations              real        not null default 3.5,
-    pattern_baseline                integer     not null default 8,
-    pattern_candidates              integer     not null default 200,
     pattern_jobs_per_day            integer     not null default 3,
 
     working_ttl                     interval    not null default '1 hour',
@@ -88,10 +85,6 @@ create table if not exists recall.settings (
     rerank_candidates               integer     not null default 800,
     recall_samples                  integer     not null default 20,
     recall_floor                    real        not null default 0.95,
-    lexical_length_penalty          real        not null default 0.01,
-    query_words                     integer     not null default 64,
-    trigram_threshold               real        not null default 0.3,
-    trigram_rows                    integer     not null default 500,
     message_length_penalty          real        not null default 0.4,
     message_neighbor_weight         real        not null default 0.4,
     message_second_neighbor_weight  real        not null default 0.2,
@@ -99,36 +92,20 @@ create table if not exists recall.settings (
     message_memory_weight           real        not null default 0.3,
     message_speaker_weight          real        not null default 0.2,
     message_feedback_weight         real        not null default 0.2,
-    feedback_turns                  integer     not null default 10,
-    feedback_words                  integer     not null default 10,
-    session_turn_weight             real        not null default 0.5,
     date_weight                     real        not null default 0.25,
     time_zone                       text        not null default 'UTC',
     recalled_turns                  integer     not null default 20,
-    recalled_similarity             real        not null default 0.3,
     context_min_match               real        not null default 0.1,
     unrelated_similarity            real        not null default 0.1,
     unrelated_deviation             real        not null default 0.1,
-    recalled_max_characters         integer     not null default 600,
 
     continuation_memory_share       real        not null default 0.15,
-    knowledge_memory_share          real        not null default 0.40,
-    new_session_memory_share        real        not null default 0.50,
-    tool_heavy_memory_share         real        not null default 0.10,
-    tool_heavy_working_share        real        not null default 0.20,
-    cache_stable_step               real        not null default 0.5,
     cache_stable_memory_tokens      integer     not null default 1000,
-    bullets_max_characters          integer     not null default 900,
-    top_memories                    integer     not null default 20,
-    split_facts                     integer     not null default 4,
-    split_episodes                  integer     not null default 4,
 
     compaction_threshold            real        not null default 0.8,
     compaction_keep                 integer     not null default 4,
 
     job_max_attempts                integer     not null default 8,
-    job_backoff_base                interval    not null default '10 seconds',
-    job_backoff_cap                 interval    not null default '1 hour',
     daily_cost_limit_microcents     bigint,
     daily_user_cost_limit_microcents bigint,
     user_cost_limit_microcents      bigint,
@@ -137,11 +114,7 @@ create table if not exists recall.settings (
     run_details_retention           interval    not null default '3 days',
 
     episodic_promotion_accesses     integer     not null default 3,
-    episodic_promotion_utility      float8      not null default 0.3,
-    episodic_promotion_decay        float8      not null default 0.01,
     durable_promotion_accesses      integer     not null default 10,
-    durable_promotion_utility       float8      not null default 0.5,
-    durable_promotion_decay         float8      not null default 0.001,
     demotion_age                    interval    not null default '14 days',
     demotion_accesses_per_hour      float8      not null default 0.005,
     decay_importance                real        not null default 0.3,
@@ -197,12 +170,6 @@ create table if not exists recall.settings (
     constraint settings_secrets_check check (secrets in ('keep', 'mask', 'refuse')),
     constraint settings_secret_classes_check check (
         secret_classes <@ '{private_key,api_key,token,password,card,iban,email,phone}'::text[]),
-    constraint settings_consolidation_neighbors_check
-        check (consolidation_neighbors between 0 and 50),
-    constraint settings_consolidation_similarity_check
-        check (consolidation_similarity between -1 and 1),
-    constraint settings_achieved_goal_importance_check
-        check (achieved_goal_importance between 0 and 1),
     constraint settings_merge_check
         check (merge_above between 1 and 1000 and merge_batch between 2 and 100
                and merge_batch > merge_above),
@@ -211,8 +178,6 @@ create table if not exists recall.settings (
         check (pattern_within between interval '1 hour' and interval '10 years'),
     constraint settings_pattern_similarity_check check (pattern_similarity between 0 and 1),
     constraint settings_pattern_deviations_check check (pattern_deviations between 2 and 100),
-    constraint settings_pattern_baseline_check check (pattern_baseline between 3 and 500),
-    constraint settings_pattern_candidates_check check (pattern_candidates between 3 and 500),
     constraint settings_pattern_jobs_per_day_check check (pattern_jobs_per_day between 1 and 1000),
     constraint settings_working_ttl_check check (working_ttl > interval '0'),
     constraint settings_scoring_check check (scoring in ('hybrid', 'classic')),
@@ -234,43 +199,23 @@ create table if not exists recall.settings (
     constraint settings_rerank_candidates_check check (rerank_candidates between 50 and 100000),
     constraint settings_recall_samples_check check (recall_samples between 0 and 10000),
     constraint settings_recall_floor_check check (recall_floor between 0 and 1),
-    constraint settings_query_words_check check (query_words between 1 and 1000),
-    constraint settings_lexical_length_penalty_check check (lexical_length_penalty between 0 and 1),
-    constraint settings_trigram_threshold_check check (trigram_threshold between 0 and 1),
-    constraint settings_trigram_rows_check check (trigram_rows between 0 and 100000),
     constraint settings_message_length_penalty_check
         check (message_length_penalty between 0 and 1),
     constraint settings_message_weights_check check (
         message_neighbor_weight between 0 and 1 and message_second_neighbor_weight between 0 and 1
         and message_session_weight between 0 and 1 and message_memory_weight between 0 and 1
         and message_speaker_weight between 0 and 1 and message_feedback_weight between 0 and 1),
-    constraint settings_feedback_check
-        check (feedback_turns between 2 and 100 and feedback_words between 1 and 100),
-    constraint settings_session_turn_weight_check check (session_turn_weight between 0 and 1),
     constraint settings_date_weight_check check (date_weight between 0 and 1),
     constraint settings_recalled_turns_check check (recalled_turns between 0 and 1000),
-    constraint settings_recalled_similarity_check check (recalled_similarity between -1 and 1),
     constraint settings_context_min_match_check check (context_min_match between 0 and 1),
     constraint settings_unrelated_similarity_check check (unrelated_similarity between -1 and 0.9),
     constraint settings_unrelated_deviation_check check (unrelated_deviation between 0 and 1),
-    constraint settings_recalled_max_characters_check
-        check (recalled_max_characters between 20 and 100000),
-    constraint settings_shares_check check (
-        continuation_memory_share between 0 and 1 and knowledge_memory_share between 0 and 1
-        and new_session_memory_share between 0 and 1
-        and tool_heavy_memory_share between 0 and 1 and tool_heavy_working_share between 0 and 1
-        and tool_heavy_memory_share + tool_heavy_working_share <= 1),
-    constraint settings_cache_stable_step_check check (cache_stable_step between 0.01 and 1),
+    constraint settings_continuation_memory_share_check
+        check (continuation_memory_share between 0 and 1),
     constraint settings_cache_stable_memory_tokens_check check (cache_stable_memory_tokens >= 0),
-    constraint settings_bullets_max_characters_check check (bullets_max_characters > 0),
-    constraint settings_top_memories_check check (top_memories between 0 and 1000),
-    constraint settings_split_check
-        check (split_facts between 0 and 1000 and split_episodes between 0 and 1000),
     constraint settings_compaction_threshold_check check (compaction_threshold between 0.1 and 1),
     constraint settings_compaction_keep_check check (compaction_keep between 1 and 1000),
     constraint settings_job_max_attempts_check check (job_max_attempts between 1 and 100),
-    constraint settings_job_backoff_check
-        check (job_backoff_base > interval '0' and job_backoff_cap >= job_backoff_base),
     constraint settings_daily_cost_limit_microcents_check
         check (daily_cost_limit_microcents >= 0),
     constraint settings_daily_user_cost_limit_microcents_check
@@ -284,11 +229,6 @@ create table if not exists recall.settings (
     constraint settings_promotion_accesses_check check (
         episodic_promotion_accesses between 1 and 1000000
         and durable_promotion_accesses between 1 and 1000000),
-    constraint settings_promotion_utility_check check (
-        episodic_promotion_utility between 0 and 100
-        and durable_promotion_utility between 0 and 100),
-    constraint settings_promotion_decay_check check (
-        episodic_promotion_decay between 0 and 10 and durable_promotion_decay between 0 and 10),
     constraint settings_demotion_check check (
         demotion_age >= interval '0' and demotion_accesses_per_hour between 0 and 1000),
     constraint settings_decay_importance_check check (decay_importance between 0 and 0.5),
@@ -303,61 +243,74 @@ create table if not exists recall.settings (
         and ended_vector_retention >= interval '0'
         and message_search_retention >= interval '0')
 );
--- Add the columns that older schemas lack. Default, NOT NULL and check follow apart: PostgreSQL 17
--- refuses a column that comes with them where functions use the row type.
-alter table recall.settings
-    add column if not exists user_cost_limit_microcents bigint,
-    add column if not exists date_weight real,
-    add column if not exists time_zone text,
-    add column if not exists recall_samples integer,
-    add column if not exists recall_floor real;
-alter table recall.settings
-    alter column date_weight set default 0.25,
-    alter column time_zone set default 'UTC',
-    alter column recall_samples set default 20,
-    alter column recall_floor set default 0.95;
-update recall.settings as s
-   set date_weight    = coalesce(s.date_weight, 0.25),
-       time_zone      = coalesce(s.time_zone, 'UTC'),
-       recall_samples = coalesce(s.recall_samples, 20),
-       recall_floor   = coalesce(s.recall_floor, 0.95)
- where s.date_weight is null
-    or s.time_zone is null
-    or s.recall_samples is null
-    or s.recall_floor is null;
-alter table recall.settings
-    alter column date_weight set not null,
-    alter column time_zone set not null,
-    alter column recall_samples set not null,
-    alter column recall_floor set not null;
+create table if not exists recall.settings (like pg_temp.settings including all);
 
-do $$
+-- Adapt the table of an older version: columns that it lacks, changed defaults, changed checks.
+-- A value that equals the former default follows the new one, unless recall.configure set it.
+-- Default and NOT NULL follow the column apart: PostgreSQL 17 refuses a column that comes with them
+-- where functions use the row type.
+do $adapt$
 declare
-    v_check record;
+    v_column record;
+    v_check  record;
 begin
-    for v_check in
-        select c.name, c.condition
-          from (values
-                    ('settings_user_cost_limit_microcents_check',
-                     'user_cost_limit_microcents >= 0'),
-                    ('settings_date_weight_check', 'date_weight between 0 and 1'),
-                    ('settings_recall_samples_check', 'recall_samples between 0 and 10000'),
-                    ('settings_recall_floor_check', 'recall_floor between 0 and 1')
-               ) as c (name, condition)
-         where not exists (
-                   select
-                     from pg_constraint as k
-                    where k.conrelid = 'recall.settings'::regclass
-                      and k.conname = c.name)
+    for v_column in
+        select w.attname as name, format_type(w.atttypid, w.atttypmod) as type, w.attnotnull,
+               h.attname is null as is_new,
+               coalesce(pg_get_expr(wd.adbin, wd.adrelid), 'null') as wanted,
+               coalesce(pg_get_expr(hd.adbin, hd.adrelid), 'null') as former
+          from pg_catalog.pg_attribute as w
+          left join pg_catalog.pg_attrdef as wd
+            on wd.adrelid = w.attrelid and wd.adnum = w.attnum
+          left join pg_catalog.pg_attribute as h
+            on h.attrelid = 'recall.settings'::regclass and h.attname = w.attname
+               and not h.attisdropped
+          left join pg_catalog.pg_attrdef as hd
+            on hd.adrelid = h.attrelid and hd.adnum = h.attnum
+         where w.attrelid = 'pg_temp.settings'::regclass
+           and w.attnum > 0
+           and (h.attname is null or w.attnotnull <> h.attnotnull
+                or pg_get_expr(wd.adbin, wd.adrelid)
+                   is distinct from pg_get_expr(hd.adbin, hd.adrelid))
+         order by w.attnum
     loop
-        execute format('alter table recall.settings add constraint %I check (%s)',
+        if v_column.is_new then
+            execute format('alter table recall.settings add column %I %s',
+                           v_column.name, v_column.type);
+        end if;
+        execute format('alter table recall.settings alter column %I set default %s',
+                       v_column.name, v_column.wanted);
+        execute format('update recall.settings set %1$I = default '
+                       'where %1$I is not distinct from (%2$s)::%3$s '
+                       'and %1$L <> all (coalesce(configured, ''{}''))',
+                       v_column.name, v_column.former, v_column.type);
+        execute format('alter table recall.settings alter column %I %s not null', v_column.name,
+                       case when v_column.attnotnull then 'set' else 'drop' end);
+    end loop;
+
+    for v_check in
+        select w.conname as name, pg_get_constraintdef(w.oid) as condition, h.oid is null as is_new
+          from pg_catalog.pg_constraint as w
+          left join pg_catalog.pg_constraint as h
+            on h.conrelid = 'recall.settings'::regclass and h.conname = w.conname
+         where w.conrelid = 'pg_temp.settings'::regclass
+           and w.contype = 'c'
+           and pg_get_constraintdef(w.oid) is distinct from pg_get_constraintdef(h.oid)
+         order by w.conname
+    loop
+        if not v_check.is_new then
+            execute format('alter table recall.settings drop constraint %I', v_check.name);
+        end if;
+        execute format('alter table recall.settings add constraint %I %s',
                        v_check.name, v_check.condition);
     end loop;
 end;
-$$;
+$adapt$;
+
+drop table pg_temp.settings;
 
 comment on table recall.settings is
-    'One row with every constant. Change it with recall.configure, and for one user with '
+    'One row. Change it with recall.configure, and for one user with '
     'recall.configure_user.';
 comment on column recall.settings.singleton is 'Always true: there is one row.';
 comment on column recall.settings.embedding_dimensions is
@@ -386,6 +339,9 @@ comment on column recall.settings.has_sealed_users is
 comment on column recall.settings.has_overrides is
     'Whether a user ever had settings of their own; until then no call reads them. Set by a '
     'trigger.';
+comment on column recall.settings.configured is
+    'Names of the settings that recall.configure has set. An upgrade to a version with other '
+    'defaults leaves these as they are.';
 comment on column recall.settings.embedding_model is
     'Name of the model whose vectors are searched, such as openai:text-embedding-3-small or local.';
 comment on column recall.settings.embed_messages is
@@ -458,12 +414,6 @@ comment on column recall.settings.secrets is
 comment on column recall.settings.secret_classes is
     'Classes of secrets: private_key, api_key, token, password, card; also iban, email, phone. '
     'The call log always masks the first five.';
-comment on column recall.settings.consolidation_neighbors is
-    'Similar memories shown to the model for each candidate (0 to 50).';
-comment on column recall.settings.consolidation_similarity is
-    'Minimum cosine of a memory that is shown to the model beside a candidate (-1 to 1).';
-comment on column recall.settings.achieved_goal_importance is
-    'Importance of an achieved goal (0 to 1).';
 comment on column recall.settings.merge_above is
     'Memories with the same tag and kind above which a model consolidates them (1 to 1000).';
 comment on column recall.settings.merge_batch is
@@ -477,11 +427,6 @@ comment on column recall.settings.pattern_similarity is
 comment on column recall.settings.pattern_deviations is
     'Minimum mean pair score of episodes before a model looks for a pattern (2 to 100): standard '
     'deviations above the user''s typical cosine, plus up to 3 for a shared rare word.';
-comment on column recall.settings.pattern_baseline is
-    'Episodes from which a user has a typical cosine (3 to 500). Up to twice as many, a rare word '
-    'that two episodes share also suffices.';
-comment on column recall.settings.pattern_candidates is
-    'Latest episodes of a user that are compared for patterns (3 to 500).';
 comment on column recall.settings.pattern_jobs_per_day is
     'Maximum pattern jobs of one user in 24 hours (1 to 1000).';
 comment on column recall.settings.working_ttl is
@@ -520,15 +465,6 @@ comment on column recall.settings.recall_samples is
     'messages each (0 to 10000; 0: none).';
 comment on column recall.settings.recall_floor is
     'Recall of approximate searches below which health() warns (0 to 1).';
-comment on column recall.settings.query_words is
-    'Words of a query that a search uses; the rest of a long text is ignored.';
-comment on column recall.settings.lexical_length_penalty is
-    'Lexical similarity is divided by 1 + this times the number of distinct words of the text.';
-comment on column recall.settings.trigram_threshold is
-    'Trigram similarity from which a stored word matches a query word that no text contains (0 to '
-    '1).';
-comment on column recall.settings.trigram_rows is
-    'Maximum memories whose words the trigram comparison reads.';
 comment on column recall.settings.message_length_penalty is
     'b of BM25 for messages: how much the words of a long turn are discounted (0 to 1).';
 comment on column recall.settings.message_neighbor_weight is
@@ -544,14 +480,6 @@ comment on column recall.settings.message_speaker_weight is
 comment on column recall.settings.message_feedback_weight is
     'Weight of words shared by the best turns, relative to the words of the query; 0: no '
     'feedback.';
-comment on column recall.settings.feedback_turns is
-    'Best turns of the first pass whose words extend a search of messages, plus half as many that '
-    'memories cite (2 to 100).';
-comment on column recall.settings.feedback_words is
-    'Maximum number of such words; at least two of these turns must share each (1 to 100).';
-comment on column recall.settings.session_turn_weight is
-    'Weight of a session''s best turn in a search of sessions, relative to title and summary (0 '
-    'to 1).';
 comment on column recall.settings.date_weight is
     'Share of its score that a hit gains when it lies in the time named by the query, less in the '
     'week after it (0 to 1; 0: dates in queries are ignored); per user.';
@@ -560,8 +488,6 @@ comment on column recall.settings.time_zone is
     'per user.';
 comment on column recall.settings.recalled_turns is
     'Maximum older turns that a context quotes (0 to 1000).';
-comment on column recall.settings.recalled_similarity is
-    'Cosine from which a turn without the query''s words counts as relevant (-1 to 1).';
 comment on column recall.settings.context_min_match is
     'Match (recall._match) below which a context leaves a memory out, unless the option min_match '
     'overrides it (0 to 1; 0: no limit). Beyond the best three, a context also leaves out '
@@ -571,33 +497,16 @@ comment on column recall.settings.unrelated_similarity is
     'recall._match (-1 to 0.9). calibrate_embeddings measures it.';
 comment on column recall.settings.unrelated_deviation is
     'Standard deviation of these cosines (0 to 1).';
-comment on column recall.settings.recalled_max_characters is
-    'Maximum characters of a quoted turn; the rest is cut (20 to 100000).';
 comment on column recall.settings.continuation_memory_share is
     'Share of memories in the budget of a continuation; history gets the rest.';
-comment on column recall.settings.knowledge_memory_share is 'The same for a knowledge question.';
-comment on column recall.settings.new_session_memory_share is 'The same for a new session.';
-comment on column recall.settings.tool_heavy_memory_share is 'The same for tool-heavy work.';
-comment on column recall.settings.tool_heavy_working_share is
-    'Share of working memory in the budget of tool-heavy work.';
-comment on column recall.settings.cache_stable_step is
-    'Step, as a share of the history budget, in which a cache-stable window moves.';
 comment on column recall.settings.cache_stable_memory_tokens is
     'Tokens of memories after the history of a cache-stable context, unless memory_budget is '
     'given; a provider''s prompt cache never contains them.';
-comment on column recall.settings.bullets_max_characters is
-    'Maximum characters of the memory block in format bullets.';
-comment on column recall.settings.top_memories is 'Number of memories in selection top.';
-comment on column recall.settings.split_facts is 'Number of facts in selection split.';
-comment on column recall.settings.split_episodes is 'Number of episodes in selection split.';
 comment on column recall.settings.compaction_threshold is
     'Share of the history budget from which a session is compacted.';
 comment on column recall.settings.compaction_keep is
     'User turns that compaction keeps while they stay below compaction_threshold.';
 comment on column recall.settings.job_max_attempts is 'Attempts after which a job is dead.';
-comment on column recall.settings.job_backoff_base is
-    'Delay after the first failure; doubles with each further one.';
-comment on column recall.settings.job_backoff_cap is 'Maximum delay between two attempts.';
 comment on column recall.settings.daily_cost_limit_microcents is
     'Micro-cents that the jobs of all users may spend on models in a day (UTC; 0 or more; NULL: '
     'no limit). Checked before each call, so calls in flight can exceed it.';
@@ -614,16 +523,9 @@ comment on column recall.settings.maintenance_lock_time is
     'longest wait of a writer.';
 comment on column recall.settings.episodic_promotion_accesses is
     'Accesses from which a session-tier memory can become episodic.';
-comment on column recall.settings.episodic_promotion_utility is
-    'Utility that such a memory must exceed: mean relevance · log2(1 + accesses) / (1 + λ · age '
-    'in hours).';
-comment on column recall.settings.episodic_promotion_decay is 'λ of that utility, per hour.';
 comment on column recall.settings.durable_promotion_accesses is
     'Accesses from which an episodic memory can become semantic or, for behavioral kinds, '
     'procedural.';
-comment on column recall.settings.durable_promotion_utility is
-    'Utility that an episodic memory must exceed.';
-comment on column recall.settings.durable_promotion_decay is 'λ of that utility, per hour.';
 comment on column recall.settings.demotion_age is
     'Age from which an episodic memory can be demoted.';
 comment on column recall.settings.demotion_accesses_per_hour is

@@ -163,8 +163,6 @@ def test_top_is_importance_then_last_access(db: Connection, user: uuid.UUID) -> 
     assert lines(context)[:4] == ["• The most important", "• Fact 1", "• Fact 2", "• Fact 0"]
     assert len(lines(context)) == 20
     assert len(lines(compile_context(db, user, session, selection="top", max_memories=25))) == 25
-    call(db, "configure_user", p_user_id=user, p_changes={"top_memories": 5})
-    assert len(lines(compile_context(db, user, session, selection="top"))) == 5
 
 
 def test_split_gives_each_group_its_own_best(db: Connection, user: uuid.UUID) -> None:
@@ -211,8 +209,6 @@ def test_bullets_stay_within_their_characters(
     assert block(
         compile_context(db, user, session, format="bullets", max_memory_chars=100)
     ) == "", "not even a heading"  # fmt: skip
-    call(db, "configure_user", p_user_id=user, p_changes={"bullets_max_characters": 500})
-    assert len(block(compile_context(db, user, session, format="bullets"))) <= 500
 
 
 @pytest.mark.parametrize("prompt", ["You are a guide.", ""])

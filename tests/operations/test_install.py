@@ -200,6 +200,67 @@ def test_an_upgrade_adds_columns_with_their_checks(empty_dsn: str) -> None:
         assert value(conn, checks) == before
 
 
+def test_an_upgrade_turns_removed_settings_into_constants(empty_dsn: str) -> None:
+    """Columns and overrides go; a warning tells values that differ from the constant."""
+    install_by_driver(empty_dsn, **SMALL)
+    user, other = uuid.uuid4(), uuid.uuid4()
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        before = catalog(empty_dsn)
+        conn.execute("alter table recall.settings"
+                     " add top_memories integer not null default 20,"
+                     " add cache_stable_step real not null default 0.5,"
+                     " add job_backoff_cap interval not null default '1 hour',"
+                     " add constraint settings_of_old_check"
+                     " check (top_memories > 0 and extract_batch > 0)")  # fmt: skip
+        conn.execute("update recall.settings set top_memories = 7, configured = '{top_memories}'")
+        for each, overrides in ((user, {"scoring": "classic"}), (other, {"secrets": "mask"})):
+            call(conn, "configure_user", p_user_id=each, p_changes=overrides)
+        conn.execute("update recall.users set overrides = overrides || '{\"split_facts\": 9}'"
+                     " where user_id = %s", [user])  # fmt: skip
+    done = psql(empty_dsn, ROOT / "sql" / "install.sql")
+    assert done.returncode == 0, done.stderr
+    assert "setting top_memories was 7, and is the constant 20 in recall._context_limits" in (
+        done.stderr
+    )
+    assert "overrides of 1 users" in done.stderr
+    assert "cache_stable_step" not in done.stderr
+    assert catalog(empty_dsn) == before
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert value(conn, "select configured from recall.settings") == []
+        assert rows(conn, "select overrides from recall.users order by overrides ? 'scoring'") == [
+            {"overrides": {"secrets": "mask"}}, {"overrides": {"scoring": "classic"}},
+        ]  # fmt: skip
+    install_by_psql(empty_dsn)
+
+
+def test_an_upgrade_follows_changed_defaults_unless_configured(empty_dsn: str) -> None:
+    install_by_driver(empty_dsn, **SMALL)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        before = catalog(empty_dsn)
+        call(conn, "configure", p_changes={"merge_above": 4, "durable_confidence": 0.6})
+        conn.execute(
+            "alter table recall.settings"
+            " alter near_duplicate_distance set default 0.08,"
+            " alter merge_above set default 4, alter merge_batch set default 30,"
+            " alter durable_confidence set default 0.5,"
+            " alter job_max_attempts drop not null,"
+            " drop constraint settings_recall_floor_check,"
+            " add constraint settings_recall_floor_check check (recall_floor > 0)"
+        )
+        conn.execute("update recall.settings set near_duplicate_distance = 0.08")
+    install_by_psql(empty_dsn)
+    assert catalog(empty_dsn) == before
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert rows(conn, "select near_duplicate_distance, merge_above, merge_batch,"
+                          " durable_confidence, configured from recall.settings") == [{
+            "near_duplicate_distance": pytest.approx(0.2),  # followed: nobody has set it
+            "merge_above": 4,  # set to the former default
+            "merge_batch": 20,
+            "durable_confidence": pytest.approx(0.6),
+            "configured": ["durable_confidence", "merge_above"],
+        }]  # fmt: skip
+
+
 def test_an_upgrade_lets_a_job_in_an_old_state_start_over(empty_dsn: str) -> None:
     """An older schema has the vectors of an embed job in its state, by the names of the texts."""
     install_by_driver(empty_dsn, **SMALL)

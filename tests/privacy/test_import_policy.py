@@ -86,10 +86,32 @@ def test_settings_that_are_no_policy_are_taken_over(
     db: Connection, user: uuid.UUID, document: Document
 ) -> None:
     call(db, "import_user", p_user_id=user,
-         p_document=with_overrides(document, top_memories=5, scoring="classic"))  # fmt: skip
+         p_document=with_overrides(document, recalled_turns=5, scoring="classic"))  # fmt: skip
     assert value(db, "select overrides from recall.users where user_id = %s", [user]) == {
-        "top_memories": 5, "scoring": "classic",
+        "recalled_turns": 5, "scoring": "classic",
     }  # fmt: skip
+
+
+def test_settings_that_became_constants_are_left_out_with_a_notice(
+    db: Connection, user: uuid.UUID, document: Document
+) -> None:
+    notices: list[str | None] = []
+
+    def note(diagnostic: psycopg.errors.Diagnostic) -> None:
+        notices.append(diagnostic.message_primary)
+
+    db.add_notice_handler(note)
+    try:
+        call(db, "import_user", p_user_id=user, p_document=with_overrides(
+            document, top_memories=5, split_facts=1, scoring="classic"))  # fmt: skip
+    finally:
+        db.remove_notice_handler(note)
+    assert notices == [
+        "p_document: overrides that are constants now are left out: split_facts, top_memories"
+    ]
+    assert value(db, "select overrides from recall.users where user_id = %s", [user]) == {
+        "scoring": "classic"
+    }
 
 
 def test_the_settings_here_guard_the_texts(

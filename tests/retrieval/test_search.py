@@ -119,7 +119,7 @@ def test_lexical_is_the_share_of_the_words_by_rarity(db: Connection, user: uuid.
     }  # fmt: skip
     ingest(db, user, *({"content": text, "at": 20 * n} for n, text in enumerate(texts)))
     likeness = value(db, "select word_similarity('espreso', 'espresso')::double precision")
-    penalty = value(db, "select lexical_length_penalty from recall.settings")
+    penalty = 0.01
 
     def weight(found: int) -> float:
         return math.log(1 + (10 + len(texts) - found + 0.5) / (found + 0.5))

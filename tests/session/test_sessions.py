@@ -541,16 +541,22 @@ def test_language_is_a_text_search_configuration(
         ({"language": "klingon"}, "RC003", 'language is "klingon"'),
         ({"hybrid_lexical_weight": "NaN"}, "RC003", "settings_hybrid_weights_check"),
         (
-            {"tool_heavy_memory_share": 0.9, "scoring": "classic"},
+            {"merge_batch": 3, "scoring": "classic"},
             "RC003",
-            ": tool_heavy_memory_share is 0.9 (settings_shares_check)",
+            ": merge_batch is 3 (settings_merge_check)",
         ),
-        ({"job_backoff_cap": "1 second"}, "RC003", "settings_job_backoff_check"),
+        (
+            {"top_memories": 5, "scoring": "classic", "feedback_words": 2},
+            "RC003",
+            "p_changes names a setting that is a constant now: feedback_words, top_memories",
+        ),
+        ({"cache_stable_step": None}, "RC003", "is a constant now: cache_stable_step"),
         ({"embedding_dimensions": 3}, "RC007", "fixed"),
         ({"hash_partitions": 1, "extraction": "none"}, "RC007", "fixed"),
         ({"history_until": "2030-01-01"}, "RC007", "fixed"),
         ({"has_sealed_users": False}, "RC007", "fixed"),
         ({"has_overrides": False}, "RC007", "fixed"),
+        ({"configured": []}, "RC007", "fixed"),
         ({"singleton": False}, "RC007", "fixed"),
     ],
 )
@@ -565,6 +571,25 @@ def test_configure_refuses(
             call(db, "configure_user", p_user_id=user, p_changes=changes)
     assert rows(db, "select * from recall.settings") == before
     assert rows(db, "select * from recall.users where user_id = %s", [user]) == []
+
+
+def test_configure_names_the_constant_that_a_setting_became(db: Connection) -> None:
+    with pytest.raises(psycopg.Error) as caught:
+        call(db, "configure", p_changes={"split_facts": 9, "job_backoff_cap": "1 day"})
+    assert caught.value.diag.message_hint == (
+        "Leave it out: job_backoff_cap is 01:00:00 in recall._backoff,"
+        " split_facts is 4 in recall._context_limits."
+    )
+
+
+def test_removed_settings_stand_in_functions_that_exist(db: Connection) -> None:
+    assert rows(
+        db,
+        "select r.name from recall._removed_settings() as r"
+        " where to_regproc('recall.' || r.place) is null or exists ("
+        "    select from pg_attribute as a where a.attrelid = 'recall.settings'::regclass"
+        "       and a.attname = r.name)",
+    ) == []  # fmt: skip
 
 
 @pytest.mark.parametrize("changes", [None, "null", "[]", "3"])
