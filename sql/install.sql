@@ -38,6 +38,7 @@ begin isolation level read committed;
 \ir ../functions/common/_check_snapshot.sql
 \ir ../functions/common/_check_time_zone.sql
 \ir ../functions/common/_check_user.sql
+\ir ../functions/common/_discard_work.sql
 \ir ../functions/common/_embedding_from_json.sql
 \ir ../functions/common/_embeddings_from_json.sql
 \ir ../functions/common/_ensure_user.sql
@@ -746,7 +747,6 @@ begin isolation level read committed;
 \ir ../functions/privacy/_delete_unlogged.sql
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
-\ir ../functions/privacy/_discard_work.sql
 \ir ../functions/privacy/_drawn_memories.sql
 \ir ../functions/privacy/_export_rows.sql
 \ir ../functions/privacy/_forget_events.sql

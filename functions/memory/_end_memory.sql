@@ -1,6 +1,7 @@
 -- End one memory: its row, its vectors, the user's count and the audit.
 -- A successor that changes the fact closes its validity (p_closes_at); one that repeats it does
 -- not. The caller has locked the user.
+-- Locks   the jobs (for a retraction), the memory.
 create or replace function recall._end_memory(
     p_memory    recall.memory_store,
     p_reason    text,
@@ -18,6 +19,11 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 begin
+    -- A model that has read the retracted text may have repeated it in the state of a job.
+    if p_reason = 'retracted' then
+        perform recall._discard_work(p_memory.user_id);
+    end if;
+
     update recall.memory_store as m
        set ended_at      = greatest(p_now, m.created_at),  -- the clock may have been set back
            end_reason    = p_reason,

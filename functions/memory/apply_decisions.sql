@@ -3,7 +3,7 @@
 --  ACHIEVE inserts and marks the target, a goal, as achieved; NONE does nothing.
 -- A superseded target is followed to the active end of its chain. The decisions of a job are
 -- applied once: a second call changes nothing and returns the same rows.
--- Locks   the user.
+-- Locks   the user, the jobs (for a retraction).
 -- Raises  RC001 unknown session or target, RC003, RC004.
 create or replace function recall.apply_decisions(
     p_user_id    uuid,

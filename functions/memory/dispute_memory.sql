@@ -2,7 +2,7 @@
 -- A memory that the user stated ends only if the user's own words deny it
 -- (recall._prove_statement). Otherwise the memory stays active and a person decides the dispute.
 -- Inferences and output of tools end at once. Outcome: retracted, disputed or ended.
--- Locks   the user.
+-- Locks   the user, the jobs (for a retraction).
 -- Raises  RC001, RC003, RC010.
 create or replace function recall.dispute_memory(
     p_user_id         uuid,

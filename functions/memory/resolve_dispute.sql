@@ -1,7 +1,7 @@
 -- Accept or refuse a disputed memory on behalf of a person; return the memory that stands.
 -- Accepted: a new, confirmed row with the disputed text supersedes the contradicted memory.
 -- Accepted retraction: the contradicted memory ends. Refused: the disputed row counts as retracted.
--- Locks   the user.
+-- Locks   the user, the jobs (for a retraction).
 -- Raises  RC001, RC003 no open dispute.
 create or replace function recall.resolve_dispute(
     p_user_id   uuid,

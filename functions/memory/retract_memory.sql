@@ -25,7 +25,6 @@ begin
         return false;
     end if;
 
-    perform recall._discard_work(p_user_id);
     perform recall._end_memory(v_memory, 'retracted', clock_timestamp(),
                                p_detail => jsonb_build_object('reason', p_reason));
     return true;

@@ -41,7 +41,7 @@ OVER = {
     "next_request llm": 2,
     "next_request embed end": 30,
     "next_request extract end": 12,
-    "next_request llm end": 22,
+    "next_request llm end": 24,
     "next_request compact end": 2,
     "close_session": 2,
     "resolve_dispute accepted": 10,
@@ -60,11 +60,13 @@ and reads history. An operator's look at the catalog, at disputes, pg_cron, subs
 sampled recall and other databases; a sweep over eight kinds of rows, which scans all users, too.
 A verbatim extraction reads the phrases that tell statements apart, and the user's keys where
 somebody is encrypted. A session whose compaction is due enqueues it when it closes. To accept a
-dispute reads in the audit whether it asks to retract."""
+dispute reads in the audit whether it asks to retract. A decision that retracts discards the state
+of the user's jobs."""
 
-PLANNED_OVER = {"next_request llm end": 90}
+PLANNED_OVER = {"next_request llm end": 90, "apply_decisions": 10}
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
-and storing at once."""
+and storing at once. Decisions build those of all their kinds, and of discarding the state of
+jobs."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
 """One call at a time, in the background, over all leaves: they may take twice as many."""

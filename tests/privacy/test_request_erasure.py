@@ -24,11 +24,14 @@ World = dict[str, Any]
 
 
 def world_of(conn: Connection, user: uuid.UUID) -> World:
-    """Make a user with a memory that will expire, and an extraction before its second request."""
+    """Make a user with a disputed memory that will expire, and an extraction before its second
+    request."""
     conn.execute("delete from recall.jobs")
     expiry = datetime.now(UTC) + timedelta(days=1)
     row = remember(conn, user, "User is in Oslo", p_expires_at=expiry, p_embedding=vector(3))
     session = open_session(conn, user)
+    (dispute,) = call(conn, "dispute_memory", p_user_id=user, p_memory_id=row["memory_id"],
+                      p_session_id=session)  # fmt: skip
     append(conn, user, session,
            [*said("I live in Lyon and work as a nurse."),
             {"role": "assistant", "content": "Noted."}])  # fmt: skip
@@ -36,8 +39,9 @@ def world_of(conn: Connection, user: uuid.UUID) -> World:
     chat = ask(conn, job)
     embed = ask(conn, job, answered(chat, scripted))
     assert (chat["type"], embed["type"]) == ("chat", "embed")
-    return {"user": user, "memory": row["memory_id"], "session": session, "job": job, "chat": chat,
-            "embed": embed, "expiry": expiry + timedelta(seconds=1)}  # fmt: skip
+    return {"user": user, "memory": row["memory_id"], "dispute": dispute["memory_id"],
+            "session": session, "job": job, "chat": chat, "embed": embed,
+            "expiry": expiry + timedelta(seconds=1)}  # fmt: skip
 
 
 def work_of(conn: Connection, world: World) -> Any:
@@ -53,6 +57,12 @@ ERASURES = {
     "forget_memory": "select recall.forget_memory(%(user)s, %(memory)s)",
     "forget_session": "select recall.forget_session(%(user)s, %(other)s)",
     "retract_memory": "select recall.retract_memory(%(user)s, %(memory)s)",
+    "dispute_memory": "select recall.dispute_memory(%(user)s, %(memory)s, %(session)s,"
+    " 'I am not in Oslo.', 'I am not in Oslo.')",
+    "resolve_dispute": "select recall.resolve_dispute(%(user)s, %(dispute)s, true)",
+    "apply_decisions": "select recall.apply_decisions(%(user)s, null, jsonb_build_array("
+    "jsonb_build_object('decision', 'DELETE', 'target_id', %(memory)s::text,"
+    " 'provenance', 'user_stated')))",
     "retract_turns": "select recall.retract_turns(%(user)s, %(session)s, 2)",
     "revoke_source": "select recall.revoke_source(%(user)s, null, 'manual')",
     "expire_memories": "select recall.expire_memories(p_as_of => %(expiry)s)",
