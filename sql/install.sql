@@ -538,17 +538,14 @@ begin isolation level read committed;
 \ir ../functions/lifecycle/purge_expired.sql
 
 -- functions/jobs
-\ir ../functions/jobs/_add_spending.sql
 \ir ../functions/jobs/_add_usage.sql
 \ir ../functions/jobs/_advance_extraction.sql
-\ir ../functions/jobs/_after_limit.sql
 \ir ../functions/jobs/_answer_room.sql
-\ir ../functions/jobs/_answer_span.sql
-\ir ../functions/jobs/_apply_result.sql
 \ir ../functions/jobs/_ask.sql
 \ir ../functions/jobs/_attempt_share.sql
 \ir ../functions/jobs/_backoff.sql
 \ir ../functions/jobs/_begin_work.sql
+\ir ../functions/jobs/_blocking_limit.sql
 \ir ../functions/jobs/_bound_piece.sql
 \ir ../functions/jobs/_candidate_lines.sql
 \ir ../functions/jobs/_chat_model.sql
@@ -572,6 +569,8 @@ begin isolation level read committed;
 \ir ../functions/jobs/_consolidation_question.sql
 \ir ../functions/jobs/_cron_suffix.sql
 \ir ../functions/jobs/_decisions_of.sql
+\ir ../functions/jobs/_defer_costly.sql
+\ir ../functions/jobs/_defer_extraction.sql
 \ir ../functions/jobs/_defer_job.sql
 \ir ../functions/jobs/_embed_if_wanted.sql
 \ir ../functions/jobs/_embed_input.sql
@@ -611,7 +610,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/_leading_lines.sql
 \ir ../functions/jobs/_leading_turns.sql
 \ir ../functions/jobs/_lease_job.sql
-\ir ../functions/jobs/_limit_text.sql
 \ir ../functions/jobs/_lock_leased_job.sql
 \ir ../functions/jobs/_log_makers.sql
 \ir ../functions/jobs/_made_decisions.sql
@@ -632,8 +630,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/_pattern_separator.sql
 \ir ../functions/jobs/_pattern_sentence.sql
 \ir ../functions/jobs/_payload_memories.sql
-\ir ../functions/jobs/_persist_phase.sql
-\ir ../functions/jobs/_phase_cost.sql
 \ir ../functions/jobs/_phase_row.sql
 \ir ../functions/jobs/_phase_rows.sql
 \ir ../functions/jobs/_phrase_meaning.sql
@@ -645,15 +641,11 @@ begin isolation level read committed;
 \ir ../functions/jobs/_prompt_parts.sql
 \ir ../functions/jobs/_prompt_piece.sql
 \ir ../functions/jobs/_prompt_room.sql
-\ir ../functions/jobs/_put_off_costly.sql
-\ir ../functions/jobs/_put_off_extraction.sql
-\ir ../functions/jobs/_reached_limit.sql
 \ir ../functions/jobs/_read_task.sql
+\ir ../functions/jobs/_record_spans.sql
 \ir ../functions/jobs/_refuse_plain_answer.sql
-\ir ../functions/jobs/_result_items.sql
 \ir ../functions/jobs/_retracted_turns.sql
 \ir ../functions/jobs/_return_job.sql
-\ir ../functions/jobs/_run_step.sql
 \ir ../functions/jobs/_run_task.sql
 \ir ../functions/jobs/_said_value.sql
 \ir ../functions/jobs/_schema_problem.sql
@@ -690,7 +682,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/_verbatim_input.sql
 \ir ../functions/jobs/_verification_question.sql
 \ir ../functions/jobs/_verified_merges.sql
-\ir ../functions/jobs/_write_phases.sql
 \ir ../functions/jobs/_write_summary.sql
 \ir ../functions/jobs/claim_jobs.sql
 \ir ../functions/jobs/configure_maintenance.sql

@@ -30,3 +30,17 @@ drop function if exists recall._split_memories(recall.sessions, text, halfvec, j
     tstzrange, recall.settings);
 drop function if exists recall._take_session(uuid, uuid);
 drop function if exists recall._try_lock_user(uuid);
+drop function if exists recall._after_limit(timestamptz);
+drop function if exists recall._limit_text(text, bigint, bigint, timestamptz);
+drop function if exists recall._reached_limit(uuid, timestamptz);
+drop function if exists recall._write_phases(recall.job_phases[], boolean);
+drop function if exists recall._add_spending(recall.job_phases[]);
+drop function if exists recall._persist_phase(recall.jobs, jsonb, boolean, timestamptz);
+drop function if exists recall._phase_cost(text, integer, integer, bigint);
+drop function if exists recall._answer_span(jsonb, jsonb, text);
+drop function if exists recall._apply_result(recall.jobs, jsonb);
+drop function if exists recall._result_items(jsonb);
+drop function if exists recall._run_step(recall.jobs, jsonb);
+drop function if exists recall._chat_request(jsonb, jsonb, text);
+drop function if exists recall._put_off_costly(recall.jobs, timestamptz);
+drop function if exists recall._put_off_extraction(recall.jobs, timestamptz);

@@ -15,17 +15,16 @@ set search_path from current
 as $function$
 declare
     v_now      constant timestamptz := clock_timestamp();
-    v_settings constant recall.settings := recall._settings(p_job.user_id);
-    v_limit    record;
+    v_error    text;
+    v_due_at   timestamptz;
     v_request  jsonb;
     v_question jsonb;
 begin
     if p_step ? 'chat' and recall._chat_model(p_work, p_step #>> '{chat,purpose}') is null
-       or p_step ? 'embed' and p_work #>> '{worker,embedding_model}'
-                               is distinct from v_settings.embedding_model then
+       or p_step ? 'embed' and p_work -> 'has_embedder' = 'false' then
         return recall._defer_job(p_job, p_work, format(
-            'the worker offers no model for %s', coalesce(p_step #>> '{chat,purpose}',
-                                                          v_settings.embedding_model)),
+            'the worker offers no model for %s', coalesce(
+                p_step #>> '{chat,purpose}', (recall._settings(p_job.user_id)).embedding_model)),
             v_now + interval '1 minute');
     end if;
     if p_work -> 'is_sealed' = 'true' and p_work #> '{worker,encryption}' = 'false' then
@@ -34,12 +33,11 @@ begin
     end if;
     -- Limits do not stop embeddings: they cost a hundredth of a chat, and complete paid work.
     if p_step ? 'chat' then
-        v_limit := recall._reached_limit(p_job.user_id, v_now);
-        if v_limit.o_whose is not null then
-            return recall._defer_job(p_job, p_work, recall._limit_text(v_limit.o_whose,
-                                                                       v_limit.o_spent,
-                                                                       v_limit.o_limit, v_now),
-                                     recall._after_limit(v_now));
+        select l.o_error, l.o_due_at
+          into v_error, v_due_at
+          from recall._blocking_limit(p_job.user_id, v_now) as l;
+        if v_error is not null then
+            return recall._defer_job(p_job, p_work, v_error, v_due_at);
         end if;
     end if;
 
@@ -47,7 +45,7 @@ begin
         v_request  := p_step #> '{select,request}';
         v_question := jsonb_build_object('purpose', 'select') || (p_step -> 'select') - 'request';
     elsif p_step ? 'chat' then
-        v_request  := recall._chat_request(p_work, p_step -> 'chat', v_settings.prompt_language);
+        v_request  := recall._chat_request(p_work, p_step -> 'chat');
         v_question := jsonb_build_object(
             'purpose', v_request -> 'purpose', 'model', v_request -> 'model',
             'keep', p_step #> '{chat,keep}', 'schema', p_step #> '{chat,schema}');

@@ -4,9 +4,8 @@
 -- For an encrypted user the request lists the texts of the answer to encrypt. It also holds the
 -- schema and sources for the rules that the worker applies in the database's place.
 create or replace function recall._chat_request(
-    p_work     jsonb,
-    p_chat     jsonb,
-    p_language text
+    p_work jsonb,
+    p_chat jsonb
 )
 returns jsonb
 language plpgsql
@@ -16,7 +15,6 @@ set search_path from current
 as $function$
 declare
     v_purpose   constant text    := p_chat ->> 'purpose';
-    v_prompt    constant recall.prompts := recall._prompt(v_purpose, p_language);
     v_features  constant jsonb   := coalesce(p_work #> '{worker,features}', '{}');
     v_format    constant text    := coalesce(v_features ->> 'response_format', 'json_schema');
     v_complaint constant jsonb   := p_work -> 'complaint';
@@ -47,8 +45,8 @@ begin
     v_messages := jsonb_build_array(
         jsonb_build_object(
             'role', 'system',
-            'content', v_prompt.content || case when v_format = 'json_schema' then ''
-                                                else E'\n\n' || v_told end),
+            'content', (p_chat ->> 'instructions') || case v_format
+                           when 'json_schema' then '' else E'\n\n' || v_told end),
         jsonb_build_object('role', 'user', 'content', recall._joined_pieces(v_pieces)));
     if v_is_quoted then
         v_messages := v_messages || jsonb_build_array(
@@ -76,6 +74,6 @@ begin
 end;
 $function$;
 
-comment on function recall._chat_request(jsonb, jsonb, text) is
+comment on function recall._chat_request(jsonb, jsonb) is
     'A step''s question as a chat request, with what is wrong with the previous answer, if it was '
     'unusable.';

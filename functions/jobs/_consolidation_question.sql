@@ -41,6 +41,7 @@ begin
     end loop;
     return jsonb_build_object('chat', jsonb_build_object(
         'purpose', 'consolidate',
+        'instructions', v_prompt.content,
         'pieces', recall._prompt_block('candidates', v_pieces),
         'schema', jsonb_set(v_prompt.schema, '{properties,decisions,maxItems}', to_jsonb(v_count)),
         'max_tokens', v_limit,

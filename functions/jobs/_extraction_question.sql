@@ -68,6 +68,7 @@ begin
                                   - 50 * cardinality(v_users)) / 90));
     return jsonb_build_object('chat', jsonb_build_object(
         'purpose', 'extract',
+        'instructions', v_prompt.content,
         'pieces', recall._prompt_parts(array[
             jsonb_build_array(format('Date: %s. At most %s facts.',
                                      v_input ->> 'observation_date', v_facts)),

@@ -61,6 +61,7 @@ begin
         end if;
         return jsonb_build_object('made', v_made, 'chat', jsonb_build_object(
             'purpose', 'merge',
+            'instructions', v_prompt.content,
             'pieces', recall._prompt_parts(array[
                 v_topic, recall._prompt_block('memories', v_lines.o_pieces)]),
             'schema', jsonb_set(v_prompt.schema, '{properties,merges,maxItems}',

@@ -38,6 +38,7 @@ begin
     v_turns := recall._leading_turns(p_messages, p_limits, v_room, v_is_sealed);
     return jsonb_build_object('chat', jsonb_build_object(
         'purpose', p_purpose,
+        'instructions', v_prompt.content,
         'pieces', recall._prompt_parts(array[
             v_head, recall._prompt_block('conversation', v_turns.o_pieces)]),
         'schema', v_schema,

@@ -15,7 +15,7 @@ as $function$
 declare
     v_question constant jsonb := p_work -> 'question';
     v_purpose  constant text  := v_question ->> 'purpose';
-    v_said     record;
+    v_value    jsonb;
     v_problem  text;
 begin
     o_work := p_work - 'question';
@@ -37,23 +37,33 @@ begin
         o_work := o_work || jsonb_build_object(
             'failure', jsonb_build_object('error', v_problem, 'is_final', false));
     else
-        v_said := recall._said_value(p_answer, v_question -> 'schema');
-        v_problem := case when v_said.o_problem is not null
-                               and p_answer ->> 'finish_reason' = 'length'
-                          then 'the answer was cut off' else v_said.o_problem end;
+        select s.o_value, s.o_problem
+          into v_value, v_problem
+          from recall._said_value(p_answer, v_question -> 'schema') as s;
+        if v_problem is not null and p_answer ->> 'finish_reason' = 'length' then
+            v_problem := 'the answer was cut off';
+        end if;
         if p_work -> 'is_sealed' is distinct from 'true' then
             o_work := o_work || jsonb_build_object('raw', left(p_answer ->> 'content', 1000));
         end if;
         if v_problem is null then
-            o_work := o_work || jsonb_build_object('said', v_said.o_value,
-                                                   'answered', v_question);
+            o_work := o_work || jsonb_build_object('said', v_value, 'answered', v_question);
         else
             o_work := recall._complain(o_work, v_problem,
                                        p_answer ->> 'finish_reason' = 'length');
         end if;
     end if;
-    o_work := o_work || jsonb_build_object('span', recall._answer_span(v_question, p_answer,
-                                                                    v_problem));
+    o_work := o_work || jsonb_build_object('span', jsonb_strip_nulls(jsonb_build_object(
+        'phase', case when v_purpose in ('summarize', 'compact') then 'summary'
+                      when v_purpose = 'select' then 'extract'
+                      else v_purpose end,
+        'duration_ms', coalesce((p_answer ->> 'latency_ms')::numeric, 0),
+        'items', coalesce((v_question ->> 'count')::integer, 0),
+        'model_id', v_question -> 'model',
+        'prompt_tokens', recall._token_number(p_answer #> '{usage,prompt_tokens}'),
+        'completion_tokens', recall._token_number(p_answer #> '{usage,completion_tokens}'),
+        'cached_tokens', p_answer #> '{usage,prompt_tokens_details,cached_tokens}',
+        'error', left(v_problem, 2000))));
 end;
 $function$;
 

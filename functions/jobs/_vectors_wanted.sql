@@ -8,14 +8,12 @@ create or replace function recall._vectors_wanted(
 )
 returns jsonb
 language sql
-stable
+immutable
 parallel safe
 as $function$
     select case
         when jsonb_array_length(p_texts) > coalesce(cardinality(p_vectors), 0)
-             and p_work -> 'has_vectors' = 'true'
-             and p_work #>> '{worker,embedding_model}' = (select s.embedding_model
-                                                            from recall.settings as s)
+             and p_work @> '{"has_embedder": true, "has_vectors": true}'
         then jsonb_build_object('embed', jsonb_build_object('texts', jsonb_path_query_array(
                  p_texts, '$[$from to last]',
                  jsonb_build_object('from', coalesce(cardinality(p_vectors), 0)))))

@@ -49,6 +49,7 @@ begin
 
     return jsonb_build_object('chat', jsonb_build_object(
         'purpose', 'verify',
+        'instructions', v_prompt.content,
         'pieces', recall._prompt_block('memories', v_taken.o_pieces),
         'schema', jsonb_set(v_prompt.schema, '{properties,checks,maxItems}',
                             to_jsonb(v_taken.o_taken)),

@@ -33,7 +33,7 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_until   timestamptz := case when p_flush then timestamptz 'infinity' else v_now end;
     v_claimed integer     := 0;
-    v_put_off integer     := 0;
+    v_deferred integer     := 0;
     v_models  boolean     := true;
     v_user    text        := recall._identity();
     v_waiting uuid[]      := '{}'::uuid[];
@@ -52,10 +52,10 @@ declare
            and (v_user is null or j.user_id::text = v_user)
            and (p_kinds is null or j.kind = any (p_kinds)
                 or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
-           and (v_put_off = 0 or not recall._needs_model(j.kind, j.payload)
+           and (v_deferred = 0 or not recall._needs_model(j.kind, j.payload)
                 or v_models and j.user_id <> all (v_waiting)
-                   and (v_put_off < v_most
-                        or (recall._reached_limit(j.user_id, v_now)).o_whose is null))
+                   and (v_deferred < v_most
+                        or (recall._blocking_limit(j.user_id, v_now)).o_whose is null))
          order by j.priority, j.run_at
            for update skip locked;
 begin
@@ -79,16 +79,16 @@ begin
         fetch v_due into v_job;
         exit when not found;
         -- An extraction is deferred here while its conversation goes on: no append updates the job.
-        continue when p_flush is not true and recall._put_off_extraction(v_job, v_now);
+        continue when p_flush is not true and recall._defer_extraction(v_job, v_now);
 
         -- Past a cost limit a call defers at most v_most jobs and skips the others.
-        v_whose := recall._put_off_costly(v_job, v_now);
+        v_whose := recall._defer_costly(v_job, v_now);
         if v_whose is not null then
-            v_put_off := v_put_off + 1;
+            v_deferred := v_deferred + 1;
             if v_job.user_id <> all (v_waiting) then
                 v_waiting := v_waiting || v_job.user_id;
             end if;
-            if v_put_off % v_batch = 0 then
+            if v_deferred % v_batch = 0 then
                 v_models := v_whose = 'user';
                 close v_due;
                 open v_due;

@@ -41,8 +41,7 @@ begin
     perform recall._add_usage(v_phases);
     perform recall._return_job(v_job, clock_timestamp() + recall._backoff(v_job.attempts),
                                v_error, coalesce(p_retry, true));
-    perform recall._write_phases(v_phases);
-    perform recall._add_spending(v_phases);
+    perform recall._record_spans(v_phases);
     return true;
 end;
 $function$;

@@ -24,8 +24,8 @@ declare
     v_job   recall.jobs;
     v_work  jsonb;
     v_step  jsonb;
-    v_spans recall.job_phases[];
     v_done  jsonb;
+    v_spans recall.job_phases[];
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_answer(p_answer);
@@ -41,6 +41,8 @@ begin
     if not v_work ? 'embedder' then
         v_job.vectors := null;
     end if;
+
+    -- The answer to the request in flight
     if p_answer -> 'request_id' = v_work #> '{question,request_id}' then
         if v_work -> 'is_sealed' = 'true' then
             perform recall._refuse_plain_answer(p_user_id, p_answer, v_work -> 'question');
@@ -53,8 +55,20 @@ begin
     end if;
 
     begin
+        -- Each step is one function, read from top to bottom and run again at every call. It
+        -- returns `made` with one of: `chat`, `embed` or `select`, a question; `result`, the end;
+        -- `moved`, the session has gone on without this job; `problem`, an error in the answer.
         while not v_work ? 'failure' loop
-            v_step := recall._run_step(v_job, v_work);
+            v_step := jsonb_build_object('made', v_work -> 'made') || case
+                when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
+                    then recall._step_verbatim(v_job, v_work)
+                when v_job.kind = 'extract' then recall._step_extract(v_job, v_work)
+                when v_job.kind = 'embed' then recall._step_embed(v_job, v_work)
+                when v_job.kind = 'summarize' then recall._step_summarize(v_job, v_work)
+                when v_job.kind = 'compact' then recall._step_compact(v_job, v_work)
+                when v_job.kind = 'merge' then recall._step_merge(v_job, v_work)
+                when v_job.kind = 'pattern' then recall._step_pattern(v_job, v_work)
+            end;
             if v_step ? 'problem' then
                 v_work := recall._complain(v_work, v_step ->> 'problem', false);
                 v_spans[1].error := v_step ->> 'problem';
@@ -70,7 +84,9 @@ begin
         end loop;
         if v_step ? 'result' then
             v_job.work := jsonb_build_object('made', v_work -> 'made');
-            v_done := recall._complete_job(v_job, v_step -> 'result');
+            select c.o_next, v_spans || c.o_span
+              into v_done, v_spans
+              from recall._complete_job(v_job, v_step -> 'result') as c;
         end if;
     -- A step that our own rules refuse would be refused again, so the job is dead. RC006 may come
     -- from a ciphertext whose key was replaced meanwhile, so the step runs again.
@@ -83,8 +99,7 @@ begin
     end;
 
     if v_spans is not null then
-        perform recall._write_phases(v_spans);
-        perform recall._add_spending(v_spans);
+        perform recall._record_spans(v_spans);
     end if;
     return case
         when v_work ? 'failure' then recall._fail_step(v_job, v_work)

@@ -84,6 +84,7 @@ drop function if exists recall._vector_list(jsonb, text, text);
 drop function if exists recall._check_exchange_end(recall.sessions, recall.settings, integer);
 drop function if exists recall._check_pattern(recall.jobs, jsonb, recall.settings);
 drop function if exists recall._merge_list(recall.jobs, jsonb, recall.settings);
+drop function if exists recall._complete_job(recall.jobs, jsonb);
 drop function if exists recall._take_answer(jsonb, jsonb);
 drop function if exists recall._take_vectors(jsonb, jsonb);
 drop function if exists recall._vectors_wanted(jsonb, jsonb, jsonb);

@@ -1,7 +1,7 @@
 -- Defer an extraction while its conversation goes on; return whether it was deferred.
 -- It waits while the session is active, has fewer than extract_after_turns new user turns, and its
 -- last message is younger than extract_after_idle.
-create or replace function recall._put_off_extraction(
+create or replace function recall._defer_extraction(
     p_job recall.jobs,
     p_now timestamptz
 )
@@ -40,6 +40,6 @@ begin
 end;
 $function$;
 
-comment on function recall._put_off_extraction(recall.jobs, timestamptz) is
+comment on function recall._defer_extraction(recall.jobs, timestamptz) is
     'Defer an extraction to the idle pause of a conversation that goes on; true if it was '
     'deferred.';

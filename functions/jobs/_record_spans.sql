@@ -1,0 +1,45 @@
+-- Store the spans of a job, and add their cost to the spending of the user and of the day.
+-- Call it last in the transaction: other jobs of the same shard wait from here to its commit.
+-- Locks   the user's row of the day, one of the day's totals.
+create or replace function recall._record_spans(
+    p_spans recall.job_phases[]
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+as $function$
+declare
+    v_day   constant date    := clock_timestamp() at time zone 'UTC';
+    v_shard constant integer := pg_backend_pid() % 64;
+    v_cost  bigint;
+begin
+    begin
+        insert into recall.job_phases
+        select s.* from unnest(p_spans) as s;
+    exception when check_violation then
+        -- The values were checked before, so the violation is that the month has no partition.
+        perform recall._ensure_month('recall.job_phases', p_spans[1].created_at, true);
+        insert into recall.job_phases
+        select s.* from unnest(p_spans) as s;
+    end;
+
+    select sum(s.cost_microcents) into v_cost from unnest(p_spans) as s;
+    if coalesce(v_cost, 0) = 0 then
+        return;
+    end if;
+    insert into recall.model_spending as m (user_id, day, cost_microcents)
+    values (p_spans[1].user_id, v_day, v_cost)
+    on conflict (user_id, day) do update
+       set cost_microcents = m.cost_microcents + excluded.cost_microcents;
+
+    insert into recall.model_spending_totals as t (day, shard, cost_microcents)
+    values (v_day, v_shard, v_cost)
+    on conflict (day, shard) do update
+       set cost_microcents = t.cost_microcents + excluded.cost_microcents;
+end;
+$function$;
+
+comment on function recall._record_spans(recall.job_phases[]) is
+    'Store the spans of a job and add their cost to the spending; call it last in the transaction.';
