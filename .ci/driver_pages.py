@@ -163,7 +163,13 @@ def signature(name: str, function: Any) -> list[str]:
             is_keyword = True
             texts.append("*")
         is_keyword = is_keyword or parameter.kind is parameter.VAR_POSITIONAL
-        texts.append(parameter_text(parameter))
+        if options := re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation)):
+            if not is_keyword:
+                texts.append("*")
+            shared = getattr(pgrecall, options[1]).__annotations__
+            texts += [f"{key}: {kind.__forward_arg__} = …" for key, kind in shared.items()]
+        else:
+            texts.append(parameter_text(parameter))
     result = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
     result = "" if result == " -> None" else result
     line = f"{name}({', '.join(texts)}){result}"

@@ -51,9 +51,8 @@ def purpose(path: Path) -> str:
     return "core"
 
 
-def main() -> int:
-    """Print the lines by purpose."""
-    package = Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE
+def totals(package: Path = PACKAGE) -> tuple[Counter[str], Counter[str]]:
+    """Return both columns, by purpose and in all."""
     code: Counter[str] = Counter()
     documented: Counter[str] = Counter()
     for path in sorted(package.rglob("*.py")):
@@ -63,6 +62,12 @@ def main() -> int:
             for name in (purpose(inner), "all"):
                 code[name] += lines[0]
                 documented[name] += lines[1]
+    return code, documented
+
+
+def main() -> int:
+    """Print the lines by purpose."""
+    code, documented = totals(Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE)
     for name in ("core", *PURPOSES, "all"):
         print(f"{name:20}{code[name]:6}{documented[name]:8}")
     return 0

@@ -19,6 +19,7 @@ from pgrecall._async.session import AsyncChatSession
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.turn import AsyncReplyStream
 from pgrecall._limits import Limits
+from pgrecall._options import ContextOptions, MemoryFields, SessionOptions
 from pgrecall._sync.client import AgentMemory
 from pgrecall._sync.session import ChatSession
 from pgrecall._sync.tools import MemoryTools
@@ -58,12 +59,14 @@ __all__ = [
     "ChatSession",
     "ConfigurationError",
     "ConnectionLostError",
+    "ContextOptions",
     "ContextOverflowError",
     "CostLimitError",
     "InterruptedCallError",
     "InvalidEmbeddingError",
     "InvalidInputError",
     "Limits",
+    "MemoryFields",
     "MemoryTools",
     "ModelAnswerError",
     "ModelSettings",
@@ -74,6 +77,7 @@ __all__ = [
     "ReplyStream",
     "RequestConflictError",
     "SessionNotActiveError",
+    "SessionOptions",
     "Worker",
     "__version__",
 ]

@@ -47,17 +47,16 @@ def default_embedder(
         ConfigurationError: they name none that is known, or one that needs a key.
     """
     name = info.embedding_model
-    is_keyless = not (
-        base_url or api_key or os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")
-    )
-    if name.startswith("openai:") and is_keyless:
+    base_url = base_url or os.environ.get("OPENAI_BASE_URL")
+    api_key = api_key or os.environ.get("OPENAI_API_KEY")
+    if name.startswith("openai:") and not (base_url or api_key):
         raise ConfigurationError(
             f"embedding model {name} needs a key",
             hint="Set OPENAI_API_KEY or OPENAI_BASE_URL, pass embedder=…, or work by words with "
             "embedder=False (--no-embedding); pgrecall install --embedding local needs no key.",
         )
-    if (base_url or os.environ.get("OPENAI_BASE_URL")) and not api_key:
-        api_key = os.environ.get("OPENAI_API_KEY", "none")  # local servers want any
+    if base_url and not api_key:
+        api_key = "none"  # a local server accepts any key
     try:
         return embedder_from_name(
             name, base_url=base_url, api_key=api_key, dimensions=info.embedding_dimensions

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from pgrecall._json import json_text
 from pgrecall.errors import InvalidInputError
+from pgrecall.models._answers import storable
 from pgrecall.models._tokens import truncate_text
 
 __all__ = [
@@ -154,11 +155,6 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
         if not message.get("refusal"):
             message["content"] = message.get("content") or ""
     return message
-
-
-def storable(text: str) -> str:
-    """Return a text without what PostgreSQL cannot store."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def result_text(value: Any) -> str:

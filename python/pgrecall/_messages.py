@@ -16,8 +16,8 @@ from pgrecall._json import dump, json_text
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._tokens import (
     count_message_tokens,
-    count_text_tokens,
     encoding_name,
+    exact_tokens,
     shortened_text,
 )
 
@@ -128,9 +128,7 @@ def _with_tokens(message: dict[str, Any], model: str) -> dict[str, Any]:
 
 def tool_tokens(tools: Sequence[Any], model: str) -> int | None:
     """Return the tokens of tool definitions as compact JSON; None when they cannot be counted."""
-    if encoding_name(model) is None:
-        return None
-    return count_text_tokens(json_text([dump(tool) for tool in tools]), model)
+    return exact_tokens(json_text([dump(tool) for tool in tools]), model)
 
 
 def shorten_task(messages: list[Any], tokens: int, model: str) -> None:

@@ -282,8 +282,8 @@ class SyncBackground:
             executor.shutdown()
 
 
-class AsyncCrew:
-    """Works that run at the same time, as tasks; leaving the `with` block waits for them.
+class _Crew:
+    """Calls that run at the same time.
 
     Attributes:
         size: how many may run.
@@ -291,12 +291,16 @@ class AsyncCrew:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[Any] = set()
 
     @property
     def free(self) -> int:
         """How many more may be started."""
         return self.size - len(self._tasks)
+
+
+class AsyncCrew(_Crew):
+    """Tasks; leaving the `with` block waits for them."""
 
     def start(self, work: Callable[[], Awaitable[Any]]) -> None:
         """Start one."""
@@ -330,22 +334,12 @@ class AsyncCrew:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-class SyncCrew:
-    """Works that run at the same time, in threads; leaving the `with` block waits for them.
-
-    Attributes:
-        size: how many may run.
-    """
+class SyncCrew(_Crew):
+    """Threads; leaving the `with` block waits for them."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        super().__init__(size)
         self._executor = ThreadPoolExecutor(size, thread_name_prefix="pgrecall-job")
-        self._tasks: set[Future[Any]] = set()
-
-    @property
-    def free(self) -> int:
-        """How many more may be started."""
-        return self.size - len(self._tasks)
 
     def start(self, work: Callable[[], Any]) -> None:
         """Start one."""
@@ -363,12 +357,7 @@ class SyncCrew:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._executor.shutdown()
 
 

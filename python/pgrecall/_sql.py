@@ -53,6 +53,12 @@ class Call:
     parameters: dict[str, Any]
     keys: str = ""  # numbers of the oldest and the newest key by which it was sealed
 
+    @property
+    def user_id(self) -> UUID | None:
+        """The user of the call; None for a function that takes no user."""
+        found: UUID | None = self.parameters.get("user_id")
+        return found
+
     @classmethod
     def of(cls, function: str, **arguments: Any) -> Call:
         """Make the call of `recall.<function>`; the arguments are named without their `p_`."""

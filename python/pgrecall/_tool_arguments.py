@@ -23,8 +23,8 @@ class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class SearchMemories(_Arguments):
-    """Arguments of `search_memories`."""
+class Search(_Arguments):
+    """Arguments of `search_memories` and `search_messages`."""
 
     query: _Text
     limit: _Limit | None = None
@@ -47,13 +47,6 @@ class ForgetMemory(_Arguments):
     reason: _Text | None = None
 
 
-class SearchMessages(_Arguments):
-    """Arguments of `search_messages`."""
-
-    query: _Text
-    limit: _Limit | None = None
-
-
 class GetMessages(_Arguments):
     """Arguments of `get_messages`."""
 
@@ -67,10 +60,10 @@ class GetUserProfile(_Arguments):
 
 
 ARGUMENTS: dict[str, type[_Arguments]] = {
-    "search_memories": SearchMemories,
+    "search_memories": Search,
     "remember": Remember,
     "forget_memory": ForgetMemory,
-    "search_messages": SearchMessages,
+    "search_messages": Search,
     "get_messages": GetMessages,
     "get_user_profile": GetUserProfile,
 }

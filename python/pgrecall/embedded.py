@@ -17,6 +17,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -26,7 +27,6 @@ import time
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self, TypedDict
 
 import psycopg
@@ -144,12 +144,7 @@ class EmbeddedServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
@@ -215,7 +210,8 @@ class _Cluster:
             "log_timezone": "UTC",
             **settings,
         }
-        arguments = " ".join(f"-c {key}={_quoted(value)}" for key, value in options.items())
+        # pg_ctl starts the server by a shell
+        arguments = " ".join(f"-c {key}={shlex.quote(value)}" for key, value in options.items())
         self._run(
             "pg_ctl", "-D", str(self.data), "-l", str(self.log), "-w", "-t", str(_START_SECONDS),
             "-o", arguments, "start", log=self.log,
@@ -382,11 +378,6 @@ def _create_database(dsn: str) -> None:
         ).fetchone()
         if exists is None:
             conn.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
-
-
-def _quoted(value: str) -> str:
-    """Quote one option for the shell that pg_ctl starts the server by."""
-    return "'" + value.replace("'", "'\\''") + "'"
 
 
 def _is_root() -> bool:

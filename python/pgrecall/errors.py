@@ -39,8 +39,6 @@ class PgRecallError(psycopg.DatabaseError):
         sqlstate: `RC001` to `RC010`.
     """
 
-    __module__ = "pgrecall.errors"
-
     def __init__(self, *args: Any, hint: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._hint = hint
@@ -62,61 +60,41 @@ class PgRecallError(psycopg.DatabaseError):
 class NotFoundError(PgRecallError, code="RC001"):
     """This user has no such session, memory or job; another user's is just as unknown."""
 
-    __module__ = "pgrecall.errors"
-
 
 class SessionNotActiveError(PgRecallError, code="RC002"):
     """The session is paused, closed or expired."""
-
-    __module__ = "pgrecall.errors"
 
 
 class InvalidInputError(PgRecallError, code="RC003"):
     """Malformed input; the message names the element and the field. Nothing was written."""
 
-    __module__ = "pgrecall.errors"
-
 
 class InvalidEmbeddingError(PgRecallError, code="RC004"):
     """An embedding of the wrong length or model, zero, or not finite."""
-
-    __module__ = "pgrecall.errors"
 
 
 class CostLimitError(PgRecallError, code="RC005"):
     """The cost limit of the session or the user is reached."""
 
-    __module__ = "pgrecall.errors"
-
 
 class NotAllowedError(PgRecallError, code="RC006"):
     """Another user than the one of the transaction, or a protected target."""
-
-    __module__ = "pgrecall.errors"
 
 
 class ConfigurationError(PgRecallError, code="RC007"):
     """Something about the configuration or the installation, or not possible on this server."""
 
-    __module__ = "pgrecall.errors"
-
 
 class RequestConflictError(PgRecallError, code="RC008"):
     """The same request id came before with a different payload."""
-
-    __module__ = "pgrecall.errors"
 
 
 class ContextOverflowError(PgRecallError, code="RC009"):
     """The fixed parts alone do not fit the model's window; the message has the numbers."""
 
-    __module__ = "pgrecall.errors"
-
 
 class QuotaError(PgRecallError, code="RC010"):
     """A source that is not trusted has brought as much as it may in an hour."""
-
-    __module__ = "pgrecall.errors"
 
 
 class InterruptedCallError(psycopg.OperationalError):
@@ -129,8 +107,6 @@ class InterruptedCallError(psycopg.OperationalError):
         message: what happened, in one sentence.
         hint: what to do about it, or None.
     """
-
-    __module__ = "pgrecall.errors"
 
     def __init__(
         self, message: str, *, hint: str | None = None, sqlstate: str | None = None
@@ -147,13 +123,9 @@ class InterruptedCallError(psycopg.OperationalError):
 class ConnectionLostError(InterruptedCallError):
     """The server cannot be reached, or has ended the connection."""
 
-    __module__ = "pgrecall.errors"
-
 
 class CallTimeoutError(InterruptedCallError):
     """A call took longer than a timeout of the server, or than the driver waits for an answer."""
-
-    __module__ = "pgrecall.errors"
 
 
 _NOT_INSTALLED = (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from uuid import UUID
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 JSON = dict[str, Any]
+Task = Literal["continuation", "knowledge", "new_session", "tool_heavy"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +215,33 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class MemoryScore:
+    """How well a memory matches a query (`match`), the terms of its score, and their parts of it.
+
+    None says that the memory has no such term. A score is `decay` times the sum of the parts.
+    """
+
+    memory_id: UUID
+    content: str
+    token_count: int | None = None
+    observed_at: datetime | None = None
+    match: float | None = None
+    similarity: float | None = None
+    lexical: float | None = None
+    freshness: float | None = None
+    frequency: float | None = None
+    authority: float | None = None
+    similarity_part: float | None = None
+    lexical_part: float | None = None
+    freshness_part: float | None = None
+    frequency_part: float | None = None
+    authority_part: float | None = None
+    importance_part: float | None = None
+    decay: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit(MemoryScore):
     """A memory that a search found, with the terms of its score (None: no such term).
 
     `similarity` is the cosine (-1 to 1), the other terms lie in 0 to 1.
@@ -223,37 +250,20 @@ class SearchHit:
     fits the query, comparable between queries; None when there was nothing to compare.
     """
 
-    memory_id: UUID
-    content: str
     kind: str
     tier: str
     score: float
     relevance: float
-    match: float | None = None
-    similarity: float | None = None
-    lexical: float | None = None
-    freshness: float | None = None
-    frequency: float | None = None
-    authority: float | None = None
     importance: float
     confidence: float
     tags: list[str]
-    observed_at: datetime | None = None
     created_at: datetime
-    token_count: int | None = None
     slot: str | None = None
     scope: str | None = None
     provenance: str | None = None
     source_turn_ids: list[UUID] | None = None
     access_count: int | None = None
     session_id: UUID | None = None
-    similarity_part: float | None = None
-    lexical_part: float | None = None
-    freshness_part: float | None = None
-    frequency_part: float | None = None
-    authority_part: float | None = None
-    importance_part: float | None = None
-    decay: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,35 +300,18 @@ class SessionHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedMemory:
+class ExplainedMemory(MemoryScore):
     """A candidate of a context: each term of its score, and why it was taken or left.
 
     Its score is `decay` times the sum of the `…_part`s.
     """
 
-    memory_id: UUID
-    content: str
-    token_count: int | None = None
     score: float | None = None
     relevance: float | None = None
-    match: float | None = None
-    similarity: float | None = None
-    lexical: float | None = None
-    freshness: float | None = None
-    frequency: float | None = None
-    authority: float | None = None
     taken: bool
     reason: str | None = None
     kind: str | None = None
     tier: str | None = None
-    observed_at: datetime | None = None
-    similarity_part: float | None = None
-    lexical_part: float | None = None
-    freshness_part: float | None = None
-    frequency_part: float | None = None
-    authority_part: float | None = None
-    importance_part: float | None = None
-    decay: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -559,7 +552,7 @@ class CompiledContext:
     memories: tuple[UsedMemory, ...]
     recalled: tuple[RecalledTurn, ...]
     history: JSON | None
-    task: str | None
+    task: Task | None
     truncated: bool
     left_out: tuple[LeftOut, ...]
     prefix_hash: str | None
@@ -578,23 +571,10 @@ class CompiledContext:
             messages=raw["messages"],
             budget=raw.get("budget") or {},
             memories=tuple(
-                UsedMemory(
-                    memory_id=UUID(memory.get("memory_id") or memory["id"]),
-                    score=memory.get("score"),
-                    relevance=memory.get("relevance"),
-                    match=memory.get("match"),
-                )
-                for memory in raw.get("memories") or ()
+                _of_json(UsedMemory, {"memory_id": one.get("id"), **one})
+                for one in raw.get("memories") or ()
             ),
-            recalled=tuple(
-                RecalledTurn(
-                    message_id=UUID(turn["message_id"]),
-                    session_id=UUID(turn["session_id"]),
-                    turn_index=turn["turn_index"],
-                    score=turn["score"],
-                )
-                for turn in raw.get("recalled") or ()
-            ),
+            recalled=tuple(_of_json(RecalledTurn, one) for one in raw.get("recalled") or ()),
             history=raw.get("history"),
             task=raw.get("task"),
             truncated=bool(raw.get("truncated")),
@@ -608,6 +588,13 @@ class CompiledContext:
 
 
 Row = TypeVar("Row")
+
+
+def _of_json(row: type[Row], found: JSON) -> Row:
+    """Make a row of an object of JSON: ids are UUIDs, and a missing key is None."""
+    values = {one.name: found.get(one.name) for one in fields(row)}  # type: ignore[arg-type]
+    ids = {key: UUID(value) for key, value in values.items() if key.endswith("_id")}
+    return row(**values | ids)
 
 
 _Setter = Callable[[Any, Any], None]

@@ -54,8 +54,8 @@ def test_frame_of_a_call(dsn: str, user: uuid.UUID) -> None:
     """Identity and timeouts hold for the transaction, and are gone after it (PgBouncer)."""
     with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
         transport = Transport(pool, Limits(statement_timeout=1.5, idle_timeout=7))
-        show = Call("", SHOW, {})
-        _, [row] = transport.send(show, user, False)
+        show = Call("", SHOW, {"user_id": user})
+        _, [row] = transport.send(show, False)
         assert row[:3] == (str(user), "1500ms", "7s")
         with pool.connection() as conn:
             row = conn.execute(SHOW).fetchone()

@@ -409,7 +409,7 @@ def test_calls_that_some_endpoints_make(
 def test_the_turn_stays_within_the_window(
     memory: AgentMemory, user: uuid.UUID, openai: ScriptedOpenAI, send: Send, chat: ChatSession
 ) -> None:
-    chat._conversation._arguments |= {"context_window_size": 3000, "max_response_tokens": 300}
+    chat._conversation._options |= {"context_window_size": 3000, "max_response_tokens": 300}
     for number in range(40):
         chat.append(user=f"Question {number} " + "word " * 40, reply="Answer. " * 20)
     tool = {"type": "function", "function": {"name": "read", "parameters": {}}}

@@ -18,9 +18,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import cached_property, wraps
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
 
 from psycopg import AsyncConnection
 
@@ -37,8 +35,9 @@ from pgrecall._async.sessions import AsyncSessions
 from pgrecall._async.transport import Target
 from pgrecall._async.users import AsyncUsers
 from pgrecall._limits import Limits
+from pgrecall._options import SessionOptions
 from pgrecall._runtime import AsyncRuntime
-from pgrecall._sql import JSON, UNSET, Unset, User
+from pgrecall._sql import User
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._chat import ChatModel, ModelSettings
 from pgrecall.models._embedders import Embedder
@@ -207,20 +206,14 @@ class AsyncAgentMemory:
         from pgrecall.settings import Settings
 
         settings = Settings()
+        shared: dict[str, Any] = {
+            "limits": settings.limits(),
+            "wrapping_keys": settings.keys(),
+            "sealed": settings.sealed,
+        }
         if settings.dsn is None:
-            return cls.embedded(
-                settings.home,
-                limits=settings.limits(),
-                wrapping_keys=settings.keys(),
-                sealed=settings.sealed,
-            )
-        return cls.connect(
-            settings.dsn,
-            **settings.other_dsns(),
-            limits=settings.limits(),
-            wrapping_keys=settings.keys(),
-            sealed=settings.sealed,
-        )
+            return cls.embedded(settings.home, **shared)
+        return cls.connect(settings.dsn, **settings.other_dsns(), **shared)
 
     def joining(self, connection: AsyncConnection[Any]) -> Self:
         """Return a memory whose calls all go through one connection of the caller.
@@ -260,12 +253,7 @@ class AsyncAgentMemory:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     @cached_property
@@ -290,19 +278,9 @@ class AsyncAgentMemory:
         *,
         user: User,
         model: str | None = None,
-        system_prompt: str | Unset = UNSET,
         session_id: User | None = None,
-        context_window_size: int | Unset = UNSET,
-        max_response_tokens: int | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        parent_session_id: UUID | Unset = UNSET,
-        expires_in: timedelta | Unset = UNSET,
-        temperature: float | Unset = UNSET,
-        top_p: float | Unset = UNSET,
-        cost_limit_microcents: int | Unset = UNSET,
-        title: str | Unset = UNSET,
-        metadata: JSON | Unset = UNSET,
-        extraction: Literal["llm", "verbatim", "none"] | Unset = UNSET,
+        extraction: Literal["llm", "verbatim", "none"] | None = None,
+        **options: Unpack[SessionOptions],
     ) -> AsyncChatSession:
         """Return a conversation; it is opened by `with`, or by the first call.
 
@@ -330,32 +308,13 @@ class AsyncAgentMemory:
         Raises:
             InvalidInputError: an unknown way of extraction.
         """
-        if extraction is not UNSET:
+        if extraction is not None:
             if extraction not in ("llm", "verbatim", "none"):
                 raise InvalidInputError(
                     f"extraction is {extraction}", hint="One of llm, verbatim, none."
                 )
-            metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
-        conversation = AsyncConversation(
-            self._core,
-            self.users,
-            user,
-            session_id,
-            {
-                "model_id": UNSET if model is None else model,
-                "system_prompt": system_prompt,
-                "context_window_size": context_window_size,
-                "max_response_tokens": max_response_tokens,
-                "agent_id": agent_id,
-                "parent_session_id": parent_session_id,
-                "expires_in": expires_in,
-                "temperature": temperature,
-                "top_p": top_p,
-                "cost_limit_microcents": cost_limit_microcents,
-                "title": title,
-                "metadata": metadata,
-            },
-        )
+            options["metadata"] = {**options.get("metadata", {}), "extraction": extraction}
+        conversation = AsyncConversation(self._core, self.users, user, session_id, model, options)
         return AsyncChatSession(
             self._core,
             self.sessions,

@@ -13,29 +13,18 @@ from pgrecall._async.core import AsyncCore
 from pgrecall._async.memories import AsyncMemories
 from pgrecall._async.retrieval import AsyncRetrieval
 from pgrecall._messages import content_text, shorten_task, tool_tokens, with_tokens
+from pgrecall._options import ContextOptions
 from pgrecall._sql import UNSET, Call, Unset, Vector
 from pgrecall.models._rerankers import Reranker, least_match
 from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 
-__all__ = ["AsyncContexts", "Question"]
+__all__ = ["AsyncContexts"]
 
 _CHOSEN_MEMORIES = 90  # that an order of the driver's offers a context, as many as SQL considers
 _MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a context is compiled for; `ChatSession.context` describes each field."""
-
-    query: str | None = None
-    current_message: Any = UNSET
-    tools: Sequence[Any] | None = None
-    embedding: Vector | Unset | None = UNSET
-    as_of: datetime | Unset = UNSET
-    reranker: Reranker | Unset | None = UNSET
-    options: Mapping[str, Any]
-
-
+@dataclass(slots=True)
 class AsyncContexts:
     """Compiles contexts of a session.
 
@@ -44,27 +33,18 @@ class AsyncContexts:
         last_asked: what the user says in the turn at hand, which is not stored yet.
     """
 
-    def __init__(
-        self,
-        core: AsyncCore,
-        memories: AsyncMemories,
-        retrieval: AsyncRetrieval,
-        conversation: AsyncConversation,
-    ) -> None:
-        self._core = core
-        self._memories = memories
-        self._retrieval = retrieval
-        self._conversation = conversation
-        self._count = 0
-        self.last: CompiledContext | None = None
-        self.last_asked = ""
+    _core: AsyncCore
+    _memories: AsyncMemories
+    _retrieval: AsyncRetrieval
+    _conversation: AsyncConversation
+    _count: int = 0
+    last: CompiledContext | None = None
+    last_asked: str = ""
 
-    async def compile(self, question: Question) -> CompiledContext:
+    async def compile(self, query: str | None, options: ContextOptions) -> CompiledContext:
         """Compile a context; see `ChatSession.compile`."""
-        call, relevance = await self._call("compile_context", question)
-        raw = await self._core.memory.value(
-            call, user_id=self._conversation.user_id, repeatable=True
-        )
+        call, relevance = await self._call("compile_context", query, options)
+        raw = await self._core.memory.value(call, repeatable=True)
         compiled = CompiledContext.from_json(raw)
         # The database compares no memory of `memory_ids` with the query; the search did.
         compiled = replace(
@@ -81,15 +61,13 @@ class AsyncContexts:
         self.last = compiled
         return compiled
 
-    async def explain(self, question: Question) -> list[ExplainedMemory]:
+    async def explain(self, query: str | None, options: ContextOptions) -> list[ExplainedMemory]:
         """Return the memories that a context considers, and why; see `ChatSession.explain`."""
-        call, _ = await self._call("explain_context", question)
-        return await self._core.memory.rows(
-            ExplainedMemory, call, user_id=self._conversation.user_id, repeatable=True
-        )
+        call, _ = await self._call("explain_context", query, options)
+        return await self._core.memory.rows(ExplainedMemory, call, repeatable=True)
 
-    def measured(self) -> dict[str, Any]:
-        """Return the option that measures a context, now and then: it costs a little."""
+    def measured(self) -> ContextOptions:
+        """Return the option that measures a context, for one context of ten: it costs a little."""
         self._count += 1
         return {"efficiency": True} if self._count % _MEASURED == 1 else {}
 
@@ -118,25 +96,28 @@ class AsyncContexts:
 
         self._core.background.submit(record, "recording what a context used")
 
-    async def _call(self, function: str, question: Question) -> tuple[Call, dict[UUID, float]]:
+    async def _call(
+        self, function: str, query: str | None, given: ContextOptions
+    ) -> tuple[Call, dict[UUID, float]]:
         """Return the call, and the relevance of the memories that the driver chose for it."""
         opened = await self._conversation.open()
-        options, query, message = {**question.options}, question.query, question.current_message
-        if message is UNSET:
-            message = query
+        options: dict[str, Any] = {**given}
+        embedding, as_of = options.pop("embedding", UNSET), options.pop("as_of", UNSET)
+        reranker = options.pop("reranker", UNSET)
+        message = options.pop("current_message", query)
         if message is not None:
             if not isinstance(message, Mapping):
                 message = {"role": "user", "content": message}
             self.last_asked = content_text(message)
             query = query or self.last_asked or None
             options["current_message"] = with_tokens([dict(message)], opened.model_id)[0]
-        if question.tools is not None:
-            tokens = tool_tokens(question.tools, opened.model_id)
-            options |= {"tools": question.tools} if tokens is None else {"tool_tokens": tokens}
-        vector = await self._core.vector(self._conversation.user_id, query, question.embedding)
-        hits = await self._chosen_memories(
-            replace(question, query=query, embedding=None if vector is UNSET else vector)
-        )
+        if (tools := options.pop("tools", None)) is not None:
+            tokens = tool_tokens(tools, opened.model_id)
+            options |= {"tools": tools} if tokens is None else {"tool_tokens": tokens}
+        vector = await self._core.vector(self._conversation.user_id, query, embedding)
+        hits = None
+        if query and _leaves_order(options):
+            hits = await self._chosen_memories(query, vector, options, as_of, reranker)
         if hits is not None:
             options["memory_ids"] = [hit.memory_id for hit in hits]
             options["filter"] = _context_filter(options)
@@ -147,44 +128,48 @@ class AsyncContexts:
             query=UNSET if query is None else query,
             query_embedding=vector,
             options=options or UNSET,
-            as_of=question.as_of,
+            as_of=as_of,
         )
         return call, {hit.memory_id: hit.relevance for hit in hits or ()}
 
-    async def _chosen_memories(self, question: Question) -> list[SearchHit] | None:
+    async def _chosen_memories(
+        self,
+        query: str,
+        vector: Vector | Unset,
+        options: Mapping[str, Any],
+        as_of: datetime | Unset,
+        reranker: Reranker | Unset | None,
+    ) -> list[SearchHit] | None:
         """Return memories in an order that the database cannot make, None where it makes its own.
 
         That is the order of a reranker, or, for an encrypted user, of a query.
         """
-        chosen = (("selection", "hybrid"), ("memories_as_of", "now"), ("memory_ids", None))
-        options, query = question.options, question.query
-        if not query or any(options.get(key) not in (value, None) for key, value in chosen):
-            return None
+        user_id = self._conversation.user_id
         is_dense = options.get("pack") == "density"
-        ordered_by = None if is_dense else self._retrieval.chosen(question.reranker)
-        is_sealed = await self._core.sealing(self._conversation.user_id) is not None
+        ordered_by = None if is_dense else self._retrieval.chosen(reranker)
+        is_sealed = await self._core.sealing(user_id) is not None
         if ordered_by is None and not is_sealed:
             return None
-        given = {
-            "session_id": str(self._conversation.session_id),
-            **_context_filter(options),
-        }
+        given = {"session_id": str(self._conversation.session_id), **_context_filter(options)}
         given |= {key: options[key] for key in ("asked_at", "dates") if key in options}
+        embedding = None if vector is UNSET else vector
+        found = await self._retrieval.found(
+            user_id, query, embedding, _CHOSEN_MEMORIES, given, as_of
+        )
         least = least_match(options) or 0
         hits = [
             hit
-            for hit in await self._retrieval.found(
-                self._conversation.user_id,
-                query,
-                question.embedding,
-                _CHOSEN_MEMORIES,
-                given,
-                question.as_of,
-            )
+            for hit in found
             if hit.kind == "instruction" or hit.match is None or hit.match >= least
         ]
         ordered = await self._retrieval.reranked(query, hits, ordered_by)
         return hits if ordered is None and is_sealed else ordered
+
+
+def _leaves_order(options: Mapping[str, Any]) -> bool:
+    """Return whether the options leave the order of memories to a search of now."""
+    fixed = (("selection", "hybrid"), ("memories_as_of", "now"), ("memory_ids", None))
+    return all(options.get(key) in (value, None) for key, value in fixed)
 
 
 def _context_filter(options: Mapping[str, Any]) -> dict[str, Any]:

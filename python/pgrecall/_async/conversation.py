@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from pgrecall._async.core import AsyncCore
 from pgrecall._async.users import AsyncUsers
 from pgrecall._names import new_uuid, session_uuid
+from pgrecall._options import SessionOptions
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sql import UNSET, Call, User
 from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.models._tokens import count_text_tokens, encoding_name
+from pgrecall.models._tokens import exact_tokens
 from pgrecall.rows import Session
 
 __all__ = ["AsyncConversation"]
 
 
+@dataclass(slots=True)
 class AsyncConversation:
     """A session, opened by the first call that needs it.
 
-    Args:
-        core: of the client.
-        users: of the client.
-        user: whose session it is.
-        session_id: its id, or its name among the user's sessions; None for a new one.
-        arguments: of `recall.open_session`.
+    `_wanted` is its id, or its name among the user's sessions, and None for a new one. `_model` is
+    None for a session that exists.
     """
 
-    def __init__(
-        self,
-        core: AsyncCore,
-        users: AsyncUsers,
-        user: User,
-        session_id: User | None,
-        arguments: dict[str, Any],
-    ) -> None:
-        self._core = core
-        self._users = users
-        self._user = user
-        self._wanted = session_id
-        self._arguments = arguments
-        self._lock = AsyncRuntime.lock()
-        self._session: Session | None = None
-        self._user_id: UUID | None = None
+    _core: AsyncCore
+    _users: AsyncUsers
+    _user: User
+    _wanted: User | None
+    _model: str | None
+    _options: SessionOptions
+    _lock: Any = field(default_factory=AsyncRuntime.lock)
+    _session: Session | None = None
+    _user_id: UUID | None = None
 
     async def open(self) -> Session:
         """Open the conversation, or find the one that exists, and return what is known of it.
@@ -58,38 +50,36 @@ class AsyncConversation:
             return self._session
 
     async def _open(self) -> Session:
-        arguments = dict(self._arguments)
-        is_reading = arguments["model_id"] is UNSET
-        if is_reading or isinstance(self._user, UUID):
+        model, arguments = self._model, self._options.copy()
+        if model is None or isinstance(self._user, UUID):
             user_id = await self._core.user_id(self._user)
         else:
             user_id = await self._users.ensure(self._user)
         self._user_id = user_id
         session_id = None if self._wanted is None else session_uuid(user_id, self._wanted)
-        if is_reading:
+        if model is None:
             if session_id is None:
                 raise InvalidInputError("a new session needs a model")
         else:
-            named = session_id is not None and str(session_id) != str(self._wanted)
-            if named and arguments["title"] is UNSET:
-                arguments["title"] = str(self._wanted)
-            # made here, so that opening may be sent again after a lost connection
-            arguments["session_id"] = session_id or new_uuid()
-            prompt, model = arguments["system_prompt"], arguments["model_id"]
-            if prompt is not UNSET and encoding_name(model) is not None:
-                arguments["system_prompt_tokens"] = count_text_tokens(prompt, model)
-            session_id = await self._core.write.value(
-                Call.of("open_session", user_id=user_id, **arguments),
+            if session_id is not None and str(session_id) != str(self._wanted):
+                arguments.setdefault("title", str(self._wanted))
+            tokens = exact_tokens(arguments.get("system_prompt"), model)
+            call = Call.of(
+                "open_session",
                 user_id=user_id,
-                repeatable=True,
+                # made here, so that opening may be sent again after a lost connection
+                session_id=session_id or new_uuid(),
+                model_id=model,
+                system_prompt_tokens=UNSET if tokens is None else tokens,
+                **arguments,
             )
+            session_id = await self._core.write.value(call, repeatable=True)
         return await self._read(session_id)
 
     async def _read(self, session_id: Any) -> Session:
         rows = await self._core.write.rows(
             Session,
             Call.of("get_session", user_id=self._user_id, session_id=session_id),
-            user_id=self._user_id,
             repeatable=True,
         )
         if not rows:
@@ -148,4 +138,4 @@ class AsyncConversation:
         """Write by a function on this session, and return its value."""
         opened = await self.open()
         call = Call.of(function, user_id=self.user_id, session_id=opened.session_id, **arguments)
-        return await self._core.write.value(call, user_id=self.user_id)
+        return await self._core.write.value(call)

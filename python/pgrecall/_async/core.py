@@ -72,8 +72,7 @@ class AsyncCore:
         self.work = self._database(worker)
         self.background = AsyncBackground()
         self._given_embedder = embedder
-        self._embedder: Embedder | None = None
-        self._is_embedder_known = False
+        self._embedder: Embedder | Unset | None = UNSET
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
         self._log: AsyncCallLog | None = None
@@ -101,7 +100,6 @@ class AsyncCore:
         )
         joined._info = self._info
         joined._embedder = self._embedder
-        joined._is_embedder_known = self._is_embedder_known
         joined._users = self._users
         joined._joined_from = self
         return joined
@@ -125,7 +123,7 @@ class AsyncCore:
         self._info = None
         self.call_log.forget()
         if self._given_embedder is None:
-            self._is_embedder_known = False
+            self._embedder = UNSET
 
     # What is known of the database, and of users
 
@@ -149,23 +147,22 @@ class AsyncCore:
             ConfigurationError: the model needs a key, or is not the database's.
             InvalidEmbeddingError: its vectors are of another length than the database's.
         """
-        if self._is_embedder_known:
-            return self._embedder
-        given = self._given_embedder
-        if given is not False:
-            try:
-                info = await self.info()
-            except ConfigurationError:
-                if given is None:
-                    raise
-                # an application's role: the database itself refuses what does not fit
-                self._embedder = given
-            else:
-                self._embedder = await AsyncRuntime.in_thread(
-                    checked_embedder, given or default_embedder(info), info
-                )
-        self._is_embedder_known = True
+        if self._embedder is UNSET:
+            self._embedder = await self._find_embedder()
         return self._embedder
+
+    async def _find_embedder(self) -> Embedder | None:
+        given = self._given_embedder
+        if given is False:
+            return None
+        try:
+            info = await self.info()
+        except ConfigurationError:
+            if given is None:
+                raise
+            # an application's role: the database itself refuses what does not fit
+            return given
+        return await AsyncRuntime.in_thread(checked_embedder, given or default_embedder(info), info)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]] | None:
         """Return one vector per text, or None when there is no embedder."""
@@ -205,37 +202,32 @@ class AsyncCore:
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Return rows of a user's sessions and messages."""
-        user_id = await self.user_id(user)
-        call = Call.of(function, user_id=user_id, **arguments)
-        return await self.history.rows(row, call, user_id=user_id, repeatable=True)
+        call = Call.of(function, user_id=await self.user_id(user), **arguments)
+        return await self.history.rows(row, call, repeatable=True)
 
     async def read_memory(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Return rows of a user's memories."""
-        user_id = await self.user_id(user)
-        call = Call.of(function, user_id=user_id, **arguments)
-        return await self.memory.rows(row, call, user_id=user_id, repeatable=True)
+        call = Call.of(function, user_id=await self.user_id(user), **arguments)
+        return await self.memory.rows(row, call, repeatable=True)
 
     async def change(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Write, and return rows. The call is not repeated after a lost connection."""
-        user_id = await self.user_id(user)
-        call = Call.of(function, user_id=user_id, **arguments)
-        return await self.write.rows(row, call, user_id=user_id)
+        call = Call.of(function, user_id=await self.user_id(user), **arguments)
+        return await self.write.rows(row, call)
 
     async def change_value(self, user: User, function: str, **arguments: Any) -> Any:
         """Write, and return one value. The call is not repeated after a lost connection."""
-        user_id = await self.user_id(user)
-        call = Call.of(function, user_id=user_id, **arguments)
-        return await self.write.value(call, user_id=user_id)
+        call = Call.of(function, user_id=await self.user_id(user), **arguments)
+        return await self.write.value(call)
 
     async def long_call(self, user: User, function: str, **arguments: Any) -> Any:
         """Write what touches everything of a user, and return one value."""
-        user_id = await self.user_id(user)
-        call = Call.of(function, user_id=user_id, **arguments)
-        return await self.write.value(call, user_id=user_id, timeout=LONG_TIMEOUT)
+        call = Call.of(function, user_id=await self.user_id(user), **arguments)
+        return await self.write.value(call, timeout=LONG_TIMEOUT)
 
     async def vector(self, user: User, text: str | None, embedding: Vector | Unset | None) -> Any:
         """Return the vector to send: the one given, or the text's; none when none are stored."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from typing import Any, TypeVar
-from uuid import UUID
 
 from pgrecall._async.guard import AsyncGuard
-from pgrecall._async.transport import AsyncTransport
+from pgrecall._async.transport import Answer, AsyncTransport
 from pgrecall._sql import Call
 from pgrecall.errors import NotAllowedError
 from pgrecall.rows import maker
@@ -28,50 +27,33 @@ class AsyncDatabase:
         self._guard = guard
 
     async def rows(
-        self,
-        row: type[Row],
-        call: Call,
-        *,
-        user_id: UUID | None = None,
-        repeatable: bool = False,
-        timeout: float | None = None,
+        self, row: type[Row], call: Call, *, repeatable: bool = False, timeout: float | None = None
     ) -> list[Row]:
         """Return what the function returns, one `row` each; `timeout` instead of the usual one."""
-        columns, values = await self._fetch(call, user_id, repeatable, timeout)
+        columns, values = await self._fetch(call, repeatable, timeout)
         make = maker(row, columns)
         return [make(value) for value in values]
 
     async def value(
-        self,
-        call: Call,
-        *,
-        user_id: UUID | None = None,
-        repeatable: bool = False,
-        timeout: float | None = None,
+        self, call: Call, *, repeatable: bool = False, timeout: float | None = None
     ) -> Any:
         """Return the first column of the first row, or None; `timeout` as in `rows`."""
-        _, values = await self._fetch(call, user_id, repeatable, timeout)
+        _, values = await self._fetch(call, repeatable, timeout)
         return values[0][0] if values else None
 
-    async def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:
+    async def query(self, text: bytes) -> list[Any]:
         """Return the rows of a query that is no function of ours, as tuples."""
-        _, values = await self.transport.send(Call("", text, parameters or {}), None, True)
+        _, values = await self.transport.send(Call("", text, {}), True)
         return values
 
-    async def _fetch(
-        self,
-        call: Call,
-        user_id: UUID | None,
-        repeatable: bool,
-        timeout: float | None = None,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    async def _fetch(self, call: Call, repeatable: bool, timeout: float | None) -> Answer:
         """Send it, encrypted and decrypted for an encrypted user."""
-        guard, send = self._guard, self.transport.send
+        guard, send, user_id = self._guard, self.transport.send, call.user_id
         if user_id is None:
-            return await send(call, user_id, repeatable, timeout)
+            return await send(call, repeatable, timeout)
         sealed = await guard.sealed(call, user_id)
         try:
-            columns, rows = await send(sealed, user_id, repeatable, timeout)
+            columns, rows = await send(sealed, repeatable, timeout)
         except NotAllowedError:
             # sealed, or its keys replaced, by somebody else since we asked
             if guard.wrapping is None or not guard.forget(user_id):
@@ -79,5 +61,5 @@ class AsyncDatabase:
             sealed = await guard.sealed(call, user_id)
             if sealed is call:
                 raise
-            columns, rows = await send(sealed, user_id, repeatable, timeout)
+            columns, rows = await send(sealed, repeatable, timeout)
         return columns, await guard.opened(call, columns, rows, user_id)

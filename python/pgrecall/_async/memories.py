@@ -6,12 +6,13 @@ import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from pgrecall._async.core import AsyncCore
 from pgrecall._async.retrieval import AsyncRetrieval, with_dates
 from pgrecall._async.users import AsyncUsers
+from pgrecall._options import MemoryFields
 from pgrecall._sql import JSON, UNSET, Call, Unset, User, Vector, to_halfvec
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._embedders import Embedder
@@ -23,6 +24,7 @@ __all__ = ["AsyncMemories"]
 _IMPORT_BATCH = 500
 _PROVING_MESSAGES = 200  # of an encrypted user's session, which are decrypted
 _UNTRUSTED = ("tool_output", "system_inferred")
+_OF_CALL = {"embedding", "session_id", "user_words", "current_message"}  # in no candidate
 
 
 class AsyncMemories:
@@ -78,21 +80,7 @@ class AsyncMemories:
         self,
         user: User,
         content: str,
-        *,
-        kind: str | Unset = UNSET,
-        slot: str | Unset | None = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        importance: float | Unset = UNSET,
-        provenance: str | Unset = UNSET,
-        embedding: Vector | Unset | None = UNSET,
-        session_id: UUID | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        observed_at: datetime | Unset = UNSET,
-        expires_at: datetime | Unset = UNSET,
-        token_count: int | Unset = UNSET,
-        metadata: JSON | Unset = UNSET,
-        user_words: str | Unset | None = UNSET,
-        current_message: str | Unset | None = UNSET,
+        **fields: Unpack[MemoryFields],
     ) -> Remembered:
         """Remember a sentence about the user; what is known already is not stored twice.
 
@@ -121,42 +109,25 @@ class AsyncMemories:
             InvalidInputError: an unknown kind, a value out of range, words without a session.
             InvalidEmbeddingError: a vector of another length, or zero.
         """
-        fields: dict[str, Any] = {
-            "content": content,
-            "kind": kind,
-            "slot": slot,
-            "tags": tags,
-            "importance": importance,
-            "provenance": provenance,
-            "agent_id": agent_id,
-            "observed_at": observed_at,
-            "expires_at": expires_at,
-            "token_count": token_count,
-            "metadata": metadata,
-        }
+        session_id, words = fields.get("session_id"), fields.get("user_words")
         verdict, turn_ids = await self._proof(
-            user, session_id, content, user_words, current_message
+            user, session_id, content, words, fields.get("current_message")
         )
-        if verdict == "states" and provenance not in _UNTRUSTED:
-            noted = {**({} if metadata is UNSET else metadata), "user_words": user_words}
-            proven = {name: value for name, value in fields.items() if value is not UNSET}
-            proven |= {"source": "conversation", "source_turn_ids": turn_ids, "metadata": noted}
+        if verdict == "states" and fields.get("provenance") not in _UNTRUSTED:
+            own = {key: value for key, value in fields.items() if key not in _OF_CALL}
+            own["metadata"] = {**fields.get("metadata", {}), "user_words": words}
+            proven = {"provenance": "user_stated", "content": content} | own
+            proven |= {"source": "conversation", "source_turn_ids": turn_ids}
             stored = await self.ingest(
                 user,
-                [{"provenance": "user_stated"} | proven],
-                session_id=None if session_id is UNSET else session_id,
-                embeddings=UNSET if embedding is UNSET else [embedding],
+                [proven],
+                session_id=session_id,
+                embeddings=[fields["embedding"]] if "embedding" in fields else UNSET,
             )
             return replace(stored[0], is_proven=True)
+        vector = await self._core.vector(user, content, fields.get("embedding", UNSET))
         rows = await self._core.change(
-            Remembered,
-            user,
-            "remember",
-            **fields,
-            embedding=await self._core.vector(user, content, embedding),
-            session_id=session_id,
-            user_words=user_words,
-            current_message=current_message,
+            Remembered, user, "remember", content=content, **fields | {"embedding": vector}
         )
         return rows[0]
 
@@ -359,9 +330,9 @@ class AsyncMemories:
         memory_id: UUID,
         *,
         session_id: UUID,
-        user_words: str | Unset | None = UNSET,
-        current_message: str | Unset | None = UNSET,
-        reason: str | Unset | None = UNSET,
+        user_words: str | None = None,
+        current_message: str | None = None,
+        reason: str | None = None,
     ) -> Remembered:
         """End a memory on a model's word, as far as the user's own words prove it.
 
@@ -408,21 +379,20 @@ class AsyncMemories:
     async def _proof(
         self,
         user: User,
-        session_id: UUID | Unset,
+        session_id: UUID | None,
         content: str,
-        words: str | Unset | None,
-        current_message: str | Unset | None,
+        words: str | None,
+        current_message: str | None,
     ) -> tuple[str | None, builtins.list[UUID]]:
         """Return what an encrypted user's words prove of a text, and the message that has them."""
-        if not words or words is UNSET or session_id is UNSET or not await self._core.sealing(user):
+        if not words or session_id is None or not await self._core.sealing(user):
             return None, []
         from pgrecall.encryption._statements import prove
 
         messages = await self._core.read_history(
             Message, user, "get_messages", session_id=session_id, limit=_PROVING_MESSAGES
         )
-        current = current_message if isinstance(current_message, str) else None
-        return prove(words, content, current, messages)
+        return prove(words, content, current_message, messages)
 
     async def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID | None:
         """Accept what was disputed, or refuse it; return the id of the memory that stands.
@@ -447,12 +417,8 @@ class AsyncMemories:
     async def profile(self, user: User) -> dict[str, Any]:
         """Return the structured half of what is known: slot → content, since, confidence."""
         user_id = await self._core.user_id(user)
-        return (
-            await self._core.memory.value(
-                Call.of("get_profile", user_id=user_id), user_id=user_id, repeatable=True
-            )
-            or {}
-        )
+        call = Call.of("get_profile", user_id=user_id)
+        return await self._core.memory.value(call, repeatable=True) or {}
 
     async def record_access(
         self,

@@ -35,8 +35,7 @@ class AsyncPrivacy:
             The rows deleted, by table.
         """
         done = await self._core.long_call(user, "forget_session", session_id=session_id)
-        counts: dict[str, int] = done["counts"]
-        return counts
+        return dict(done["counts"])
 
     async def forget_memory(self, user: User, memory_id: UUID) -> dict[str, int]:
         """Delete one memory for good: every version, and what was made of it.
@@ -47,8 +46,7 @@ class AsyncPrivacy:
             The rows deleted, by table.
         """
         done = await self._core.long_call(user, "forget_memory", memory_id=memory_id)
-        counts: dict[str, int] = done["counts"]
-        return counts
+        return dict(done["counts"])
 
     async def export_user(self, user: User, *, sealed: bool = False) -> dict[str, Any]:
         """Return everything of a user as one JSON document, as `import_user` takes it.
@@ -66,7 +64,7 @@ class AsyncPrivacy:
         user_id = await self._core.user_id(user)
         call = Call.of("export_user", user_id=user_id)
         _, rows = await self._core.history.transport.send(
-            call, user_id, repeatable=False, timeout=LONG_TIMEOUT
+            call, repeatable=False, timeout=LONG_TIMEOUT
         )
         document: dict[str, Any] = rows[0][0]
         if sealed:
@@ -131,8 +129,5 @@ class AsyncPrivacy:
 
     async def export_head(self, user: User) -> dict[str, Any]:
         """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
-        user_id = await self._core.user_id(user)
-        head: dict[str, Any] = await self._core.memory.value(
-            Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
-        )
-        return head
+        call = Call.of("export_head", user_id=await self._core.user_id(user))
+        return dict(await self._core.memory.value(call, repeatable=True))

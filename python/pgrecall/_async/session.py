@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 from uuid import UUID
 
-from pgrecall._async.contexts import AsyncContexts, Question
+from pgrecall._async.contexts import AsyncContexts
 from pgrecall._async.conversation import AsyncConversation
 from pgrecall._async.core import AsyncCore
 from pgrecall._async.endpoint import AsyncEndpoint
@@ -17,8 +16,9 @@ from pgrecall._async.sessions import AsyncSessions
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.transcript import AsyncTranscript
 from pgrecall._async.turn import AsyncReplyStream, AsyncTurn, Functions
+from pgrecall._options import ContextOptions, MemoryFields
 from pgrecall._sql import UNSET, Call, Unset, Vector
-from pgrecall.models._tokens import count_text_tokens, encoding_name
+from pgrecall.models._tokens import exact_tokens
 from pgrecall.rows import (
     Appended,
     CompiledContext,
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     from openai.types.chat import (
         ChatCompletion,
         ChatCompletionMessageParam,
-        ChatCompletionToolUnionParam,
     )
 
     from pgrecall.calls._capture import Level, Recording
-    from pgrecall.models._rerankers import Reranker
 
 __all__ = ["AsyncChatSession"]
 
@@ -78,12 +76,7 @@ class AsyncChatSession:
         await self.open()
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         return
 
     # What it is
@@ -132,10 +125,10 @@ class AsyncChatSession:
             InvalidInputError: an unknown key, a value out of range.
         """
         opened = await self._conversation.open()
-        prompt = changes.get("system_prompt")
         model = changes.get("model_id") or opened.model_id
-        if prompt is not None and encoding_name(model) is not None:
-            changes.setdefault("system_prompt_tokens", count_text_tokens(prompt, model))
+        tokens = exact_tokens(changes.get("system_prompt"), model)
+        if tokens is not None:
+            changes.setdefault("system_prompt_tokens", tokens)
         await self._conversation.change("update_session", changes=changes)
         return await self.refresh()
 
@@ -154,15 +147,7 @@ class AsyncChatSession:
     # A turn
 
     async def context(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
+        self, query: str | None = None, **options: Unpack[ContextOptions]
     ) -> list[ChatCompletionMessageParam]:
         """Compile the messages of the next call, within the model's budget.
 
@@ -178,78 +163,29 @@ class AsyncChatSession:
 
         Args:
             query: steers what is remembered, and is the user's message that the context ends with.
-            current_message: another message to end with: a text, a list of parts, or a message;
-                None is no message, `query` only steers then. Without `query` its text steers.
-            tools: the definitions that the call will carry, so that they are counted.
-            embedding: the query's vector; None goes by words, left out it is made here.
-            as_of: what was known then.
-            reranker: another one than the client's; None for none.
-            options: task, layout, selection, format, placement, heading, max_memories,
-                memory_budget, history_budget, include_working, … of `recall.compile_context`.
+            options: `ContextOptions` describes each.
 
         Raises:
             ContextOverflowError: the fixed parts alone exceed the window.
             CostLimitError: the session's cost limit is reached.
             InvalidInputError: an unknown option.
         """
-        compiled = await self.compile(
-            query,
-            current_message=current_message,
-            tools=tools,
-            embedding=embedding,
-            as_of=as_of,
-            reranker=reranker,
-            **self._contexts.measured() | options,
-        )
-        if as_of is UNSET:
+        compiled = await self._contexts.compile(query, self._contexts.measured() | options)
+        if "as_of" not in options:
             self._contexts.record(compiled)
         return compiled.messages
 
     async def compile(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
+        self, query: str | None = None, **options: Unpack[ContextOptions]
     ) -> CompiledContext:
         """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
-        question = Question(
-            query=query,
-            current_message=current_message,
-            tools=tools,
-            embedding=embedding,
-            as_of=as_of,
-            reranker=reranker,
-            options=options,
-        )
-        return await self._contexts.compile(question)
+        return await self._contexts.compile(query, options)
 
     async def explain(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
+        self, query: str | None = None, **options: Unpack[ContextOptions]
     ) -> list[ExplainedMemory]:
         """Return every memory that `context` with the same arguments considers, and why."""
-        question = Question(
-            query=query,
-            current_message=current_message,
-            tools=tools,
-            embedding=embedding,
-            as_of=as_of,
-            reranker=reranker,
-            options=options,
-        )
-        return await self._contexts.explain(question)
+        return await self._contexts.explain(query, options)
 
     async def append(
         self,
@@ -386,12 +322,12 @@ class AsyncChatSession:
         await self._conversation.open()
         chosen = None if isinstance(memory_tools, bool) else memory_tools
         turn = AsyncTurn(
-            self._conversation,
-            self._contexts,
-            self._transcript,
-            self._endpoint,
-            self._core.call_log,
-            text,
+            conversation=self._conversation,
+            contexts=self._contexts,
+            transcript=self._transcript,
+            endpoint=self._endpoint,
+            call_log=self._core.call_log,
+            text=text,
             tools=tools,
             functions=functions,
             memory_tools=self.memory_tools(only=chosen) if memory_tools else None,
@@ -484,7 +420,7 @@ class AsyncChatSession:
             self.user_id, query, embedding=embedding, limit=limit, filter=filter, as_of=as_of
         )
 
-    async def remember(self, content: str, **fields: Any) -> Remembered:
+    async def remember(self, content: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Remember a sentence, as `AgentMemory.remember`, with this session as its source."""
         opened = await self._conversation.open()
         fields.setdefault("session_id", opened.session_id)
@@ -517,7 +453,7 @@ class AsyncChatSession:
             key=key,
         )
         # never of a standby: there is no working memory on one
-        return await self._core.write.value(call, user_id=self.user_id, repeatable=True)
+        return await self._core.write.value(call, repeatable=True)
 
     async def clear_working(self, task_id: str | Unset = UNSET) -> int:
         """Forget a task's values, or all of the session; return how many."""

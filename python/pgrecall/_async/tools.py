@@ -14,19 +14,14 @@ from pgrecall._async.contexts import AsyncContexts
 from pgrecall._async.conversation import AsyncConversation
 from pgrecall._async.memories import AsyncMemories
 from pgrecall._async.sessions import AsyncSessions
+from pgrecall._messages import content_text
+from pgrecall._sql import UNSET
 from pgrecall._tools import AskedCall, list_result, result, shown
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
 from pgrecall.models._embedders import EmbeddingError
-from pgrecall.rows import Message
 
 if TYPE_CHECKING:
-    from pgrecall._tool_arguments import (
-        ForgetMemory,
-        GetMessages,
-        Remember,
-        SearchMemories,
-        SearchMessages,
-    )
+    from pgrecall._tool_arguments import ForgetMemory, GetMessages, Remember, Search
 
 __all__ = ["AsyncMemoryTools"]
 
@@ -148,7 +143,7 @@ class AsyncMemoryTools:
             case _:
                 return await self._get_user_profile(max_chars)
 
-    async def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
+    async def _search_memories(self, asked: Search, max_chars: int) -> str:
         chat = self._conversation
         hits = await self._memories.search(
             chat.user_id,
@@ -212,7 +207,7 @@ class AsyncMemoryTools:
             outcome="forgotten" if done.outcome == "retracted" else "was not active",
         )
 
-    async def _search_messages(self, asked: SearchMessages, max_chars: int) -> str:
+    async def _search_messages(self, asked: Search, max_chars: int) -> str:
         chat = self._conversation
         hits = await self._sessions.search_messages(
             chat.user_id,
@@ -239,10 +234,12 @@ class AsyncMemoryTools:
     async def _get_messages(self, asked: GetMessages, max_chars: int) -> str:
         chat = self._conversation
         session_id = asked.session_id or chat.session_id
-        arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}
-        if asked.before_turn is not None:
-            arguments["before_turn"] = asked.before_turn
-        messages = await self._sessions.messages(chat.user_id, session_id, **arguments)
+        messages = await self._sessions.messages(
+            chat.user_id,
+            session_id,
+            limit=asked.limit or _DEFAULT_LIMIT,
+            before_turn=asked.before_turn or UNSET,
+        )
         # newest first, so that it is the oldest that does not fit
         return list_result(
             "get_messages",
@@ -252,10 +249,10 @@ class AsyncMemoryTools:
                     "turn": message.turn_index,
                     "role": message.role,
                     "said": f"{message.created_at:%Y-%m-%d}",
-                    "content": shown(_text(message)),
+                    "content": shown(text),
                 }
                 for message in messages
-                if message.role in _SPOKEN and _text(message)
+                if message.role in _SPOKEN and (text := content_text(message.to_openai()))
             ],
             max_chars,
             session_id=session_id,
@@ -279,10 +276,3 @@ class AsyncMemoryTools:
             ],
             max_chars,
         )
-
-
-def _text(message: Message) -> str:
-    from pgrecall._messages import content_text
-
-    return content_text(message.content if message.content_parts is None
-                        else message.content_parts)  # fmt: skip

@@ -53,9 +53,7 @@ class AsyncTranscript:
             usage=UNSET if batch.usage is None else batch.usage,
             request_id=request_id or uuid4(),
         )
-        return await self._core.write.rows(
-            Appended, call, user_id=self._conversation.user_id, repeatable=True
-        )
+        return await self._core.write.rows(Appended, call, repeatable=True)
 
     async def sync(self, messages: Any) -> list[Appended]:
         """Append what is new in a list that the caller holds; see `ChatSession.sync`."""
@@ -75,7 +73,7 @@ class AsyncTranscript:
                 session_id=session.session_id,
                 limit=limit,
             )
-            stored = await self._core.write.rows(Message, call, user_id=self._conversation.user_id)
+            stored = await self._core.write.rows(Message, call)
             stored.reverse()
             kept, known = continued(
                 [self._hash_of(message) for message in stored],

@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
-from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -21,15 +20,14 @@ from pgrecall._deadline import AsyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncHome, AsyncRuntime
 from pgrecall._sql import Call, register_vectors
-from pgrecall.errors import (
-    InterruptedCallError,
-    is_lost,
-    raise_translated,
-)
+from pgrecall.errors import InterruptedCallError, is_lost, raise_translated
 
-__all__ = ["AsyncTransport", "Target"]
+__all__ = ["Answer", "AsyncTransport", "Target"]
 
 Target = str | AsyncConnectionPool[Any] | AsyncConnection[Any] | Callable[[], str]
+
+Answer = tuple[list[str], list[tuple[Any, ...]]]
+"""Columns and rows."""
 
 logger = logging.getLogger("pgrecall")
 
@@ -111,13 +109,7 @@ class AsyncTransport:
             await pool.close()
         self._lock = AsyncRuntime.lock()
 
-    async def send(
-        self,
-        call: Call,
-        user_id: UUID | None,
-        repeatable: bool,
-        timeout: float | None = None,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    async def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
         """Send a call as it is; return its columns and rows.
 
         Raises:
@@ -125,10 +117,9 @@ class AsyncTransport:
             ConnectionLostError: the server is away; a repeatable call was sent again before.
         """
         self._home.enter()
-        frame = self._frame(call, user_id, timeout)
-        deadline = AsyncDeadline(
-            self._limits.deadline(self._limits.statement_timeout if timeout is None else timeout)
-        )
+        seconds = self._limits.statement_timeout if timeout is None else timeout
+        frame = self._frame(call, seconds)
+        deadline = AsyncDeadline(self._limits.deadline(seconds))
         pauses = list(_REPEATS) if repeatable and self.is_pooled else []
         while True:
             began = time.monotonic()
@@ -160,7 +151,7 @@ class AsyncTransport:
         call: Call,
         frame: tuple[str, ...],
         deadline: AsyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    ) -> Answer:
         """Send it in a transaction of its own."""
         async with (
             pool.connection(deadline.left(pool.timeout)) as connection,
@@ -192,7 +183,7 @@ class AsyncTransport:
         call: Call,
         frame: tuple[str, ...],
         deadline: AsyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    ) -> Answer:
         """Send it within the caller's transaction, under a savepoint of its own."""
         async with deadline.over(connection):
             prepare = False if await self._is_behind_pooler(connection) else None
@@ -209,10 +200,9 @@ class AsyncTransport:
                 await cursor.execute(call.text, call.parameters, prepare=prepare)
                 return _columns(cursor), await cursor.fetchall()
 
-    def _frame(self, call: Call, user_id: UUID | None, timeout: float | None) -> tuple[str, ...]:
-        seconds = self._limits.statement_timeout if timeout is None else timeout
+    def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
         return (
-            "" if user_id is None else str(user_id),
+            str(call.user_id or ""),
             f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
             call.keys,

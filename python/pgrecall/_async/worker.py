@@ -348,7 +348,8 @@ class AsyncWorker:
             case "deferred":
                 logger.warning("job %s (%s) is deferred: %s", job.job_id, job.kind, end["reason"])
                 return Outcome(job.kind, is_deferred=True)
-        return self._lost(job)
+        logger.info("job %s (%s) is no longer this worker's", job.job_id, job.kind)
+        return Outcome(job.kind)
 
     async def _work(self, job: Job) -> dict[str, Any]:
         """Answer the requests of a job until there is none, and return how it ended.
@@ -404,7 +405,7 @@ class AsyncWorker:
             lease_token=job.lease_token,
             **arguments,
         )
-        send = partial(self._database.value, call, user_id=job.user_id, repeatable=True)
+        send = partial(self._database.value, call, repeatable=True)
         return await self._patiently(send)
 
     async def _failed(self, job: Job, error: Exception) -> Outcome:
@@ -424,11 +425,6 @@ class AsyncWorker:
                 raise
             logger.warning("job %s is left to its lease: %s", job.job_id, failure)
         return Outcome(job.kind, error=said)
-
-    @staticmethod
-    def _lost(job: Job) -> Outcome:
-        logger.info("job %s (%s) is no longer this worker's", job.job_id, job.kind)
-        return Outcome(job.kind)
 
 
 def _offer(

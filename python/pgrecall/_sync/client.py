@@ -19,15 +19,14 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import cached_property, wraps
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
 
 from psycopg import Connection
 
 from pgrecall._limits import Limits
+from pgrecall._options import SessionOptions
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sql import JSON, UNSET, Unset, User
+from pgrecall._sql import User
 from pgrecall._sync.admin import Admin
 from pgrecall._sync.contexts import Contexts
 from pgrecall._sync.conversation import Conversation
@@ -208,20 +207,14 @@ class AgentMemory:
         from pgrecall.settings import Settings
 
         settings = Settings()
+        shared: dict[str, Any] = {
+            "limits": settings.limits(),
+            "wrapping_keys": settings.keys(),
+            "sealed": settings.sealed,
+        }
         if settings.dsn is None:
-            return cls.embedded(
-                settings.home,
-                limits=settings.limits(),
-                wrapping_keys=settings.keys(),
-                sealed=settings.sealed,
-            )
-        return cls.connect(
-            settings.dsn,
-            **settings.other_dsns(),
-            limits=settings.limits(),
-            wrapping_keys=settings.keys(),
-            sealed=settings.sealed,
-        )
+            return cls.embedded(settings.home, **shared)
+        return cls.connect(settings.dsn, **settings.other_dsns(), **shared)
 
     def joining(self, connection: Connection[Any]) -> Self:
         """Return a memory whose calls all go through one connection of the caller.
@@ -261,12 +254,7 @@ class AgentMemory:
             raise
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @cached_property
@@ -291,19 +279,9 @@ class AgentMemory:
         *,
         user: User,
         model: str | None = None,
-        system_prompt: str | Unset = UNSET,
         session_id: User | None = None,
-        context_window_size: int | Unset = UNSET,
-        max_response_tokens: int | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        parent_session_id: UUID | Unset = UNSET,
-        expires_in: timedelta | Unset = UNSET,
-        temperature: float | Unset = UNSET,
-        top_p: float | Unset = UNSET,
-        cost_limit_microcents: int | Unset = UNSET,
-        title: str | Unset = UNSET,
-        metadata: JSON | Unset = UNSET,
-        extraction: Literal["llm", "verbatim", "none"] | Unset = UNSET,
+        extraction: Literal["llm", "verbatim", "none"] | None = None,
+        **options: Unpack[SessionOptions],
     ) -> ChatSession:
         """Return a conversation; it is opened by `with`, or by the first call.
 
@@ -331,32 +309,13 @@ class AgentMemory:
         Raises:
             InvalidInputError: an unknown way of extraction.
         """
-        if extraction is not UNSET:
+        if extraction is not None:
             if extraction not in ("llm", "verbatim", "none"):
                 raise InvalidInputError(
                     f"extraction is {extraction}", hint="One of llm, verbatim, none."
                 )
-            metadata = {**({} if metadata is UNSET else metadata), "extraction": extraction}
-        conversation = Conversation(
-            self._core,
-            self.users,
-            user,
-            session_id,
-            {
-                "model_id": UNSET if model is None else model,
-                "system_prompt": system_prompt,
-                "context_window_size": context_window_size,
-                "max_response_tokens": max_response_tokens,
-                "agent_id": agent_id,
-                "parent_session_id": parent_session_id,
-                "expires_in": expires_in,
-                "temperature": temperature,
-                "top_p": top_p,
-                "cost_limit_microcents": cost_limit_microcents,
-                "title": title,
-                "metadata": metadata,
-            },
-        )
+            options["metadata"] = {**options.get("metadata", {}), "extraction": extraction}
+        conversation = Conversation(self._core, self.users, user, session_id, model, options)
         return ChatSession(
             self._core,
             self.sessions,

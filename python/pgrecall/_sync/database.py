@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from typing import Any, TypeVar
-from uuid import UUID
 
 from pgrecall._sql import Call
 from pgrecall._sync.guard import Guard
-from pgrecall._sync.transport import Transport
+from pgrecall._sync.transport import Answer, Transport
 from pgrecall.errors import NotAllowedError
 from pgrecall.rows import maker
 
@@ -29,50 +28,31 @@ class Database:
         self._guard = guard
 
     def rows(
-        self,
-        row: type[Row],
-        call: Call,
-        *,
-        user_id: UUID | None = None,
-        repeatable: bool = False,
-        timeout: float | None = None,
+        self, row: type[Row], call: Call, *, repeatable: bool = False, timeout: float | None = None
     ) -> list[Row]:
         """Return what the function returns, one `row` each; `timeout` instead of the usual one."""
-        columns, values = self._fetch(call, user_id, repeatable, timeout)
+        columns, values = self._fetch(call, repeatable, timeout)
         make = maker(row, columns)
         return [make(value) for value in values]
 
-    def value(
-        self,
-        call: Call,
-        *,
-        user_id: UUID | None = None,
-        repeatable: bool = False,
-        timeout: float | None = None,
-    ) -> Any:
+    def value(self, call: Call, *, repeatable: bool = False, timeout: float | None = None) -> Any:
         """Return the first column of the first row, or None; `timeout` as in `rows`."""
-        _, values = self._fetch(call, user_id, repeatable, timeout)
+        _, values = self._fetch(call, repeatable, timeout)
         return values[0][0] if values else None
 
-    def query(self, text: bytes, parameters: dict[str, Any] | None = None) -> list[Any]:
+    def query(self, text: bytes) -> list[Any]:
         """Return the rows of a query that is no function of ours, as tuples."""
-        _, values = self.transport.send(Call("", text, parameters or {}), None, True)
+        _, values = self.transport.send(Call("", text, {}), True)
         return values
 
-    def _fetch(
-        self,
-        call: Call,
-        user_id: UUID | None,
-        repeatable: bool,
-        timeout: float | None = None,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def _fetch(self, call: Call, repeatable: bool, timeout: float | None) -> Answer:
         """Send it, encrypted and decrypted for an encrypted user."""
-        guard, send = self._guard, self.transport.send
+        guard, send, user_id = self._guard, self.transport.send, call.user_id
         if user_id is None:
-            return send(call, user_id, repeatable, timeout)
+            return send(call, repeatable, timeout)
         sealed = guard.sealed(call, user_id)
         try:
-            columns, rows = send(sealed, user_id, repeatable, timeout)
+            columns, rows = send(sealed, repeatable, timeout)
         except NotAllowedError:
             # sealed, or its keys replaced, by somebody else since we asked
             if guard.wrapping is None or not guard.forget(user_id):
@@ -80,5 +60,5 @@ class Database:
             sealed = guard.sealed(call, user_id)
             if sealed is call:
                 raise
-            columns, rows = send(sealed, user_id, repeatable, timeout)
+            columns, rows = send(sealed, repeatable, timeout)
         return columns, guard.opened(call, columns, rows, user_id)

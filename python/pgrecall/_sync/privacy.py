@@ -36,8 +36,7 @@ class Privacy:
             The rows deleted, by table.
         """
         done = self._core.long_call(user, "forget_session", session_id=session_id)
-        counts: dict[str, int] = done["counts"]
-        return counts
+        return dict(done["counts"])
 
     def forget_memory(self, user: User, memory_id: UUID) -> dict[str, int]:
         """Delete one memory for good: every version, and what was made of it.
@@ -48,8 +47,7 @@ class Privacy:
             The rows deleted, by table.
         """
         done = self._core.long_call(user, "forget_memory", memory_id=memory_id)
-        counts: dict[str, int] = done["counts"]
-        return counts
+        return dict(done["counts"])
 
     def export_user(self, user: User, *, sealed: bool = False) -> dict[str, Any]:
         """Return everything of a user as one JSON document, as `import_user` takes it.
@@ -66,9 +64,7 @@ class Privacy:
         """
         user_id = self._core.user_id(user)
         call = Call.of("export_user", user_id=user_id)
-        _, rows = self._core.history.transport.send(
-            call, user_id, repeatable=False, timeout=LONG_TIMEOUT
-        )
+        _, rows = self._core.history.transport.send(call, repeatable=False, timeout=LONG_TIMEOUT)
         document: dict[str, Any] = rows[0][0]
         if sealed:
             if self._core.guard.required:
@@ -128,8 +124,5 @@ class Privacy:
 
     def export_head(self, user: User) -> dict[str, Any]:
         """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
-        user_id = self._core.user_id(user)
-        head: dict[str, Any] = self._core.memory.value(
-            Call.of("export_head", user_id=user_id), user_id=user_id, repeatable=True
-        )
-        return head
+        call = Call.of("export_head", user_id=self._core.user_id(user))
+        return dict(self._core.memory.value(call, repeatable=True))

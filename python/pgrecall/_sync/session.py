@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 from uuid import UUID
 
+from pgrecall._options import ContextOptions, MemoryFields
 from pgrecall._sql import UNSET, Call, Unset, Vector
-from pgrecall._sync.contexts import Contexts, Question
+from pgrecall._sync.contexts import Contexts
 from pgrecall._sync.conversation import Conversation
 from pgrecall._sync.core import Core
 from pgrecall._sync.endpoint import Endpoint
@@ -19,7 +19,7 @@ from pgrecall._sync.sessions import Sessions
 from pgrecall._sync.tools import MemoryTools
 from pgrecall._sync.transcript import Transcript
 from pgrecall._sync.turn import Functions, ReplyStream, Turn
-from pgrecall.models._tokens import count_text_tokens, encoding_name
+from pgrecall.models._tokens import exact_tokens
 from pgrecall.rows import (
     Appended,
     CompiledContext,
@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     from openai.types.chat import (
         ChatCompletion,
         ChatCompletionMessageParam,
-        ChatCompletionToolUnionParam,
     )
 
     from pgrecall.calls._capture import Level, Recording
-    from pgrecall.models._rerankers import Reranker
 
 __all__ = ["ChatSession"]
 
@@ -79,12 +77,7 @@ class ChatSession:
         self.open()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return
 
     # What it is
@@ -133,10 +126,10 @@ class ChatSession:
             InvalidInputError: an unknown key, a value out of range.
         """
         opened = self._conversation.open()
-        prompt = changes.get("system_prompt")
         model = changes.get("model_id") or opened.model_id
-        if prompt is not None and encoding_name(model) is not None:
-            changes.setdefault("system_prompt_tokens", count_text_tokens(prompt, model))
+        tokens = exact_tokens(changes.get("system_prompt"), model)
+        if tokens is not None:
+            changes.setdefault("system_prompt_tokens", tokens)
         self._conversation.change("update_session", changes=changes)
         return self.refresh()
 
@@ -155,15 +148,7 @@ class ChatSession:
     # A turn
 
     def context(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
+        self, query: str | None = None, **options: Unpack[ContextOptions]
     ) -> list[ChatCompletionMessageParam]:
         """Compile the messages of the next call, within the model's budget.
 
@@ -179,78 +164,29 @@ class ChatSession:
 
         Args:
             query: steers what is remembered, and is the user's message that the context ends with.
-            current_message: another message to end with: a text, a list of parts, or a message;
-                None is no message, `query` only steers then. Without `query` its text steers.
-            tools: the definitions that the call will carry, so that they are counted.
-            embedding: the query's vector; None goes by words, left out it is made here.
-            as_of: what was known then.
-            reranker: another one than the client's; None for none.
-            options: task, layout, selection, format, placement, heading, max_memories,
-                memory_budget, history_budget, include_working, … of `recall.compile_context`.
+            options: `ContextOptions` describes each.
 
         Raises:
             ContextOverflowError: the fixed parts alone exceed the window.
             CostLimitError: the session's cost limit is reached.
             InvalidInputError: an unknown option.
         """
-        compiled = self.compile(
-            query,
-            current_message=current_message,
-            tools=tools,
-            embedding=embedding,
-            as_of=as_of,
-            reranker=reranker,
-            **self._contexts.measured() | options,
-        )
-        if as_of is UNSET:
+        compiled = self._contexts.compile(query, self._contexts.measured() | options)
+        if "as_of" not in options:
             self._contexts.record(compiled)
         return compiled.messages
 
     def compile(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
+        self, query: str | None = None, **options: Unpack[ContextOptions]
     ) -> CompiledContext:
         """Compile as `context`, and return all of it. Nothing is written, no use is recorded."""
-        question = Question(
-            query=query,
-            current_message=current_message,
-            tools=tools,
-            embedding=embedding,
-            as_of=as_of,
-            reranker=reranker,
-            options=options,
-        )
-        return self._contexts.compile(question)
+        return self._contexts.compile(query, options)
 
     def explain(
-        self,
-        query: str | None = None,
-        *,
-        current_message: Any = UNSET,
-        tools: Sequence[ChatCompletionToolUnionParam] | None = None,
-        embedding: Vector | Unset | None = UNSET,
-        as_of: datetime | Unset = UNSET,
-        reranker: Reranker | Unset | None = UNSET,
-        **options: Any,
+        self, query: str | None = None, **options: Unpack[ContextOptions]
     ) -> list[ExplainedMemory]:
         """Return every memory that `context` with the same arguments considers, and why."""
-        question = Question(
-            query=query,
-            current_message=current_message,
-            tools=tools,
-            embedding=embedding,
-            as_of=as_of,
-            reranker=reranker,
-            options=options,
-        )
-        return self._contexts.explain(question)
+        return self._contexts.explain(query, options)
 
     def append(
         self,
@@ -387,12 +323,12 @@ class ChatSession:
         self._conversation.open()
         chosen = None if isinstance(memory_tools, bool) else memory_tools
         turn = Turn(
-            self._conversation,
-            self._contexts,
-            self._transcript,
-            self._endpoint,
-            self._core.call_log,
-            text,
+            conversation=self._conversation,
+            contexts=self._contexts,
+            transcript=self._transcript,
+            endpoint=self._endpoint,
+            call_log=self._core.call_log,
+            text=text,
             tools=tools,
             functions=functions,
             memory_tools=self.memory_tools(only=chosen) if memory_tools else None,
@@ -485,7 +421,7 @@ class ChatSession:
             self.user_id, query, embedding=embedding, limit=limit, filter=filter, as_of=as_of
         )
 
-    def remember(self, content: str, **fields: Any) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Remember a sentence, as `AgentMemory.remember`, with this session as its source."""
         opened = self._conversation.open()
         fields.setdefault("session_id", opened.session_id)
@@ -518,7 +454,7 @@ class ChatSession:
             key=key,
         )
         # never of a standby: there is no working memory on one
-        return self._core.write.value(call, user_id=self.user_id, repeatable=True)
+        return self._core.write.value(call, repeatable=True)
 
     def clear_working(self, task_id: str | Unset = UNSET) -> int:
         """Forget a task's values, or all of the session; return how many."""

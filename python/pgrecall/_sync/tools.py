@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from pgrecall import _tools
+from pgrecall._messages import content_text
+from pgrecall._sql import UNSET
 from pgrecall._sync.contexts import Contexts
 from pgrecall._sync.conversation import Conversation
 from pgrecall._sync.memories import Memories
@@ -18,16 +20,9 @@ from pgrecall._sync.sessions import Sessions
 from pgrecall._tools import AskedCall, list_result, result, shown
 from pgrecall.errors import InvalidInputError, PgRecallError, is_lost
 from pgrecall.models._embedders import EmbeddingError
-from pgrecall.rows import Message
 
 if TYPE_CHECKING:
-    from pgrecall._tool_arguments import (
-        ForgetMemory,
-        GetMessages,
-        Remember,
-        SearchMemories,
-        SearchMessages,
-    )
+    from pgrecall._tool_arguments import ForgetMemory, GetMessages, Remember, Search
 
 __all__ = ["MemoryTools"]
 
@@ -147,7 +142,7 @@ class MemoryTools:
             case _:
                 return self._get_user_profile(max_chars)
 
-    def _search_memories(self, asked: SearchMemories, max_chars: int) -> str:
+    def _search_memories(self, asked: Search, max_chars: int) -> str:
         chat = self._conversation
         hits = self._memories.search(
             chat.user_id,
@@ -211,7 +206,7 @@ class MemoryTools:
             outcome="forgotten" if done.outcome == "retracted" else "was not active",
         )
 
-    def _search_messages(self, asked: SearchMessages, max_chars: int) -> str:
+    def _search_messages(self, asked: Search, max_chars: int) -> str:
         chat = self._conversation
         hits = self._sessions.search_messages(
             chat.user_id,
@@ -238,10 +233,12 @@ class MemoryTools:
     def _get_messages(self, asked: GetMessages, max_chars: int) -> str:
         chat = self._conversation
         session_id = asked.session_id or chat.session_id
-        arguments: dict[str, Any] = {"limit": asked.limit or _DEFAULT_LIMIT}
-        if asked.before_turn is not None:
-            arguments["before_turn"] = asked.before_turn
-        messages = self._sessions.messages(chat.user_id, session_id, **arguments)
+        messages = self._sessions.messages(
+            chat.user_id,
+            session_id,
+            limit=asked.limit or _DEFAULT_LIMIT,
+            before_turn=asked.before_turn or UNSET,
+        )
         # newest first, so that it is the oldest that does not fit
         return list_result(
             "get_messages",
@@ -251,10 +248,10 @@ class MemoryTools:
                     "turn": message.turn_index,
                     "role": message.role,
                     "said": f"{message.created_at:%Y-%m-%d}",
-                    "content": shown(_text(message)),
+                    "content": shown(text),
                 }
                 for message in messages
-                if message.role in _SPOKEN and _text(message)
+                if message.role in _SPOKEN and (text := content_text(message.to_openai()))
             ],
             max_chars,
             session_id=session_id,
@@ -278,10 +275,3 @@ class MemoryTools:
             ],
             max_chars,
         )
-
-
-def _text(message: Message) -> str:
-    from pgrecall._messages import content_text
-
-    return content_text(message.content if message.content_parts is None
-                        else message.content_parts)  # fmt: skip

@@ -54,9 +54,7 @@ class Transcript:
             usage=UNSET if batch.usage is None else batch.usage,
             request_id=request_id or uuid4(),
         )
-        return self._core.write.rows(
-            Appended, call, user_id=self._conversation.user_id, repeatable=True
-        )
+        return self._core.write.rows(Appended, call, repeatable=True)
 
     def sync(self, messages: Any) -> list[Appended]:
         """Append what is new in a list that the caller holds; see `ChatSession.sync`."""
@@ -76,7 +74,7 @@ class Transcript:
                 session_id=session.session_id,
                 limit=limit,
             )
-            stored = self._core.write.rows(Message, call, user_id=self._conversation.user_id)
+            stored = self._core.write.rows(Message, call)
             stored.reverse()
             kept, known = continued(
                 [self._hash_of(message) for message in stored],

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -22,15 +21,14 @@ from pgrecall._deadline import SyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncHome, SyncRuntime
 from pgrecall._sql import Call, register_vectors
-from pgrecall.errors import (
-    InterruptedCallError,
-    is_lost,
-    raise_translated,
-)
+from pgrecall.errors import InterruptedCallError, is_lost, raise_translated
 
-__all__ = ["Target", "Transport"]
+__all__ = ["Answer", "Target", "Transport"]
 
 Target = str | ConnectionPool[Any] | Connection[Any] | Callable[[], str]
+
+Answer = tuple[list[str], list[tuple[Any, ...]]]
+"""Columns and rows."""
 
 logger = logging.getLogger("pgrecall")
 
@@ -112,13 +110,7 @@ class Transport:
             pool.close()
         self._lock = SyncRuntime.lock()
 
-    def send(
-        self,
-        call: Call,
-        user_id: UUID | None,
-        repeatable: bool,
-        timeout: float | None = None,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
         """Send a call as it is; return its columns and rows.
 
         Raises:
@@ -126,10 +118,9 @@ class Transport:
             ConnectionLostError: the server is away; a repeatable call was sent again before.
         """
         self._home.enter()
-        frame = self._frame(call, user_id, timeout)
-        deadline = SyncDeadline(
-            self._limits.deadline(self._limits.statement_timeout if timeout is None else timeout)
-        )
+        seconds = self._limits.statement_timeout if timeout is None else timeout
+        frame = self._frame(call, seconds)
+        deadline = SyncDeadline(self._limits.deadline(seconds))
         pauses = list(_REPEATS) if repeatable and self.is_pooled else []
         while True:
             began = time.monotonic()
@@ -161,7 +152,7 @@ class Transport:
         call: Call,
         frame: tuple[str, ...],
         deadline: SyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    ) -> Answer:
         """Send it in a transaction of its own."""
         with (
             pool.connection(deadline.left(pool.timeout)) as connection,
@@ -193,7 +184,7 @@ class Transport:
         call: Call,
         frame: tuple[str, ...],
         deadline: SyncDeadline,
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    ) -> Answer:
         """Send it within the caller's transaction, under a savepoint of its own."""
         with deadline.over(connection):
             prepare = False if self._is_behind_pooler(connection) else None
@@ -210,10 +201,9 @@ class Transport:
                 cursor.execute(call.text, call.parameters, prepare=prepare)
                 return _columns(cursor), cursor.fetchall()
 
-    def _frame(self, call: Call, user_id: UUID | None, timeout: float | None) -> tuple[str, ...]:
-        seconds = self._limits.statement_timeout if timeout is None else timeout
+    def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
         return (
-            "" if user_id is None else str(user_id),
+            str(call.user_id or ""),
             f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
             call.keys,

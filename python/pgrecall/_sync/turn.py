@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from types import TracebackType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import UUID
 
@@ -26,8 +26,9 @@ from pgrecall._loop import (
     usage_of,
 )
 from pgrecall._messages import content_text, merge_chunks
+from pgrecall._options import ContextOptions
 from pgrecall._runtime import SyncRuntime
-from pgrecall._sync.contexts import Contexts, Question
+from pgrecall._sync.contexts import Contexts
 from pgrecall._sync.conversation import Conversation
 from pgrecall._sync.endpoint import Endpoint
 from pgrecall._sync.tools import MemoryTools
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
     from pgrecall.calls._sync.log import CallLog
-    from pgrecall.rows import CompiledContext
+    from pgrecall.rows import CompiledContext, Task
 
 __all__ = ["ReplyStream", "Turn"]
 
@@ -54,56 +55,43 @@ _LEAST_ROOM = 64  # tokens; less is no room for an answer
 _OF_TOOLS = ("tool_choice", "parallel_tool_calls")  # parameters that want tools beside them
 
 
+@dataclass(kw_only=True)
 class Turn:
-    """A turn in the making; `ChatSession.send` says what it does.
+    """A turn in the making; `ChatSession.send` says what it does, and what its arguments are.
 
     Attributes:
         completion: the last one of a turn that is not streamed.
         stored: the messages that were appended so far.
     """
 
-    def __init__(
-        self,
-        conversation: Conversation,
-        contexts: Contexts,
-        transcript: Transcript,
-        endpoint: Endpoint,
-        call_log: CallLog,
-        text: Any,
-        *,
-        tools: Sequence[Any] | None,
-        functions: Functions | None,
-        memory_tools: MemoryTools | None,
-        max_tool_rounds: int,
-        max_result_tokens: int,
-        is_streamed: bool,
-        parameters: dict[str, Any],
-    ) -> None:
-        if max_tool_rounds < 0 or max_result_tokens < 1:
+    conversation: Conversation
+    contexts: Contexts
+    transcript: Transcript
+    endpoint: Endpoint
+    call_log: CallLog
+    text: Any
+    tools: Sequence[Any] | None
+    functions: Functions | None
+    memory_tools: MemoryTools | None
+    max_tool_rounds: int
+    max_result_tokens: int
+    is_streamed: bool
+    parameters: dict[str, Any]
+    completion: ChatCompletion | None = None
+    stored: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.max_tool_rounds < 0 or self.max_result_tokens < 1:
             raise InvalidInputError(
                 "max_tool_rounds or max_result_tokens is too small", hint="At least 0, and 1."
             )
-        own = [] if tools is None else [dump(tool) for tool in tools]
-        names = [tool_name(tool) for tool in own]
-        if memory_tools is not None:
-            own += memory_tools.definitions
-            names += memory_tools.names
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        self._tools = [dump(tool) for tool in self.tools or ()]
+        self._names = [tool_name(tool) for tool in self._tools]
+        if self.memory_tools is not None:
+            self._tools += self.memory_tools.definitions
+            self._names += self.memory_tools.names
+        if twice := sorted({name for name in self._names if self._names.count(name) > 1}):
             raise InvalidInputError(f"two tools are named {twice[0]}", hint="Rename one.")
-        self._conversation = conversation
-        self._contexts = contexts
-        self._transcript = transcript
-        self._endpoint = endpoint
-        self._call_log = call_log
-        self._text = text
-        self._tools = own
-        self._names = names
-        self._functions = functions
-        self._memory_tools = memory_tools
-        self._max_rounds = max_tool_rounds
-        self._max_result_tokens = max_result_tokens
-        self._is_streamed = is_streamed
-        self._parameters = parameters
         self._messages: list[Mapping[str, Any]] = []
         self._rounds: list[list[dict[str, Any]]] = []
         self._ends: list[int] = []  # the last turn of each round
@@ -111,20 +99,15 @@ class Turn:
         self._first_turn = 0  # of what is stored
         self._compacted = 0  # turns up to this one stand in the summary
         self._budget: dict[str, Any] = {}
-        self._task: str | None = None
+        self._task: Task | None = None
         self._answered: dict[str, Any] = {}
         self._latency = 0
         self._call_id: UUID | None = None
-        self.completion: ChatCompletion | None = None
-        self.stored: list[dict[str, Any]] = []
 
     def pieces(self) -> Generator[str, None]:
         """Do the turn; yield the text as it arrives, nothing when it is not streamed."""
-        contexts = self._contexts
-        question = Question(
-            current_message=self._text, tools=self._tools or None, options=contexts.measured()
-        )
-        compiled = contexts.compile(question)
+        contexts = self.contexts
+        compiled = contexts.compile(None, self._question() | contexts.measured())
         contexts.record(compiled)
         self._begin_with(compiled)
         is_going_on = True
@@ -134,6 +117,9 @@ class Turn:
                 for piece in pieces:
                     yield piece
             is_going_on = self._answer_calls()
+
+    def _question(self) -> ContextOptions:
+        return {"current_message": self.text, "tools": self._tools or None}
 
     def _begin_with(self, compiled: CompiledContext) -> None:
         self._messages = list(compiled.messages)
@@ -150,15 +136,11 @@ class Turn:
         """
         if not self._rounds:
             return
-        compacted = (self._conversation.refresh()).compacted_through_turn or 0
+        compacted = (self.conversation.refresh()).compacted_through_turn or 0
         if compacted == self._compacted:
             return
-        question = Question(
-            current_message=self._text,
-            tools=self._tools or None,
-            options={"through_turn": self._first_turn - 1, "task": self._task},
-        )
-        compiled = self._contexts.compile(question)
+        before: ContextOptions = {"through_turn": self._first_turn - 1, "task": self._task}
+        compiled = self.contexts.compile(None, self._question() | before)
         self._begin_with(compiled)
         self._compacted = compacted
         left = [place for place, end in enumerate(self._ends) if end > compacted]
@@ -169,8 +151,8 @@ class Turn:
 
     def _ask(self) -> Generator[str, None]:
         """Ask the model once, with all that was said and found so far."""
-        client: Any = self._endpoint.client()
-        request = {**self._conversation.params, **self._parameters, "messages": self._fitted()}
+        client: Any = self.endpoint.client()
+        request = {**self.conversation.params, **self.parameters, "messages": self._fitted()}
         if self._tools and self._may_call():
             request["tools"] = self._tools
             if self._rounds and request.get("tool_choice") not in ("auto", "none"):
@@ -179,7 +161,7 @@ class Turn:
             for name in _OF_TOOLS:
                 request.pop(name, None)
         started = time.monotonic()
-        if not self._is_streamed:
+        if not self.is_streamed:
             completion = completion_in(self._create(client, request), request["model"])
             self._take(dump(completion), started)
             self.completion = completion
@@ -209,20 +191,20 @@ class Turn:
         """Ask in the way that the endpoint takes, which is found out by trying."""
         import openai
 
-        habits = self._endpoint.habits
-        if self._is_streamed:
+        habits = self.endpoint.habits
+        if self.is_streamed:
             request["stream"] = True
             request.setdefault("stream_options", {"include_usage": True})
-        chat, log = self._conversation, self._call_log
+        chat, log = self.conversation, self.call_log
         with log.of_own(chat.user_id, session_id=chat.session_id) as recording:
             while True:
-                asked = habits.adapted(request, self._parameters)
+                asked = habits.adapted(request, self.parameters)
                 try:
                     answer = client.chat.completions.create(**asked)
                 except json.JSONDecodeError as error:
                     raise no_completion(request["model"], error.doc) from error
                 except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                    if not habits.learn(asked, self._parameters, str(error)):
+                    if not habits.learn(asked, self.parameters, str(error)):
                         raise
                     continue
                 # of several attempts the last one was answered
@@ -234,7 +216,7 @@ class Turn:
         message = repaired(completion)
         choice = completion["choices"][0]
         self._latency = round((time.monotonic() - started) * 1000)
-        if self._is_streamed and choice.get("finish_reason") is None:
+        if self.is_streamed and choice.get("finish_reason") is None:
             # the stream ended in the middle; what a call was going to be is not known
             choice["finish_reason"] = INTERRUPTED
             message.pop("tool_calls", None)
@@ -243,7 +225,7 @@ class Turn:
         if completion["usage"] is None:
             completion["usage"] = {
                 "prompt_tokens": self._prompt_tokens(),
-                "completion_tokens": count_message_tokens(message, self._conversation.model),
+                "completion_tokens": count_message_tokens(message, self.conversation.model),
             }
             message["metadata"] = {**(message.get("metadata") or {}), "usage_estimated": True}
         if self._call_id is not None:
@@ -263,7 +245,7 @@ class Turn:
     # The calls
 
     def _may_call(self) -> bool:
-        return self._asked < self._max_rounds and self._room() >= _LEAST_ROOM
+        return self._asked < self.max_tool_rounds and self._room() >= _LEAST_ROOM
 
     def _answer_calls(self) -> bool:
         """Do what the reply asks, and append both; return whether the model shall go on."""
@@ -279,7 +261,7 @@ class Turn:
         self._asked += 1
         answers: list[dict[str, Any]] = []
         try:
-            limit = min(self._max_result_tokens, self._room() // 2 // len(mine))
+            limit = min(self.max_result_tokens, self._room() // 2 // len(mine))
             for call in mine:
                 answers += [self._answer(call, limit, may_call)]
         except BaseException:
@@ -290,31 +272,29 @@ class Turn:
             raise
         self._rounds[-1] += answers
         self._ends.append(self._append(completion, *answers))
-        chat = self._conversation
-        self._call_log.note_tools(chat.user_id, chat.session_id, self._call_id, mine, answers)
+        chat = self.conversation
+        self.call_log.note_tools(chat.user_id, chat.session_id, self._call_id, mine, answers)
         return may_call and len(mine) == len(asked)
 
     def _is_mine(self, call: AskedCall) -> bool:
         """Return whether a call is executed here, and not by the caller of `send`."""
-        if self._memory_tools is not None and call.name in self._memory_tools.names:
+        if self.memory_tools is not None and call.name in self.memory_tools.names:
             return True
-        if self._functions is None:
-            return self._memory_tools is not None and call.name not in self._names
+        if self.functions is None:
+            return self.memory_tools is not None and call.name not in self._names
         return (
-            callable(self._functions)
-            or call.name in self._functions
-            or call.name not in self._names
+            callable(self.functions) or call.name in self.functions or call.name not in self._names
         )
 
     def _answer(self, call: AskedCall, limit: int, may_call: bool) -> dict[str, Any]:
         """Return the tool message that answers a call, of at most so many tokens."""
-        model = self._conversation.model
+        model = self.conversation.model
         if not may_call:
             return tool_message(call, error_text("no more tool calls in this turn"))
         if limit < _LEAST_ROOM // 2:
             return tool_message(call, error_text("there is no room left for a result"))
-        if self._memory_tools is not None and call.name in self._memory_tools.names:
-            answer = self._memory_tools.dispatch(
+        if self.memory_tools is not None and call.name in self.memory_tools.names:
+            answer = self.memory_tools.dispatch(
                 {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}},
                 max_chars=min(_tools.MAX_RESULT_CHARS, limit),
             )
@@ -323,7 +303,7 @@ class Turn:
 
     def _called(self, call: AskedCall) -> str:
         """Call the function of the caller; what it raises is told to the model."""
-        functions = self._functions
+        functions = self.functions
         if call.name not in self._names:
             return error_text(f"there is no tool {call.name}; known: {', '.join(self._names)}")
         try:
@@ -363,14 +343,14 @@ class Turn:
         return self._limit() - stays - sum(map(self._cost, last))
 
     def _cost(self, message: Mapping[str, Any]) -> int:
-        return count_message_tokens(message, self._conversation.model) + _PER_MESSAGE
+        return count_message_tokens(message, self.conversation.model) + _PER_MESSAGE
 
     # The record
 
     def _append(self, *messages: dict[str, Any]) -> int:
         """Append a model's call, whole: its message, usage and answers; return the last turn."""
-        asked = [] if self.stored else [_user_message(self._text)]
-        turns = self._transcript.append([*asked, *messages], usage={"latency_ms": self._latency})
+        asked = [] if self.stored else [_user_message(self.text)]
+        turns = self.transcript.append([*asked, *messages], usage={"latency_ms": self._latency})
         self._first_turn = self._first_turn or turns[0].turn_index
         said = [{**m["choices"][0]["message"], "finish_reason": m["choices"][0]["finish_reason"]}
                 if "choices" in m else m for m in messages]  # fmt: skip
@@ -402,12 +382,7 @@ class ReplyStream(Iterator[str]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

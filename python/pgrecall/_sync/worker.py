@@ -345,7 +345,8 @@ class Worker:
             case "deferred":
                 logger.warning("job %s (%s) is deferred: %s", job.job_id, job.kind, end["reason"])
                 return Outcome(job.kind, is_deferred=True)
-        return self._lost(job)
+        logger.info("job %s (%s) is no longer this worker's", job.job_id, job.kind)
+        return Outcome(job.kind)
 
     def _work(self, job: Job) -> dict[str, Any]:
         """Answer the requests of a job until there is none, and return how it ended.
@@ -401,7 +402,7 @@ class Worker:
             lease_token=job.lease_token,
             **arguments,
         )
-        send = partial(self._database.value, call, user_id=job.user_id, repeatable=True)
+        send = partial(self._database.value, call, repeatable=True)
         return self._patiently(send)
 
     def _failed(self, job: Job, error: Exception) -> Outcome:
@@ -421,11 +422,6 @@ class Worker:
                 raise
             logger.warning("job %s is left to its lease: %s", job.job_id, failure)
         return Outcome(job.kind, error=said)
-
-    @staticmethod
-    def _lost(job: Job) -> Outcome:
-        logger.info("job %s (%s) is no longer this worker's", job.job_id, job.kind)
-        return Outcome(job.kind)
 
 
 def _offer(

@@ -99,7 +99,23 @@ class MeasuredEmbedder(Embedder, Protocol):
         ...
 
 
-class LocalEmbedder:
+class _WithDimensions:
+    """An embedder that learns the length of its vectors from the first one."""
+
+    _dimensions: int | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector. Where it is not known yet, one word is embedded to measure it."""
+        if self._dimensions is None:
+            self._dimensions = len(self.embed(["dimension"])[0])
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        raise NotImplementedError
+
+
+class LocalEmbedder(_WithDimensions):
     """A sentence-embedding model in ONNX form, on the CPU, without a network.
 
     Mean pooling over the attention mask, then L2 normalization, as sentence-transformers does.
@@ -137,13 +153,6 @@ class LocalEmbedder:
         """`local`, or `local:` and the folder."""
         return "local" if self._path is None else f"local:{self._path}"
 
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector; a folder's model is loaded to know it."""
-        if self._dimensions is None:
-            self._dimensions = len(self.embed(["dimension"])[0])
-        return self._dimensions
-
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one unit vector per text, in order; a text beyond `max_tokens` is cut."""
         if not texts:
@@ -169,7 +178,7 @@ class LocalEmbedder:
         return _onnx_encoder(model, tokenizer, limit, self._threads)
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(_WithDimensions):
     """Embeddings by the official `openai` client, of OpenAI or any compatible endpoint.
 
     Args:
@@ -207,13 +216,6 @@ class OpenAIEmbedder:
     def model(self) -> str:
         """`openai:` and the endpoint's name of the model."""
         return f"openai:{self._name}"
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector; one short request is made when nothing said it."""
-        if self._dimensions is None:
-            self._dimensions = len(self._request(["dimension"])[0][0])
-        return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector per text, in order; long lists are sent in several requests.
@@ -283,7 +285,7 @@ class OpenAIEmbedder:
         return vectors, spent
 
 
-class FastEmbedEmbedder:
+class FastEmbedEmbedder(_WithDimensions):
     """A model of the package `fastembed`, which downloads it at the first use.
 
     Args:
@@ -294,7 +296,6 @@ class FastEmbedEmbedder:
     def __init__(self, name: str, *, threads: int | None = None) -> None:
         self._name = name
         self._threads = threads or min(4, _usable_cores())
-        self._dimensions: int | None = None
         self._engine: Any = None
         self._lock = threading.Lock()
 
@@ -302,13 +303,6 @@ class FastEmbedEmbedder:
     def model(self) -> str:
         """`fastembed:` and the name."""
         return f"fastembed:{self._name}"
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector; the model is loaded to know it."""
-        if self._dimensions is None:
-            self._dimensions = len(self.embed(["dimension"])[0])
-        return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector per text, in order."""

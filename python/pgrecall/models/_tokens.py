@@ -35,6 +35,7 @@ __all__ = [
     "count_message_tokens",
     "count_text_tokens",
     "encoding_name",
+    "exact_tokens",
     "shortened_text",
     "truncate_text",
 ]
@@ -74,6 +75,13 @@ def count_text_tokens(text: str, model: str) -> int:
     if encoding is None:
         return _estimate(text)
     return len(_encode(encoding, text))
+
+
+def exact_tokens(text: str | None, model: str) -> int | None:
+    """Return the number of tokens of a text; None without a text or a known tokenizer."""
+    if text is None or encoding_name(model) is None:
+        return None
+    return count_text_tokens(text, model)
 
 
 def count_message_tokens(message: Mapping[str, Any], model: str) -> int:

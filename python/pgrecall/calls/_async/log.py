@@ -114,7 +114,7 @@ class AsyncCallLog:
         if known is not None and time.monotonic() < known.until:
             return known.rules
         call = Call.of("get_ledger_rules", user_id=user_id)
-        found = await self._database.value(call, user_id=user_id, repeatable=True)
+        found = await self._database.value(call, repeatable=True)
         rules = Rules.from_json(found)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
@@ -156,7 +156,7 @@ class AsyncCallLog:
                         call_id=call_id,
                         payload_body=rules.redactor.body(text.encode("utf-8", "replace")),
                     )
-                    await self._send(event, user_id)
+                    await self._send(event)
 
         if call_id is not None:
             size = sum(len(call.arguments) for call in asked)
@@ -203,7 +203,7 @@ class AsyncCallLog:
             "job_id": UNSET if job_id is None else job_id,
         }
         call = Call.of("record_model_call", user_id=user_id, **entry)
-        await self._send(call, user_id)
+        await self._send(call)
         for start in range(0, len(events), _MAX_EVENTS):
             call = Call.of(
                 "record_stream_events",
@@ -211,8 +211,8 @@ class AsyncCallLog:
                 call_id=captured.call_id,
                 events=events[start : start + _MAX_EVENTS],
             )
-            await self._send(call, user_id)
+            await self._send(call)
 
-    async def _send(self, call: Call, user_id: UUID) -> None:
+    async def _send(self, call: Call) -> None:
         """Send what may be sent again: each has an id."""
-        await self._database.value(call, user_id=user_id, repeatable=True, timeout=_SECONDS)
+        await self._database.value(call, repeatable=True, timeout=_SECONDS)

@@ -115,7 +115,7 @@ class CallLog:
         if known is not None and time.monotonic() < known.until:
             return known.rules
         call = Call.of("get_ledger_rules", user_id=user_id)
-        found = self._database.value(call, user_id=user_id, repeatable=True)
+        found = self._database.value(call, repeatable=True)
         rules = Rules.from_json(found)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
@@ -157,7 +157,7 @@ class CallLog:
                         call_id=call_id,
                         payload_body=rules.redactor.body(text.encode("utf-8", "replace")),
                     )
-                    self._send(event, user_id)
+                    self._send(event)
 
         if call_id is not None:
             size = sum(len(call.arguments) for call in asked)
@@ -204,7 +204,7 @@ class CallLog:
             "job_id": UNSET if job_id is None else job_id,
         }
         call = Call.of("record_model_call", user_id=user_id, **entry)
-        self._send(call, user_id)
+        self._send(call)
         for start in range(0, len(events), _MAX_EVENTS):
             call = Call.of(
                 "record_stream_events",
@@ -212,8 +212,8 @@ class CallLog:
                 call_id=captured.call_id,
                 events=events[start : start + _MAX_EVENTS],
             )
-            self._send(call, user_id)
+            self._send(call)
 
-    def _send(self, call: Call, user_id: UUID) -> None:
+    def _send(self, call: Call) -> None:
         """Send what may be sent again: each has an id."""
-        self._database.value(call, user_id=user_id, repeatable=True, timeout=_SECONDS)
+        self._database.value(call, repeatable=True, timeout=_SECONDS)

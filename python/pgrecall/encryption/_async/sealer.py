@@ -130,7 +130,7 @@ class AsyncSealer:
 
     async def _fetched(self, user_id: UUID) -> tuple[Wrapped, list[tuple[Any, ...]]]:
         call = Call.of("get_user_keys", user_id=user_id)
-        _, rows = await self._transport.send(call, user_id, repeatable=True)
+        _, rows = await self._transport.send(call, repeatable=True)
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
 
@@ -273,7 +273,7 @@ class AsyncSealer:
         if field == "memory":
             call = Call.of("memory_chain", user_id=user_id, memory_id=row)
             try:
-                columns, rows = await self._transport.send(call, user_id, repeatable=True)
+                columns, rows = await self._transport.send(call, repeatable=True)
             except NotFoundError:
                 return set()
             ids = {str(one[columns.index("memory_id")]) for one in rows}
@@ -283,7 +283,7 @@ class AsyncSealer:
         ancestor: Any = UUID(expected)
         for _ in range(_MAX_ANCESTORS):
             call = Call.of("get_session", user_id=user_id, session_id=ancestor)
-            columns, rows = await self._transport.send(call, user_id, repeatable=True)
+            columns, rows = await self._transport.send(call, repeatable=True)
             if not rows:
                 break
             ancestor = rows[0][columns.index("parent_session_id")]

@@ -121,7 +121,7 @@ class AsyncEncryption:
         after: UUID | Unset = UNSET
         while True:
             call = Call.of("list_sealed_users", other_than=current, after_id=after)
-            _, rows = await self._core.write.transport.send(call, None, repeatable=True)
+            _, rows = await self._core.write.transport.send(call, repeatable=True)
             if not rows:
                 break
             for (user_id,) in rows:
@@ -227,12 +227,12 @@ class AsyncEncryption:
                 for table, key, texts in rows
             ]  # fmt: skip
             call = Call.of("reseal_rows", user_id=user_id, rows=made, replaced_key=replaced_key)
-            _, done = await transport.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+            _, done = await transport.send(call, repeatable=False, timeout=LONG_TIMEOUT)
             return int(done[0][0])
 
         async def listed(transport: AsyncTransport, **arguments: Any) -> list[Any]:
             call = Call.of("list_sealed_rows", user_id=user_id, key_no=oldest, **arguments)
-            _, rows = await transport.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+            _, rows = await transport.send(call, repeatable=False, timeout=LONG_TIMEOUT)
             return rows
 
         after: Any = UNSET

@@ -122,7 +122,7 @@ class Encryption:
         after: UUID | Unset = UNSET
         while True:
             call = Call.of("list_sealed_users", other_than=current, after_id=after)
-            _, rows = self._core.write.transport.send(call, None, repeatable=True)
+            _, rows = self._core.write.transport.send(call, repeatable=True)
             if not rows:
                 break
             for (user_id,) in rows:
@@ -228,12 +228,12 @@ class Encryption:
                 for table, key, texts in rows
             ]  # fmt: skip
             call = Call.of("reseal_rows", user_id=user_id, rows=made, replaced_key=replaced_key)
-            _, done = transport.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+            _, done = transport.send(call, repeatable=False, timeout=LONG_TIMEOUT)
             return int(done[0][0])
 
         def listed(transport: Transport, **arguments: Any) -> list[Any]:
             call = Call.of("list_sealed_rows", user_id=user_id, key_no=oldest, **arguments)
-            _, rows = transport.send(call, user_id, repeatable=False, timeout=LONG_TIMEOUT)
+            _, rows = transport.send(call, repeatable=False, timeout=LONG_TIMEOUT)
             return rows
 
         after: Any = UNSET
