@@ -64,15 +64,27 @@ select p.proname,
 """
 
 
-# halfvec loses the name of the schema that the extension happens to live in.
+# halfvec loses the name of the schema that the extension happens to live in. The contract has the
+# columns of a result, whether the function lists them or returns rows of a type.
 FUNCTIONS = r"""
 select format(
            e'%s(%s)\n    %s%s',
            p.proname,
            regexp_replace(pg_get_function_arguments(p.oid), '\w+\.halfvec', 'halfvec', 'g'),
-           coalesce('returns ' || pg_get_function_result(p.oid), 'procedure'),
+           coalesce('returns ' || coalesce(c.columns, pg_get_function_result(p.oid)),
+                    'procedure'),
            case when p.prosecdef then ', security definer' end)
   from pg_proc as p
+  left join lateral (
+        select format('TABLE(%s)', string_agg(
+                   concat_ws(' ', a.attname, format_type(a.atttypid, null)), ', '
+                   order by a.attnum))
+          from pg_type as t
+          join pg_class as k on k.oid = t.typrelid and k.relkind = 'c'
+          join pg_attribute as a on a.attrelid = k.oid and not a.attisdropped
+         where t.oid = p.prorettype
+        having count(*) > 0
+       ) as c (columns) on true
  where p.pronamespace = 'recall'::regnamespace
    and p.proname !~ '^_'
  order by p.proname collate "C"

@@ -39,6 +39,14 @@ select p.proname,
                'default', pg_get_function_arg_default(p.oid, a.place::integer)) order by a.place)
            filter (where a.name is not null),
            '[]')
+       || coalesce((
+              select jsonb_agg(jsonb_build_object(
+                         'name', k.attname, 'type', format_type(k.atttypid, null), 'mode', 't',
+                         'default', null) order by k.attnum)
+                from pg_type as t
+                join pg_class as c on c.oid = t.typrelid and c.relkind = 'c'
+                join pg_attribute as k on k.attrelid = c.oid and not k.attisdropped
+               where t.oid = p.prorettype), '[]')
   from pg_proc as p
   left join unnest(
            p.proargnames,
@@ -266,6 +274,7 @@ def signature(function: Function) -> list[str]:
     if function.is_procedure:
         return ["call " + body[0], *body[1:]]
     result = "table" if function.result.startswith("TABLE") else function.result
+    result = result.replace("SETOF", "setof")
     return [*body[:-1], f"{body[-1]} returns {result}"]
 
 

@@ -168,6 +168,7 @@ begin isolation level read committed;
 \ir ../functions/session/_enqueue_last_work.sql
 \ir ../functions/session/_extraction_mode.sql
 \ir ../functions/session/_inherit_summary.sql
+\ir ../functions/session/_session_columns.sql
 \ir ../functions/session/_session_expiry.sql
 \ir ../functions/session/_set_session_status.sql
 \ir ../functions/session/_store_system_prompt.sql

@@ -335,3 +335,116 @@ begin
     end loop;
 end;
 $types$;
+
+-- Public functions return rows of these types. `alter type` adds a column to all of them.
+do $types$
+begin
+    if to_regtype('recall.memory_row') is null then
+        create type recall.memory_row as (
+            memory_id         uuid,
+            content           text,
+            kind              text,
+            slot              text,
+            tier              text,
+            scope             text,
+            tags              text[],
+            importance        real,
+            confidence        real,
+            provenance        text,
+            source            text,
+            source_session_id uuid,
+            observed_at       timestamptz,
+            valid_from        timestamptz,
+            valid_to          timestamptz,
+            created_at        timestamptz,
+            expires_at        timestamptz,
+            ended_at          timestamptz,
+            end_reason        text,
+            superseded_by     uuid,
+            is_active         boolean,
+            access_count      integer,
+            metadata          jsonb,
+            session_id        uuid,
+            agent_id          text,
+            token_count       integer,
+            source_turn_ids   uuid[],
+            last_accessed_at  timestamptz,
+            is_validated      boolean,
+            review_at         timestamptz,
+            updated_at        timestamptz);
+    end if;
+    if to_regtype('recall.session_row') is null then
+        create type recall.session_row as (
+            session_id              uuid,
+            status                  text,
+            model_id                text,
+            agent_id                text,
+            title                   text,
+            turn_count              integer,
+            active_tokens           bigint,
+            total_prompt_tokens     bigint,
+            total_completion_tokens bigint,
+            total_cost_microcents   bigint,
+            created_at              timestamptz,
+            updated_at              timestamptz,
+            expires_at              timestamptz,
+            metadata                jsonb,
+            context_window_size     integer,
+            max_response_tokens     integer,
+            system_prompt           text,
+            system_prompt_tokens    integer,
+            temperature             real,
+            top_p                   real,
+            cost_limit_microcents   bigint,
+            parent_session_id       uuid,
+            user_turn_count         integer,
+            compacted_through_turn  integer,
+            extracted_through_turn  integer,
+            last_message_at         timestamptz);
+    end if;
+    if to_regtype('recall.found_message') is null then
+        create type recall.found_message as (
+            message_id    uuid,
+            session_id    uuid,
+            turn_index    integer,
+            role          text,
+            content       text,
+            created_at    timestamptz,
+            score         double precision,
+            similarity    double precision,
+            lexical       double precision,
+            name          text,
+            own_part      double precision,
+            neighbor_part double precision,
+            session_part  double precision,
+            memory_part   double precision,
+            token_count   integer,
+            speaker_part  double precision,
+            feedback_part double precision);
+    end if;
+end;
+$types$;
+
+comment on type recall.memory_row is
+    'A row of recall.get_memory and of the other functions that return whole memories.';
+comment on type recall.session_row is 'A row of recall.get_session and recall.list_sessions.';
+comment on type recall.found_message is 'A row of recall.search_messages.';
+
+-- Drop functions that return the same columns by name, since a replacement keeps the result's type.
+do $types$
+declare
+    v_old regprocedure;
+begin
+    for v_old in
+        select p.oid
+          from pg_catalog.pg_proc as p
+         where p.pronamespace = 'recall'::regnamespace
+           and p.prorettype   = 'record'::regtype
+           and p.proname in ('_memory_columns', '_read_turns', 'get_memories', 'get_memory',
+                             'get_session', 'list_sessions', 'memories_to_review', 'memory_chain',
+                             'search', 'search_messages')
+    loop
+        execute format('drop function %s', v_old);
+    end loop;
+end;
+$types$;

@@ -8,39 +8,7 @@ create or replace function recall.get_memories(
     p_limit    integer     default 100,
     p_after_id uuid        default null
 )
-returns table (
-    memory_id          uuid,
-    content            text,
-    kind               text,
-    slot               text,
-    tier               text,
-    scope              text,
-    tags               text[],
-    importance         real,
-    confidence         real,
-    provenance         text,
-    source             text,
-    source_session_id  uuid,
-    observed_at        timestamptz,
-    valid_from         timestamptz,
-    valid_to           timestamptz,
-    created_at         timestamptz,
-    expires_at         timestamptz,
-    ended_at           timestamptz,
-    end_reason         text,
-    superseded_by      uuid,
-    is_active          boolean,
-    access_count       integer,
-    metadata           jsonb,
-    session_id         uuid,
-    agent_id           text,
-    token_count        integer,
-    source_turn_ids    uuid[],
-    last_accessed_at   timestamptz,
-    is_validated       boolean,
-    review_at          timestamptz,
-    updated_at         timestamptz
-)
+returns setof recall.memory_row
 language plpgsql
 stable
 parallel safe

@@ -12,39 +12,7 @@ create or replace function recall.search(
     p_filter          jsonb       default '{}',
     p_as_of           timestamptz default null
 )
-returns table (
-    memory_id       uuid,
-    content         text,
-    kind            text,
-    tier            text,
-    score           double precision,
-    relevance       double precision,
-    match           double precision,
-    similarity      double precision,
-    lexical         double precision,
-    freshness       double precision,
-    frequency       double precision,
-    authority       double precision,
-    importance      real,
-    confidence      real,
-    tags            text[],
-    observed_at     timestamptz,
-    created_at      timestamptz,
-    token_count     integer,
-    slot            text,
-    scope           text,
-    provenance      text,
-    source_turn_ids uuid[],
-    access_count    integer,
-    session_id      uuid,
-    similarity_part double precision,
-    lexical_part    double precision,
-    freshness_part  double precision,
-    frequency_part  double precision,
-    authority_part  double precision,
-    importance_part double precision,
-    decay           double precision
-)
+returns setof recall.found_memory
 language plpgsql
 stable
 parallel safe

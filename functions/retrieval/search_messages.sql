@@ -11,25 +11,7 @@ create or replace function recall.search_messages(
     p_limit           integer default 10,
     p_filter          jsonb   default '{}'
 )
-returns table (
-    message_id     uuid,
-    session_id     uuid,
-    turn_index     integer,
-    role           text,
-    content        text,
-    created_at     timestamptz,
-    score          double precision,
-    similarity     double precision,
-    lexical        double precision,
-    name           text,
-    own_part       double precision,
-    neighbor_part  double precision,
-    session_part   double precision,
-    memory_part    double precision,
-    token_count    integer,
-    speaker_part   double precision,
-    feedback_part  double precision
-)
+returns setof recall.found_message
 language plpgsql
 stable
 parallel safe

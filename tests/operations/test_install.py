@@ -183,6 +183,20 @@ def test_an_upgrade_drops_functions_that_are_obsolete(empty_dsn: str) -> None:
         assert value(conn, found) == before
 
 
+def test_an_upgrade_replaces_functions_that_returned_tables(empty_dsn: str) -> None:
+    """PostgreSQL keeps the type of a result when a function is replaced."""
+    install_by_driver(empty_dsn, **SMALL)
+    result = "select pg_get_function_result('recall.get_session(uuid, uuid)'::regprocedure)"
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("drop function recall.get_session(uuid, uuid)")
+        conn.execute("create function recall.get_session(p_user_id uuid, p_session_id uuid)"
+                     " returns table (user_id uuid, session_id uuid)"
+                     " begin atomic select p_user_id, p_session_id; end")  # fmt: skip
+    install_by_psql(empty_dsn)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert value(conn, result) == "SETOF recall.session_row"
+
+
 def test_an_upgrade_adds_columns_with_their_checks(empty_dsn: str) -> None:
     added = ("user_cost_limit_microcents", "date_weight", "recall_samples", "recall_floor")
     checks = (
