@@ -36,6 +36,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from pgrecall import AgentMemory, ChatSession
+from pgrecall.models._tokens import count_for_any_model
 from pgrecall.rows import CompiledContext
 from retrieval_quality import MODEL as EMBEDDING_MODEL
 from retrieval_quality import Embeddings, as_text, asked_after
@@ -137,7 +138,8 @@ class Exam:
 
         def respond(request: dict[str, Any]) -> dict[str, Any]:
             if request["type"] == "embed":
-                return {"vectors": [as_text(vector) for vector in self.embed(request["inputs"])]}
+                return {"vectors": [as_text(vector) for vector in self.embed(request["inputs"])],
+                        "token_counts": count_for_any_model(request["inputs"])}  # fmt: skip
             said = self.answer(learner, session, request)
             return {"content": json.dumps(said), "finish_reason": "stop", "latency_ms": 0,
                     "usage": used(request, said)}  # fmt: skip

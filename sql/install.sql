@@ -568,11 +568,14 @@ begin isolation level read committed;
 \ir ../functions/jobs/_complain.sql
 \ir ../functions/jobs/_complete_job.sql
 \ir ../functions/jobs/_consolidation_question.sql
+\ir ../functions/jobs/_counted_candidates.sql
+\ir ../functions/jobs/_counted_tokens.sql
 \ir ../functions/jobs/_cron_suffix.sql
 \ir ../functions/jobs/_decisions_of.sql
 \ir ../functions/jobs/_defer_costly.sql
 \ir ../functions/jobs/_defer_extraction.sql
 \ir ../functions/jobs/_defer_job.sql
+\ir ../functions/jobs/_embed_characters.sql
 \ir ../functions/jobs/_embed_if_wanted.sql
 \ir ../functions/jobs/_embed_input.sql
 \ir ../functions/jobs/_embed_piece.sql

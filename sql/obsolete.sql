@@ -1,6 +1,7 @@
 -- Drop functions that only older schemas have. No trigger and no other function uses them by now.
 drop function if exists recall._achieve_goal(recall.memory_store, recall.settings, jsonb, uuid);
 drop function if exists recall._chain_events(bytea, recall.memory_events[]);
+drop function if exists recall._embed_if_wanted(recall.jobs, uuid, halfvec, recall.settings);
 drop function if exists recall._find_memories(uuid, text[], halfvec, uuid[], integer, real, real,
     double precision, uuid[], recall.score_weights, double precision, recall.settings);
 drop function if exists recall._find_session(uuid, uuid);

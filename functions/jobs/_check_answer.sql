@@ -24,11 +24,13 @@ begin
              then p_answer - 'vectors' else p_answer end, 'p_answer');
     perform recall._check_keys(
         p_answer, '{request_id,content,value,finish_reason,refusal,usage,model,latency_ms,vectors,'
-                  'error}', 'p_answer');
+                  'token_counts,error}', 'p_answer');
     v_usage := coalesce(nullif(p_answer -> 'usage', 'null'), '{}');
     if jsonb_typeof(p_answer -> 'request_id') is distinct from 'string'
        or coalesce(jsonb_typeof(p_answer -> 'content'), 'null') not in ('string', 'null')
        or coalesce(jsonb_typeof(p_answer -> 'vectors'), 'null') not in ('array', 'null')
+       or coalesce(jsonb_typeof(p_answer -> 'token_counts'), 'null') not in ('array', 'null')
+       or p_answer @? 'strict $.token_counts[*] ? (@ != null && (@.type() != "number" || @ < 1))'
        or coalesce(jsonb_typeof(p_answer -> 'error'), 'null') not in ('object', 'null')
        or coalesce(p_answer ->> 'latency_ms', '0') !~ '^[0-9]{1,11}([.][0-9]*)?$'
        or jsonb_typeof(v_usage) <> 'object'
@@ -42,7 +44,7 @@ begin
             message = format('p_answer is %s', left(p_answer::text, 200)),
             hint    = 'request_id, and content (a text), value (an object), vectors (a list), or '
                       'error ({"code", "message", "retryable"}); usage, finish_reason, model, '
-                      'latency_ms.';
+                      'latency_ms, token_counts (a list of positive numbers).';
     end if;
 end;
 $function$;

@@ -1,5 +1,4 @@
 -- Return the next batch of a step's texts as an embed request.
--- Texts are cut at three characters per token of the embedder's limit, since most texts have more.
 -- An endpoint that finds a text too long reports it.
 create or replace function recall._embed_request(
     p_work  jsonb,
@@ -13,7 +12,7 @@ set search_path from current
 as $function$
 declare
     v_batch constant integer := coalesce((p_work #>> '{worker,embed_batch}')::integer, 64);
-    v_chars constant integer := least(recall._embed_window(p_work)::bigint * 3, 1000000);
+    v_chars constant integer := recall._embed_characters(p_work);
 begin
     return (
         select jsonb_build_object(

@@ -35,11 +35,12 @@ begin
         perform recall._lock_user_and_bump_revision(p_job.user_id);
     end if;
     for v_vector in
-        select v.id::uuid as memory_id, v.embedding
-          from recall._text_vectors(v_texts, p_job.vectors, 'memories') as v
-         order by v.id::uuid
+        select split_part(t.name, ' ', 2)::uuid as memory_id, t.place::integer
+          from jsonb_array_elements_text(v_texts) with ordinality as t (name, place)
+         where t.name like 'memories %'
+         order by memory_id
     loop
-        perform recall._embed_if_wanted(p_job, v_vector.memory_id, v_vector.embedding, v_settings);
+        perform recall._embed_if_wanted(p_job, v_vector.memory_id, v_vector.place, v_settings);
     end loop;
 
     if v_has_summaries then

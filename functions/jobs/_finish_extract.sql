@@ -35,6 +35,7 @@ begin
               from jsonb_array_elements(p_result -> 'episodes')
                    with ordinality as e (episode, ordinal))),
         p_result -> 'decisions');
+    v_decisions := recall._counted_candidates(p_job, v_decisions);
     perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);
     v_embeddings := recall._candidate_embeddings(
         v_decisions, case when p_result ? 'embedding_model' then p_job.vectors end);

@@ -1,6 +1,6 @@
 -- Read a batch of vectors, in the order of the request in flight, into the state of a job.
 -- Null stands for a text without a vector. Vectors of a model that the settings no longer name are
--- dropped.
+-- dropped. Token counts follow the vectors; a list of another length is ignored.
 -- Raises  RC003 vectors that are invalid and whose numbers no client could read back: _check_answer
 --         leaves their numbers to this function.
 create or replace function recall._take_vectors(
@@ -17,6 +17,7 @@ as $function$
 declare
     v_wanted  constant integer := (p_work #>> '{question,count}')::integer;
     v_vectors constant jsonb   := coalesce(nullif(p_answer -> 'vectors', 'null'), '[]');
+    v_counts  constant jsonb   := nullif(p_answer -> 'token_counts', 'null');
 begin
     o_work := (p_work - 'question') || jsonb_build_object('answered', p_work -> 'question');
     if p_work #>> '{question,model}' <> (select s.embedding_model from recall.settings as s) then
@@ -31,6 +32,10 @@ begin
     end if;
     o_vectors := recall._embeddings_from_json(v_vectors);
     o_work    := o_work || jsonb_build_object('embedder', p_work #> '{question,model}');
+    if jsonb_array_length(v_counts) = v_wanted then
+        o_work := o_work || jsonb_build_object(
+            'token_counts', coalesce(p_work -> 'token_counts', '[]') || v_counts);
+    end if;
 exception when sqlstate 'RC004' then
     perform recall._check_json(p_answer, 'p_answer');
     o_work := o_work || jsonb_build_object('failure', jsonb_build_object(

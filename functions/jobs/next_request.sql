@@ -83,7 +83,11 @@ begin
             exit;
         end loop;
         if v_step ? 'result' then
-            v_job.work := jsonb_build_object('made', v_work -> 'made');
+            v_job.work := jsonb_build_object(
+                'made', v_work -> 'made',
+                'embed_characters', recall._embed_characters(v_work))
+                || jsonb_strip_nulls(jsonb_build_object(
+                       'token_counts', v_work -> 'token_counts'));
             select c.o_next, v_spans || c.o_span
               into v_done, v_spans
               from recall._complete_job(v_job, v_step -> 'result') as c;

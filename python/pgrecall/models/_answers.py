@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgrecall.models._embedders import Embedder, EmbeddingError, EmbeddingUsage, MeasuredEmbedder
+from pgrecall.models._tokens import count_for_any_model
 
 __all__ = ["answer_to", "error_answer", "is_overflow", "is_refused", "named_window", "storable",
            "vectors_answer"]  # fmt: skip
@@ -25,14 +26,16 @@ _NUMBER = re.compile(r"(?:context|n_ctx)[^\d.]{0,40}(\d[\d,]*)", re.IGNORECASE)
 
 
 def vectors_answer(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any]:
-    """Embed the inputs of a request; an embedder that fails makes an error of it."""
+    """Embed and count the inputs of a request; an embedder that fails makes an error of it."""
     started = time.monotonic()
     try:
         vectors, usage = _made(embedder, request["inputs"])
-        made = {
+        made: dict[str, Any] = {
             "vectors": [_as_text(vector, embedder) for vector in vectors],
             "usage": {"prompt_tokens": usage.tokens},
         }
+        if counts := count_for_any_model(request["inputs"]):
+            made["token_counts"] = counts
     except Exception as error:
         made = error_answer(error)
     return answer_to(request, made, started)

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -32,6 +32,7 @@ __all__ = [
     "IMAGE_TOKENS",
     "IMAGE_TOKENS_LOW",
     "TokenEstimateWarning",
+    "count_for_any_model",
     "count_message_tokens",
     "count_text_tokens",
     "encoding_name",
@@ -104,6 +105,14 @@ def count_message_tokens(message: Mapping[str, Any], model: str) -> int:
         if calls := message.get(key):
             tokens += count_text_tokens(_compact(calls), model)
     return tokens
+
+
+def count_for_any_model(texts: Sequence[str]) -> list[int] | None:
+    """Return the tokens of each text by the encoding that needs more, or None without encodings."""
+    encodings = _all_encodings()
+    if not encodings:
+        return None
+    return [max(1, *(len(_encode(encoding, text)) for encoding in encodings)) for text in texts]
 
 
 def truncate_text(text: str, max_tokens: int, model: str) -> str:
@@ -183,6 +192,15 @@ def _encoding(model: str) -> tiktoken.Encoding | None:
         stacklevel=3,
     )
     return None
+
+
+@cache
+def _all_encodings() -> tuple[tiktoken.Encoding, ...]:
+    """Return the encodings of OpenAI's models; none when one of them is not at hand."""
+    try:
+        return tuple(_load(name) for name in ("o200k_base", "cl100k_base"))
+    except (ImportError, OSError, LookupError, ValueError):
+        return ()
 
 
 # tiktoken's pattern overflows its stack, with a panic, in a run of half a million white space
