@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import tempfile
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import hypothesis
 import psycopg
@@ -16,7 +20,7 @@ from psycopg.rows import tuple_row
 from support.invariants import check_invariants
 from support.servers import TestServer, running_server
 
-pytest_plugins = ("support.scripted_model", "support.two_users")
+pytest_plugins = ("support.installing", "support.scripted_model", "support.two_users")
 
 # On a busy machine a statement may take any time; and an example may use the module's database.
 hypothesis.settings.register_profile(
@@ -29,11 +33,26 @@ hypothesis.settings.load_profile("pgrecall")
 _SERVER_LINE = pytest.StashKey[str]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the slow tests out, unless an option asks for them."""
+    if config.getoption("--slow") or "slow" in config.getoption("markexpr"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 @pytest.fixture(scope="session")
 def server(pytestconfig: pytest.Config) -> Iterator[TestServer]:
     """The server of this run."""
     with running_server(os.environ.get("PGRECALL_TEST_SERVER") or "embedded") as running:
-        pytestconfig.stash[_SERVER_LINE] = running.describe()
+        line = pytestconfig.stash[_SERVER_LINE] = running.describe()
+        if hasattr(pytestconfig, "workeroutput"):
+            pytestconfig.workeroutput["server"] = line
         yield running
 
 
@@ -128,11 +147,34 @@ def user() -> uuid.UUID:
 
 
 @pytest.fixture
+def empty_queue(db: psycopg.Connection) -> Iterator[None]:
+    """Delete all jobs after each test."""
+    yield
+    db.execute("delete from recall.jobs")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder for an embedded server; not tmp_path, since the path of a socket is bounded."""
+    path = Path(tempfile.mkdtemp(prefix="pgrecall-home-"))
+    path.chmod(0o755)  # root's server may pass
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
 def empty_dsn(server: TestServer) -> Iterator[str]:
     """A superuser's DSN of an empty database, for tests of installation."""
     name = server.create_database()
     yield server.dsn(name)
     server.drop_database(name)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the server's line from a process of pytest-xdist; each has a server of its own."""
+    if line := getattr(node, "workeroutput", {}).get("server"):
+        node.config.stash[_SERVER_LINE] = line
 
 
 def pytest_terminal_summary(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 
+import pytest
+
 import context_economy
 from support.servers import TestServer
 
@@ -32,6 +34,7 @@ def test_only_the_same_beginning_counts() -> None:
     assert kept > context_economy.repeated(same, changed)[0] > context_economy.tokens(same[0])
 
 
+@pytest.mark.slow
 def test_a_short_conversation(server: TestServer) -> None:
     figures = context_economy.measure(server.admin_dsn, turns=6)
     for row in figures["prefix"]:

@@ -372,6 +372,7 @@ def answer(request: Request) -> Scripted:
     return {"decisions": decisions}
 
 
+@pytest.mark.slow
 def test_the_command(
     server: TestServer, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -418,6 +419,7 @@ def test_the_command(
     assert "dollars" in output
 
 
+@pytest.mark.slow
 def test_a_failed_extraction_is_said(
     server: TestServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import growth
 from support.servers import TestServer
 
 
+@pytest.mark.slow
 def test_locks_do_not_grow_with_the_users(
     server: TestServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

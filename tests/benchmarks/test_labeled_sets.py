@@ -88,6 +88,7 @@ def verdicts(db: psycopg.Connection[Any]) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_verdicts_on_labeled_sets_are_those_on_record(db: psycopg.Connection[Any]) -> None:
     """A change that should only be faster changes none; another one writes its verdicts down."""
     recorded = dict(line.split("\t") for line in VERDICTS.read_text("utf-8").splitlines())

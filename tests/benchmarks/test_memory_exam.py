@@ -38,6 +38,7 @@ def conversation() -> dict[str, object]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_examination(
     server: TestServer,
     tmp_path: Path,

@@ -23,6 +23,7 @@ from support import append, call, open_session
 Connection = psycopg.Connection[Any]
 
 
+@pytest.mark.slow
 def test_edits_at_rest_are_reported(dsn: str, tmp_path: Path) -> None:
     """`agmi-check`: nine edits behind the functions' back, none of which is taken for genuine."""
     program = shutil.which("agmi-check", path=Path(sys.executable).parent)

@@ -38,6 +38,7 @@ def measured(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> di
     return {"tables": done.stdout, **json.loads(out.read_text(encoding="utf-8"))}
 
 
+@pytest.mark.slow
 def test_searches_find_what_the_exact_answer_says(measured: dict[str, Any]) -> None:
     for name in ("floor", *OURS):
         memory = measured["contenders"][name]["memory"]
@@ -77,6 +78,7 @@ def test_the_tables_say_how_many_times_the_floor(measured: dict[str, Any]) -> No
     assert driver.endswith("×)")
 
 
+@pytest.mark.slow
 def test_who_fails_is_reported(server: TestServer) -> None:
     done = run(
         "-c",
@@ -91,6 +93,7 @@ def test_who_fails_is_reported(server: TestServer) -> None:
     assert "lost was not measured: cannot be installed" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_is_bounded(server: TestServer) -> None:
     """Who is not done in time is cut off, and who is still to come is named, too."""
     started = time.monotonic()

@@ -78,6 +78,7 @@ def command(server: TestServer, tmp_path: Path) -> list[str]:
             "--dsn", server.admin_dsn]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_short_conversation(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_short_conversation(
     assert all(0 < mine < theirs for mine, theirs in zip(ours, newest, strict=True))
 
 
+@pytest.mark.slow
 def test_recall_of_a_user(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,9 +19,9 @@ import openai as openai_package
 import psycopg
 import pytest
 from openai.types.chat import ChatCompletion
-from test_messages import merge_chunks
 
 from pgrecall import AgentMemory, AsyncAgentMemory
+from pgrecall._messages import merge_chunks
 from pgrecall.calls import AsyncRecordingClient, RecordingClient, replay
 from pgrecall.calls._redaction import Redactor
 from pgrecall.cli._main import _run

@@ -6,14 +6,12 @@ import base64
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -42,13 +40,6 @@ class Done:
 
 
 Cli = Callable[..., Done]
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGRECALL_DSN",
-                 "OPENAI_API_KEY", "OPENAI_BASE_URL"):  # fmt: skip
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -706,14 +697,6 @@ def test_worker_with_an_endpoint(
 
 
 # The embedded server
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="pgrecall-cli-"))
-    monkeypatch.setenv("PGRECALL_HOME", str(path))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.mark.slow

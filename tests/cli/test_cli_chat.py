@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from pgrecall import AgentMemory
@@ -22,6 +21,8 @@ from pgrecall.cli._main import _run
 from support.scripted_model import MODEL, Script, embedder, fact
 from support.scripted_openai import Broken, Raw, Request, Scripted, ScriptedOpenAI, Status, calls
 from support.transcripts import assert_valid
+
+pytestmark = pytest.mark.usefixtures("empty_queue")
 
 
 @dataclass
@@ -32,19 +33,6 @@ class Done:
 
 
 Chat = Callable[..., Done]
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGRECALL_DSN",
-                 "OPENAI_API_KEY", "OPENAI_BASE_URL"):  # fmt: skip
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _empty_queue(db: psycopg.Connection) -> Any:
-    yield
-    db.execute("delete from recall.jobs")
 
 
 @pytest.fixture

@@ -14,13 +14,14 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
-from test_forget import counts, furnished, wait_for_all
-from test_forget_parts import traces
 
 from pgrecall.errors import NotFoundError
 from support import call, do_job, raise_errors, rows, said, together, value, wait_for_lock
 from support.everyfunction import ANSWERS, CALLS, Call, World, answers, furnish, learn
 from support.scripted_model import fact
+from support.traces import counts, furnished, traces, wait_for_all
+
+pytestmark = pytest.mark.slow
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import psycopg
 import pytest
 
 from pgrecall import schema
-
-TEXT = Path(__file__).with_name("catalog_lint.sql").read_text(encoding="utf-8")
-RULES = dict(re.findall(r"(?ms)^-- rule: ([^\n]+)\n(.*?;)$", TEXT))
+from support.installing import RULES, TEXT
 
 
 def test_the_rules_are_read() -> None:

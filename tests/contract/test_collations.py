@@ -9,10 +9,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_verbatim import labeled
 
 from support import append, call, open_session, rows, said, value
 from support.everyfunction import World
+from support.labels import labeled
 from support.parameters import SAMPLES, WORDS, adorned, public_parameters, sane_arguments
 from support.servers import DIMENSIONS, HASH_PARTITIONS, LOCALES, TestServer
 

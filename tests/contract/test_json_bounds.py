@@ -69,6 +69,7 @@ def attempts(
             yield sane | {parameter.name: bad}, f"{parameter.name} {word}"
 
 
+@pytest.mark.slow
 def test_every_parameter_is_bounded(db: Connection) -> None:
     """Whichever JSON of whichever function: RC003 with the parameter's name."""
     world = adorned(db, furnish(db, "alpha"))

@@ -29,6 +29,8 @@ from support import value
 from support.fakes import MODEL, WordEmbedder
 from support.poolers import Proxy, proxy
 
+pytestmark = pytest.mark.slow
+
 SOON = Limits(statement_timeout=0.3, connect_timeout=0.3, answer_timeout=0.4)
 SOON_SECONDS = 1.0
 

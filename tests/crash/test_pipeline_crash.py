@@ -17,17 +17,13 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory
-from support import rows, session_row, value
+from support import rows, session_row, value, wait_for
 from support.scripted_model import MODEL, TURN, Script, asked, fact, step_of, talk, work
 from support.scripted_openai import Request, ScriptedOpenAI
 
+pytestmark = [pytest.mark.usefixtures("empty_queue"), pytest.mark.slow]
+
 POSTGRES, SQLITE = "User uses Postgres.", "User switched from Postgres to SQLite."
-
-
-@pytest.fixture(autouse=True)
-def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
-    yield
-    db.execute("delete from recall.jobs")
 
 
 @contextmanager
@@ -47,14 +43,6 @@ def worker_process(
             yield process
         finally:
             process.kill()
-
-
-def wait_for(condition: Callable[[], Any], process: subprocess.Popen[str] | None = None) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert process is None or process.poll() is None, "the worker has ended"
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def waits_in(db: psycopg.Connection, function: str) -> bool:

@@ -9,10 +9,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_next_request import answered, claim
-from test_request_steps import STEPS, Step, done, stored
 
 from support import ask, call
+from support.requests import answered, claim
+from support.steps import STEPS, Step, done, stored
+
+pytestmark = pytest.mark.slow
 
 Connection = psycopg.Connection[Any]
 

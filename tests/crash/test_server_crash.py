@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
-import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,30 +18,16 @@ import pytest
 
 from pgrecall import schema
 from pgrecall.embedded import EmbeddedServer
-from support import (
-    Connection,
-    append,
-    call,
-    do_job,
-    open_session,
-    rows,
-    said,
-    value,
-)
+from support import Connection, append, call, do_job, open_session, rows, said, value
 from support.everyfunction import vector
 from support.invariants import check_invariants
 from support.servers import DIMENSIONS
 
+pytestmark = pytest.mark.slow
+
 WRITERS = 4
 ACKNOWLEDGED = 60
 """So many turns of each writer, at least, before the server is killed."""
-
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="pgrecall-crash-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def kill_all(home: Path) -> None:

@@ -19,10 +19,10 @@ from typing import Any
 import click
 import psycopg
 import pytest
-from test_send import WEATHER
 
 from pgrecall.cli._main import cli
 from support import our_role, run
+from support.completions import WEATHER
 from support.scripted_openai import scripted_openai
 from support.servers import DIMENSIONS, TestServer
 

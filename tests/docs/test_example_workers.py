@@ -24,6 +24,8 @@ from support.memories import remember
 from support.scripted_model import Script, asked, fact, step_of
 from support.scripted_openai import Request, ScriptedOpenAI
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = {

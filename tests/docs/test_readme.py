@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_install import install_by_psql, run
 
+from support import run
+from support.installing import install_by_psql
 from support.scripted_model import Script, fact
 from support.scripted_openai import Request, Scripted, scripted_openai
 
@@ -33,6 +31,7 @@ def test_readme_has_at_most_250_lines() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.slow
 def test_sql(page: str, empty_dsn: str, tmp_path: Path) -> None:
     install_by_psql(empty_dsn)
     (tmp_path / "readme.sql").write_text("\n".join(blocks(page, "sql")), encoding="utf-8")
@@ -43,16 +42,9 @@ def test_sql(page: str, empty_dsn: str, tmp_path: Path) -> None:
     assert "Prefers tabs over spaces" in done.stdout
 
 
-@pytest.fixture
-def home() -> Iterator[Path]:
-    """A folder for an embedded server; not tmp_path, since the path of a socket is bounded."""
-    path = Path(tempfile.mkdtemp(prefix="pgrecall-readme-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("where", ["embedded", "dsn"])
+@pytest.mark.slow
 def test_first_python_example_tells_learns_and_recalls_as_printed(
     where: str, page: str, empty_dsn: str, home: Path, tmp_path: Path
 ) -> None:

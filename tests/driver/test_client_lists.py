@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -13,30 +12,24 @@ import pytest
 from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession
 from pgrecall._messages import continued
 from pgrecall.errors import InvalidInputError, SessionNotActiveError
-from support import session_row, together, value
+from support import dialog, session_row, together, value
 from support.scripted_model import MODEL, TURN, Script, fact, step_of, work
 from support.scripted_openai import ScriptedOpenAI
 
+pytestmark = pytest.mark.usefixtures("empty_queue")
+
+
+@pytest.fixture
+def memory(scripted_memory: AgentMemory) -> AgentMemory:
+    return scripted_memory
+
+
 Messages = list[dict[str, Any]]
-
-
-@pytest.fixture(autouse=True)
-def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
-    yield
-    db.execute("delete from recall.jobs")
 
 
 @pytest.fixture
 def chat(memory: AgentMemory, user: uuid.UUID) -> ChatSession:
     return memory.session(user=user, model=MODEL, system_prompt="You are kind.")
-
-
-def said(*texts: str) -> Messages:
-    """Turns of user and assistant, by turns."""
-    return [
-        {"role": ("user", "assistant")[number % 2], "content": text}
-        for number, text in enumerate(texts)
-    ]
 
 
 def stored(chat: ChatSession) -> list[str]:
@@ -84,7 +77,7 @@ def test_a_list_that_grows(chat: ChatSession) -> None:
     messages: Messages = [{"role": "system", "content": "You are kind."}]
     assert chat.sync([]) == chat.sync(messages) == []
     for number in range(4):
-        messages += said(f"Question {number}", "Yes.")  # the same answer each time
+        messages += dialog(f"Question {number}", "Yes.")  # the same answer each time
         added = chat.sync(messages)
         assert [item.inserted for item in added] == [True, True]
         assert chat.sync(messages) == []
@@ -95,19 +88,19 @@ def test_a_list_that_grows(chat: ChatSession) -> None:
 
 
 def test_an_edit_retracts_what_it_replaces(chat: ChatSession) -> None:
-    chat.sync(said("Hi", "Hello", "Which editor?", "Emacs."))
-    chat.sync(said("Hi", "Hello", "Which editor?", "Vim."))
+    chat.sync(dialog("Hi", "Hello", "Which editor?", "Emacs."))
+    chat.sync(dialog("Hi", "Hello", "Which editor?", "Vim."))
     assert stored(chat) == ["Hi", "Hello", "Which editor?", "Vim."]
-    chat.sync(said("Hi", "Hello", "Which shell?", "zsh.", "Why?", "It is kind."))
+    chat.sync(dialog("Hi", "Hello", "Which shell?", "zsh.", "Why?", "It is kind."))
     assert stored(chat) == ["Hi", "Hello", "Which shell?", "zsh.", "Why?", "It is kind."]
     assert chat.refresh().turn_count == 9  # the record keeps all
     # back to the first answer: what was retracted is said anew
-    chat.sync(said("Hi", "Hello", "Which editor?", "Emacs."))
+    chat.sync(dialog("Hi", "Hello", "Which editor?", "Emacs."))
     assert stored(chat) == ["Hi", "Hello", "Which editor?", "Emacs."]
 
 
 def test_a_list_that_loses_its_beginning(chat: ChatSession) -> None:
-    everything = said(*(f"Message {number}" for number in range(20)))
+    everything = dialog(*(f"Message {number}" for number in range(20)))
     for end in range(2, 21, 2):
         chat.sync(everything[max(0, end - 6) : end])
     assert stored(chat) == [message["content"] for message in everything]
@@ -129,21 +122,21 @@ def test_tool_calls_and_parts(chat: ChatSession) -> None:
 
 
 def test_nothing_is_stored_of_a_bad_list(chat: ChatSession) -> None:
-    chat.sync(said("Hi", "Hello"))
+    chat.sync(dialog("Hi", "Hello"))
     with pytest.raises(InvalidInputError):
-        chat.sync([*said("Hi", "Hello"), {"role": "user"}, "what?"])
+        chat.sync([*dialog("Hi", "Hello"), {"role": "user"}, "what?"])
     assert stored(chat) == ["Hi", "Hello"]
     chat.close()
     with pytest.raises(SessionNotActiveError):
-        chat.sync(said("Hi", "Hello", "Still there?"))
+        chat.sync(dialog("Hi", "Hello", "Still there?"))
 
 
 @pytest.mark.concurrent
 def test_two_callers_with_the_same_list(memory: AgentMemory, user: uuid.UUID) -> None:
     chat = memory.session(user=user, model=MODEL)
-    chat.sync(said("Hi", "Hello"))
+    chat.sync(dialog("Hi", "Hello"))
     for round_ in range(3):
-        longer = [*said(*stored(chat)), *said(f"And {round_}?", "Yes.")]
+        longer = [*dialog(*stored(chat)), *dialog(f"And {round_}?", "Yes.")]
         others = [memory.session(user=user, session_id=chat.session_id) for _ in range(4)]
         results = together([lambda other=other, list_=longer: other.sync(list_)  # type: ignore[misc]
                             for other in others])  # fmt: skip
@@ -152,9 +145,9 @@ def test_two_callers_with_the_same_list(memory: AgentMemory, user: uuid.UUID) ->
 
 
 def test_another_user_sees_nothing(memory: AgentMemory, chat: ChatSession) -> None:
-    chat.sync(said("Hi", "Hello"))
+    chat.sync(dialog("Hi", "Hello"))
     other = memory.session(user=uuid.uuid4(), model=MODEL)
-    assert len(other.sync(said("Hi", "Hello"))) == 2
+    assert len(other.sync(dialog("Hi", "Hello"))) == 2
     assert stored(other) == stored(chat)
 
 
@@ -162,8 +155,8 @@ def test_asynchronously(model_dsn: str, user: uuid.UUID) -> None:
     async def run() -> None:
         async with AsyncAgentMemory.connect(model_dsn, embedder=False) as memory:
             chat = memory.session(user=user, model=MODEL)
-            await chat.sync(said("Hi", "Hello"))
-            assert len(await chat.sync(said("Hi", "Hello", "And now?"))) == 1
+            await chat.sync(dialog("Hi", "Hello"))
+            assert len(await chat.sync(dialog("Hi", "Hello", "And now?"))) == 1
 
     asyncio.run(run())
 
@@ -184,7 +177,7 @@ def test_a_summarized_list_is_read_from_the_summary_on(
     messages: Messages = []
     sent = 0
     for number, text in enumerate(texts):
-        messages += [*said(text, "I see.")]
+        messages += [*dialog(text, "I see.")]
         if number in (7, 16):
             # the older part becomes one message: first with what was stored last, then without it
             kept = 4 if number == 7 else 2

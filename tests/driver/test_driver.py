@@ -8,7 +8,7 @@ import inspect
 import json
 import pickle
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,42 +19,17 @@ from openai.types.chat import ChatCompletion
 from pgvector import HalfVector
 from psycopg import errors as psycopg_errors
 from psycopg.types.json import Jsonb
-from test_messages import CALL, USAGE, chunk, completion
 
 import pgrecall
 from pgrecall import AgentMemory, AsyncAgentMemory, errors
 from pgrecall._names import session_uuid
 from pgrecall._sql import Call, to_halfvec
 from pgrecall.rows import Message
+from support.completions import CALL, USAGE, chunk, completion
 from support.fakes import MODEL, WordEmbedder
 from support.servers import DIMENSIONS
 
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    """The module's database, set to the tests' embedding model."""
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            "select recall.configure(%s)",
-            (json.dumps({"embedding_model": MODEL, "extraction": "verbatim"}),),
-        )
-    return dsn
-
-
-@pytest.fixture
-def embedder() -> WordEmbedder:
-    return WordEmbedder()
-
-
-@pytest.fixture
-def memory(configured: str, embedder: WordEmbedder) -> Iterator[AgentMemory]:
-    with AgentMemory.connect(configured, embedder=embedder) as memory:
-        yield memory
-
-
-@pytest.fixture
-def chat(memory: AgentMemory, user: uuid.UUID) -> pgrecall.ChatSession:
-    return memory.session(user=user, model="gpt-4o-mini", system_prompt="You help.")
+EXTRACTION = "verbatim"
 
 
 # Errors

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 import uuid
@@ -14,20 +13,9 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory, InvalidInputError, Limits
-from support.fakes import MODEL
 
 ASKED = datetime(2026, 3, 11, 12, 0, tzinfo=UTC)
 MONTHS = ("January", "February", "March")
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            "select recall.configure(%s)",
-            (json.dumps({"embedding_model": MODEL, "extraction": "none"}),),
-        )
-    return dsn
 
 
 @pytest.fixture

@@ -19,14 +19,6 @@ from pgrecall import embedded
 from pgrecall.embedded import EmbeddedServer, EmbeddedServerError, default_home
 
 
-@pytest.fixture
-def home() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="pgrecall-home-"))
-    path.chmod(0o755)  # root's server may pass
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
 def test_start_reuse_stop(home: Path) -> None:
     server = EmbeddedServer(home)
     assert not server.is_running

@@ -30,6 +30,14 @@ from support.scripted_openai import (
     scripted_openai,
 )
 
+pytestmark = pytest.mark.usefixtures("empty_queue")
+
+
+@pytest.fixture
+def memory(scripted_memory: AgentMemory) -> AgentMemory:
+    return scripted_memory
+
+
 MODEL = "gpt-4o-mini"
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}
 REQUEST = {
@@ -46,12 +54,6 @@ FRUIT = {"name": "pear"}
 def endpoint() -> Iterator[ScriptedOpenAI]:
     with scripted_openai() as running:
         yield running
-
-
-@pytest.fixture(autouse=True)
-def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
-    yield
-    db.execute("delete from recall.jobs")
 
 
 def chat_model(endpoint: ScriptedOpenAI, **more: Any) -> ChatModel:

@@ -14,19 +14,11 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession, InvalidInputError, Limits
-from support.fakes import MODEL, WordEmbedder
+from support.fakes import WordEmbedder
 from support.sealed import KEYS
 
 QUERY = "Which concert did Ada like best?"
 ANSWER = "Ada still hums the tune that Otto played at the concert in Oslo."
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        changes = {"embedding_model": MODEL, "extraction": "none"}
-        conn.execute("select recall.configure(%s)", (json.dumps(changes),))
-    return dsn
 
 
 @pytest.fixture

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import openai as openai_package
-import psycopg
 import pytest
-from psycopg.types.json import Jsonb
 
 from pgrecall import (
     AgentMemory,
@@ -24,7 +22,8 @@ from pgrecall import (
 )
 from pgrecall.rows import Message
 from support import raise_errors, together
-from support.fakes import MODEL, WordEmbedder
+from support.completions import WEATHER
+from support.fakes import WordEmbedder
 from support.scripted_openai import (
     NO_COMPLETIONS,
     NO_USAGES,
@@ -38,23 +37,6 @@ from support.scripted_openai import (
 )
 from support.scripted_openai import scripted_openai as running_openai
 from support.transcripts import assert_valid, prompt_tokens
-
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "The weather in a city.",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
-    },
-}
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        settings = {"embedding_model": MODEL, "extraction": "none"}
-        conn.execute("select recall.configure(%s)", [Jsonb(settings)])
-    return dsn
 
 
 @pytest.fixture
@@ -71,11 +53,6 @@ def settings(openai: ScriptedOpenAI) -> ModelSettings:
 def memory(configured: str, openai: ScriptedOpenAI) -> Iterator[AgentMemory]:
     with AgentMemory.connect(configured, embedder=WordEmbedder(), llm=settings(openai)) as memory:
         yield memory
-
-
-@pytest.fixture
-def chat(memory: AgentMemory, user: uuid.UUID) -> ChatSession:
-    return memory.session(user=user, model="gpt-4o-mini", system_prompt="You help.")
 
 
 def stored(chat: ChatSession) -> list[Message]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
 from openai.types.chat import ChatCompletionMessageFunctionToolCall
-from psycopg.types.json import Jsonb
 
 from pgrecall import (
     AgentMemory,
@@ -26,22 +24,10 @@ from pgrecall._tool_arguments import ARGUMENTS
 from pgrecall._tools import DEFINITIONS
 from pgrecall.models import EmbeddingError
 from support import value
-from support.fakes import MODEL, WordEmbedder
+from support.fakes import WordEmbedder
 from support.transcripts import assert_valid
 
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        settings = {"embedding_model": MODEL, "extraction": "llm"}
-        conn.execute("select recall.configure(%s)", [Jsonb(settings)])
-    return dsn
-
-
-@pytest.fixture
-def memory(configured: str) -> Iterator[AgentMemory]:
-    with AgentMemory.connect(configured, embedder=WordEmbedder()) as memory:
-        yield memory
+EXTRACTION = "llm"
 
 
 @pytest.fixture

@@ -23,41 +23,18 @@ from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall._limits import Limits
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from pgrecall.models import EmbeddingError
-from support import value
+from support import value, wait_for
 from support.fakes import MODEL, WordEmbedder
+
+EXTRACTION = "verbatim"
+
+pytestmark = pytest.mark.usefixtures("empty_queue")
 
 SAID = [
     "I live in Lyon and work as a data engineer",
     "I use Vim for everything I write",
     "My sister Marie visits me every spring",
 ]
-
-
-@pytest.fixture(scope="module")
-def configured(dsn: str) -> str:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            "select recall.configure(%s)",
-            (json.dumps({"embedding_model": MODEL, "extraction": "verbatim"}),),
-        )
-    return dsn
-
-
-@pytest.fixture(autouse=True)
-def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
-    yield
-    db.execute("delete from recall.jobs")
-
-
-@pytest.fixture
-def embedder() -> WordEmbedder:
-    return WordEmbedder()
-
-
-@pytest.fixture
-def memory(configured: str, embedder: WordEmbedder) -> Iterator[AgentMemory]:
-    with AgentMemory.connect(configured, embedder=embedder) as memory:
-        yield memory
 
 
 def talk(memory: AgentMemory, user: uuid.UUID, said: Sequence[str] = SAID, **more: Any) -> None:
@@ -546,10 +523,3 @@ def test_stops_in_order_from_its_start_note_on(configured: str, number: int) -> 
             process.kill()
         assert process.returncode == 0, err
         assert json.loads(out)["jobs"] == 0
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)

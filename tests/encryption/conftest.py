@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from pgrecall import AgentMemory
+from support import configure
 from support.fakes import MODEL
-from support.sealed import configure, with_words
+from support.sealed import with_words
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,13 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from test_install import run
 
 from pgrecall import AgentMemory
 from pgrecall._ciphertext import is_sealed
 from pgrecall.encryption import LocalWrappingKeys
 from pgrecall.encryption._keys import UserKeys, decrypted, encrypted, new_data_key
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
-from support import call, open_session, raise_errors, refused, rows, said, together, value
+from support import call, open_session, raise_errors, refused, rows, run, said, together, value
 from support.fakes import MODEL, WordEmbedder
 from support.scripted_model import Script, embedder, fact, model, talk, work
 from support.scripted_openai import ScriptedOpenAI

@@ -10,10 +10,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_install import run
 
 from pgrecall import AgentMemory
-from support import call, value
+from support import call, run, value
 from support.scripted_model import MODEL, Script, embedder, fact, model, work
 from support.scripted_openai import ScriptedOpenAI
 from support.sealed import KEYS, MARK, connected, marks, readable, use_everything

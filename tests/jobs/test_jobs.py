@@ -36,12 +36,12 @@ from support import (
     value,
     wait_for_lock,
 )
+from support.queue import Job, claim, held, now
 from support.scripted_model import fact
 from support.servers import DIMENSIONS
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
-Job = dict[str, Any]
 
 
 @pytest.fixture(autouse=True)
@@ -62,22 +62,9 @@ def enqueue(conn: Connection, user: uuid.UUID, kind: str = "extract", **more: An
     return call(conn, "enqueue_job", p_user_id=user, p_kind=kind, **more)[0]["enqueue_job"]
 
 
-def claim(conn: Connection, **more: Any) -> list[Job]:
-    return call(conn, "claim_jobs", **{"p_worker": "test", "p_limit": 100} | more)
-
-
 def claim_one(conn: Connection, kind: str, **more: Any) -> Job:
     (job,) = claim(conn, p_kinds=[kind], **more)
     return job
-
-
-def held(job: Job) -> dict[str, Any]:
-    """Return the arguments by which a holder names a job."""
-    return {
-        "p_user_id": job["user_id"],
-        "p_job_id": job["job_id"],
-        "p_lease_token": job["lease_token"],
-    }
 
 
 def finish(conn: Connection, job: Job, answers: Any = None, **worker: Any) -> bool:
@@ -109,10 +96,6 @@ def stored(db: Connection, job_id: uuid.UUID) -> Job:
 def vector(seed: int = 0) -> list[float]:
     chance = random.Random(seed)
     return [round(chance.uniform(-1, 1), 3) for _ in range(DIMENSIONS)]
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 # --- enqueueing

@@ -59,7 +59,7 @@ def tagged(
     ]
 
 
-def sweep(db: Connection, **more: Any) -> tuple[int, bool]:
+def enqueue_merges(db: Connection, **more: Any) -> tuple[int, bool]:
     (row,) = call(db, "enqueue_merges", **more)
     return row["done"], row["more"]
 
@@ -100,9 +100,9 @@ def test_more_than_five_are_proposed(db: Connection, user: uuid.UUID) -> None:
     other = uuid.uuid4()
     ids = tagged(db, user, *TONES[:5])
     tagged(db, other, *TONES[:5])
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
     ids += tagged(db, user, TONES[5])
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
     (payload,) = merges(db, user)
     assert payload == {"tag": "tone", "kind": "preference", "memory_ids": [*map(str, ids)]}
     assert merges(db, other) == []
@@ -135,16 +135,16 @@ def test_what_does_not_count(
     (sixth,) = tagged(db, user, TONES[5], **more)
     if name == "ended":
         call(db, "retract_memory", p_user_id=user, p_memory_id=sixth)
-    assert sweep(db, p_as_of=datetime.now(UTC) + timedelta(hours=2)) == (0, False)
+    assert enqueue_merges(db, p_as_of=datetime.now(UTC) + timedelta(hours=2)) == (0, False)
     assert merges(db, user) == []
     tagged(db, user, "User hates exclamation marks.")
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
 
 
 def test_an_achieved_goal_does_not_count(db: Connection, user: uuid.UUID) -> None:
     goals = tagged(db, user, *(f"User wants to run race {n}." for n in range(6)), p_kind="goal")
     call(db, "achieve_goal", p_user_id=user, p_memory_id=goals[0])
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
 
 
 def test_twenty_at_a_time_and_the_rest_later(
@@ -154,15 +154,15 @@ def test_twenty_at_a_time_and_the_rest_later(
     asked_about: list[uuid.UUID] = []
     openai.respond = lambda _: {"merges": []}
     for expected in (20, 20, 20):
-        assert sweep(db) == (1, False)
+        assert enqueue_merges(db) == (1, False)
         (payload,) = merges(db, user)
         assert len(payload["memory_ids"]) == expected
         asked_about += map(uuid.UUID, payload["memory_ids"])
-        assert sweep(db) == (0, False), "one at a time"
+        assert enqueue_merges(db) == (0, False), "one at a time"
         work(memory, kinds=["merge"])
     # the last seven with the latest of the others
     assert asked_about == [*ids[:40], *ids[40:], *reversed(ids[27:40])]
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
     assert len(asked(openai)) == 3
 
 
@@ -173,16 +173,16 @@ def test_the_same_set_is_not_proposed_again(
     tagged(db, user, *TONES)
     before = stored(db, user)
     openai.respond = lambda _: {"merges": []}
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
     assert work(memory, kinds=["merge"]).done == {"merge": 1}
     assert stored(db, user) == before
     for _ in range(3):
         look_again(db, user)
-        assert sweep(db) == (0, False)
+        assert enqueue_merges(db) == (0, False)
     remember(db, user, "User lives in Lyon.", p_tags=["home"])
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
     tagged(db, user, "User dislikes slang.")
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
     assert len(merges(db, user)[0]["memory_ids"]) == 7
 
 
@@ -192,14 +192,14 @@ def test_one_question_for_two_tags_of_the_same_memories(
     tagged(db, user, *TONES, p_tags=["tone", "style", "style"])
     tagged(db, user, *(f"User likes font {n}." for n in range(4)), p_tags=["style"])
     openai.respond = lambda _: {"merges": []}
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
     assert merges(db, user)[0]["tag"] == "style"
     assert len(merges(db, user)[0]["memory_ids"]) == 10
     work(memory, kinds=["merge"])
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
     assert merges(db, user)[0]["tag"] == "tone"
     work(memory, kinds=["merge"])
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
 
 
 def test_batches_go_on_where_they_stopped(db: Connection) -> None:
@@ -209,18 +209,18 @@ def test_batches_go_on_where_they_stopped(db: Connection) -> None:
     # it goes on behind the last user of the time before, and round
     db.execute("update recall.maintenance_tasks set last_user = %s where task = 'enqueue_merges'",
                [users[2]])  # fmt: skip
-    assert sweep(db, p_limit=1) == (1, True)
+    assert enqueue_merges(db, p_limit=1) == (1, True)
     assert [len(merges(db, user)) for user in users] == [0, 0, 0, 1, 0]
     tagged(db, users[0], *(f"User likes {n} spoons." for n in range(6)), tag="tea")
-    assert sweep(db, p_limit=0) == (0, True)
+    assert enqueue_merges(db, p_limit=0) == (0, True)
     answers = []
     while not answers or answers[-1][1]:
-        answers.append(sweep(db, p_limit=2))
+        answers.append(enqueue_merges(db, p_limit=2))
     assert sum(done for done, _ in answers) == 5
     assert max(done for done, _ in answers) == 2
     assert [len(merges(db, user)) for user in users] == [2, 1, 1, 1, 1]
     with refused("RC003", "p_limit is -1"):
-        sweep(db, p_limit=-1)
+        enqueue_merges(db, p_limit=-1)
 
 
 def test_a_user_who_is_busy_is_left_for_later(
@@ -229,15 +229,15 @@ def test_a_user_who_is_busy_is_left_for_later(
     tagged(db, user, *TONES)
     writer = connect(autocommit=False)
     writer.execute("select recall._lock_user_and_bump_revision(%s)", [user])
-    assert sweep(db) == (0, True), "somebody is held"
+    assert enqueue_merges(db) == (0, True), "somebody is held"
     writer.rollback()
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
 
 
 def test_without_a_model_nothing_is_proposed(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
     tagged(db, user, *TONES)
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
 
 
 @pytest.mark.concurrent
@@ -246,8 +246,8 @@ def test_two_sweeps_at_once(db: Connection, connect: Any) -> None:
     for user in users:
         tagged(db, user, *TONES)
     connections = [connect() for _ in range(3)]
-    raise_errors(together(partial(sweep, conn) for conn in connections))
-    sweep(db)
+    raise_errors(together(partial(enqueue_merges, conn) for conn in connections))
+    enqueue_merges(db)
     assert [len(merges(db, user)) for user in users] == [1] * len(users)
 
 
@@ -263,7 +263,7 @@ def test_users_are_found_by_their_key(db: Connection, connect: Any, user: uuid.U
         ("auto_explain.log_level", "notice"), ("client_min_messages", "notice"),
     ):  # fmt: skip
         watched.execute(f"set {name} = '{setting}'".encode())
-    assert sweep(watched) == (1, False)
+    assert enqueue_merges(watched) == (1, False)
     (users,) = [plan for plan in plans if "merge_due" in plan and "limit" in plan.lower()][:1]
     assert "user_id_idx" in users or "_pkey" in users, users
     (sets,) = [plan for plan in plans if "memory_store" in plan and "is_result" in plan]
@@ -287,7 +287,7 @@ def test_a_merge(
                [turns[:2], ids[0]])  # fmt: skip
     db.execute("update recall.memory_store set source_turn_ids = %s where memory_id = %s",
                [turns[1:], ids[1]])  # fmt: skip
-    assert sweep(db)[0] == 2
+    assert enqueue_merges(db)[0] == 2
     content = "User prefers a casual, conversational tone and does not like formal language."
     short = "User prefers short paragraphs and likes emoji in moderation."
     openai.respond = by_parts((content, TONES[:3]), (short, TONES[3:5]))
@@ -327,7 +327,7 @@ def test_a_merge(
 
     # the sweep leaves the result alone
     look_again(db, user)
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
 
 
 def test_a_part_can_be_restored(
@@ -335,7 +335,7 @@ def test_a_part_can_be_restored(
 ) -> None:
     """And is not merged again: a person took it out."""
     ids = tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     content = "User prefers a casual, conversational tone."
     openai.respond = by_parts((content, [TONES[0], TONES[2]]))
     work(memory, kinds=["merge"])
@@ -344,7 +344,7 @@ def test_a_part_can_be_restored(
     assert (again["content"], again["is_active"]) == (TONES[0], True)
     assert content in {row["content"] for row in stored(db, user) if row["is_active"]}
     tagged(db, user, "User dislikes slang.")
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
     assert str(again["memory_id"]) not in merges(db, user)[0]["memory_ids"]
 
 
@@ -379,7 +379,7 @@ def test_words_refuse_a_text_that_says_something_else(
     bystanders = ["User likes short mails.", "User prefers short mails.", "User reads mails late.",
                   "User sorts mails by day."]  # fmt: skip
     ids = tagged(db, user, *parts, *bystanders)
-    sweep(db)
+    enqueue_merges(db)
     fine = "User likes and prefers short mails."
     openai.respond = by_parts((content, parts), (fine, bystanders[:2]))
     work(memory, kinds=["merge"])
@@ -391,7 +391,7 @@ def test_words_refuse_a_text_that_says_something_else(
         assert (last["event"], last["detail"]["content"]) == ("merge_refused", content)
         assert any(said.startswith(word) for said in last["detail"]["words"]), last
     look_again(db, user)
-    assert sweep(db) == (0, False)
+    assert enqueue_merges(db) == (0, False)
 
 
 @pytest.mark.parametrize(("content", "parts"), DOUBTFUL)
@@ -402,7 +402,7 @@ def test_a_text_in_doubt_is_verified_by_the_model(
 ) -> None:  # fmt: skip
     others = [f"User sorts mails by {what}." for what in ("day", "week", "sender", "topic")]
     ids = tagged(db, user, *parts, *others)
-    sweep(db)
+    enqueue_merges(db)
     openai.respond = by_parts((content, parts), unsupported=[] if is_supported else [content])
     work(memory, kinds=["merge"])
     assert asked(openai) == ["merge", "verify"]
@@ -426,7 +426,7 @@ def test_what_a_text_adds_refuses_it(
 ) -> None:
     """Small models write that there is nothing in words."""
     tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     texts = ["User is fond of a relaxed tone.", "User loves tiny paragraphs with emoji."]
 
     def answer(request: Request) -> Scripted:
@@ -445,7 +445,7 @@ def test_the_outcome_counts_refused_merges(
     db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
     tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=["merge"])
     step = partial(
         call, db, "next_request", p_worker={"chat_model": "gpt-4o-mini"},
@@ -466,7 +466,7 @@ def test_checks_that_are_none_are_asked_for_again(
 ) -> None:
     """The merges of the first answer are kept meanwhile."""
     tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     text = "User is fond of a relaxed tone."
     first = by_parts((text, [TONES[0], TONES[2]]))
     bad: Scripted = {"checks": [{"text": 2, "lost": [], "added": ""}]}
@@ -487,7 +487,7 @@ def test_more_doubts_than_the_model_reads_are_verified_in_turn(
     pad = " and " + " and ".join(f"w{n}ord" for n in range(90))
     parts = [f"User likes colour {name}{pad}." for name in "abcdefghijkl"]
     tagged(db, user, *parts)
-    sweep(db)
+    enqueue_merges(db)
     wanted = [(f"User is fond of {one[22:]}", [one, two])
               for one, two in zip(parts[::2], parts[1::2], strict=True)]  # fmt: skip
     openai.respond = by_parts(*wanted)
@@ -501,14 +501,14 @@ def test_a_refused_group_is_asked_again_when_it_changes(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
     tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     openai.respond = by_parts(("User writes to 4 editors.", TONES[4:]))
     work(memory, kinds=["merge"])
     for _ in range(2):
         look_again(db, user)
-        assert sweep(db) == (0, False)
+        assert enqueue_merges(db) == (0, False)
     tagged(db, user, "User dislikes slang.")
-    assert sweep(db) == (1, False)
+    assert enqueue_merges(db) == (1, False)
 
 
 FAITHFUL = [
@@ -574,7 +574,7 @@ def test_bad_answers(
     answers, kept = BAD[name]
     tagged(db, user, *TONES)
     before = stored(db, user)
-    sweep(db)
+    enqueue_merges(db)
     openai.then(*answers)
     assert memory.worker(kinds=["merge"]).run_until_idle().failed == {"merge": 1}
     assert stored(db, user) == before
@@ -593,7 +593,7 @@ def test_nonsense_for_ever_is_a_dead_letter(
 ) -> None:
     tagged(db, user, *TONES)
     before = stored(db, user)
-    sweep(db)
+    enqueue_merges(db)
     openai.respond = lambda _: PLAIN
     for _ in range(value(db, "select job_max_attempts from recall.settings")):
         db.execute("update recall.jobs set run_at = now()")
@@ -625,7 +625,7 @@ def test_a_merge_longer_than_a_memory_may_be_is_a_dead_letter(
 ) -> None:
     tagged(db, user, *TONES)
     before = stored(db, user)
-    sweep(db)
+    enqueue_merges(db)
     call(db, "configure_user", p_user_id=user, p_changes={"memory_max_characters": 100})
     end = do_job(db, leased(db), {"merge": by_parts((" ".join(TONES), TONES))})
     assert (end["type"], end["dead"]) == ("failed", True)
@@ -635,7 +635,7 @@ def test_a_merge_longer_than_a_memory_may_be_is_a_dead_letter(
 
 def test_without_vectors_an_embed_job_follows(db: Connection, user: uuid.UUID) -> None:
     tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     job = leased(db)
     request = ask(db, job, embedding_model=None)
     shown = request["messages"][1]["content"]
@@ -652,7 +652,7 @@ def test_without_vectors_an_embed_job_follows(db: Connection, user: uuid.UUID) -
 def test_a_text_that_is_known_takes_the_parts(db: Connection, user: uuid.UUID) -> None:
     known = remember(db, user, CASUAL)["memory_id"]
     ids = tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     merged(db, leased(db), (CASUAL.rstrip("."), [TONES[0], TONES[2]]))
     rows_ = {row["memory_id"]: row for row in stored(db, user)}
     assert rows_[ids[0]]["superseded_by"] == rows_[ids[2]]["superseded_by"] == known
@@ -664,7 +664,7 @@ def test_a_part_that_ended_meanwhile_drops_its_merge(
     db: Connection, user: uuid.UUID, how: str
 ) -> None:
     ids = tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     job = leased(db)
     request = ask(db, job, embedding_model=None)
     more = {"p_content": "User prefers a dry tone."} if how == "supersede_memory" else {}
@@ -683,7 +683,7 @@ def test_a_part_that_ended_meanwhile_drops_its_merge(
 
 def test_input_when_most_have_ended(db: Connection, user: uuid.UUID) -> None:
     ids = tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     for part in ids[1:]:
         call(db, "retract_memory", p_user_id=user, p_memory_id=part)
     end = do_job(db, leased(db))
@@ -704,7 +704,7 @@ def test_two_merges_and_a_writer_at_once(db: Connection, connect: Any) -> None:
     connections = [connect() for _ in range(3)]
     for user in (uuid.uuid4() for _ in range(4)):
         ids = tagged(db, user, *TONES)
-        sweep(db)
+        enqueue_merges(db)
         jobs = [leased(db)]
         (payload,) = merges(db, user)
         call(db, "enqueue_job", p_user_id=user, p_kind="merge", p_payload=payload)
@@ -729,7 +729,7 @@ def test_two_merges_and_a_writer_at_once(db: Connection, connect: Any) -> None:
 
 def test_vectors_come_with_the_result(db: Connection, user: uuid.UUID) -> None:
     tagged(db, user, *TONES)
-    sweep(db)
+    enqueue_merges(db)
     answers = {"merge": by_parts((CASUAL, [TONES[0], TONES[2]])), "embed": lambda _: unit(3)}
     offered = value(db, "select embedding_model from recall.settings")
     assert do_job(db, leased(db), answers, embedding_model=offered)["type"] == "done"

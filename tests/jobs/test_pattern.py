@@ -6,7 +6,7 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -15,17 +15,8 @@ import psycopg
 import pytest
 
 from pgrecall import AgentMemory, ChatSession
-from support import (
-    answer_to,
-    ask,
-    call,
-    do_job,
-    job_rows,
-    raise_errors,
-    together,
-    value,
-)
-from support import sweep as run_sweep
+from support import answer_to, ask, call, do_job, job_rows, raise_errors, sweep, together, value
+from support.episodes import CLOSE, NOW, episode, episodes
 from support.memories import stored, vector
 from support.scripted_model import MODEL, Script, asked, step_of, work
 from support.scripted_openai import Refusal, Request, Scripted, ScriptedOpenAI
@@ -33,10 +24,7 @@ from support.servers import DIMENSIONS
 
 Connection = psycopg.Connection[Any]
 VPN = "User has recurring VPN connectivity issues."
-NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 NUMBERED = re.compile(r"^(\d+)\. (.*) \([\d-]+\)$", re.MULTILINE)
-# three vectors whose cosines in pairs are 0.85, in planes of their own for each seed
-CLOSE = (0.0, 20.0, 31.0)
 
 
 @pytest.fixture(autouse=True)
@@ -52,31 +40,7 @@ def forget_work(db: Connection) -> None:
     db.execute("update recall.users set pattern_due = false where pattern_due")
 
 
-def episode(
-    db: Connection, user: uuid.UUID, text: str, embedding: str | None, *, days_ago: float = 1,
-    **more: Any,
-) -> uuid.UUID:  # fmt: skip
-    candidate = {
-        "content": text, "kind": "episode", "provenance": "system_inferred",
-        "observed_at": (NOW - timedelta(days=days_ago)).isoformat(),
-    } | more  # fmt: skip
-    if embedding is not None:
-        candidate["embedding"] = json.loads(embedding)
-    (row,) = call(db, "ingest_memories", p_user_id=user, p_session_id=None,
-                  p_candidates=[candidate])  # fmt: skip
-    return row["memory_id"]
-
-
-def episodes(
-    db: Connection, user: uuid.UUID, degrees: Sequence[float], plane: int = 0, **more: Any
-) -> list[uuid.UUID]:
-    return [
-        episode(db, user, f"User had problem {plane} at {angle}.", vector(angle, plane), **more)
-        for angle in degrees
-    ]
-
-
-def sweep(db: Connection, **more: Any) -> tuple[int, bool]:
+def enqueue_patterns(db: Connection, **more: Any) -> tuple[int, bool]:
     (row,) = call(db, "enqueue_patterns", **{"p_as_of": NOW} | more)
     return row["done"], row["more"]
 
@@ -109,10 +73,10 @@ def test_three_similar_episodes_are_proposed(db: Connection, user: uuid.UUID) ->
     episodes(db, other, CLOSE[:2])
     first = episodes(db, user, CLOSE[:1], days_ago=14)
     first += episodes(db, user, CLOSE[1:2], days_ago=7)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (0, False)
     first += episodes(db, user, CLOSE[2:], days_ago=1)
     episode(db, user, "User met something else.", vector(0, 5))
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
     assert proposed(db, user) == [[*map(str, first)]]
     assert proposed(db, other) == []
     events = call(db, "memory_history", p_user_id=user, p_memory_id=first[0])
@@ -134,14 +98,14 @@ def test_pairwise_similarity(
     db: Connection, user: uuid.UUID, degrees: tuple[float, ...], jobs: int
 ) -> None:
     episodes(db, user, degrees)
-    assert sweep(db) == (jobs, False)
+    assert enqueue_patterns(db) == (jobs, False)
 
 
 @pytest.mark.parametrize(("days_ago", "jobs"), [(29.9, 1), (30, 1), (30.1, 0), (-0.1, 0)])
 def test_within_thirty_days(db: Connection, user: uuid.UUID, days_ago: float, jobs: int) -> None:
     episodes(db, user, CLOSE[:2])
     episodes(db, user, CLOSE[2:], days_ago=days_ago)
-    assert sweep(db) == (jobs, False)
+    assert enqueue_patterns(db) == (jobs, False)
 
 
 def test_what_does_not_count(db: Connection, user: uuid.UUID) -> None:
@@ -150,20 +114,20 @@ def test_what_does_not_count(db: Connection, user: uuid.UUID) -> None:
     (ended,) = episodes(db, user, CLOSE[2:])
     call(db, "retract_memory", p_user_id=user, p_memory_id=ended)
     late = episode(db, user, "User had another problem.", None)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (0, False)
     # when the vector comes, the user is looked at again
     call(db, "add_embedding", p_user_id=user, p_memory_id=late, p_embedding=vector(CLOSE[2]),
          p_model="")  # fmt: skip
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
 
 
 def test_settings_of_the_user(db: Connection, user: uuid.UUID) -> None:
     changes = {"pattern_episodes": 4, "pattern_within": "10 days", "pattern_similarity": 0.99}
     call(db, "configure_user", p_user_id=user, p_changes=changes)
     episodes(db, user, (0, 1, 2), days_ago=9)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (0, False)
     episodes(db, user, (3,), days_ago=9)
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
 
 
 def test_several_sets_and_several_users(db: Connection) -> None:
@@ -173,7 +137,7 @@ def test_several_sets_and_several_users(db: Connection) -> None:
             episodes(db, user, (0, 5, 10, 15), plane)
     answers = []
     while not answers or answers[-1][1]:
-        answers.append(sweep(db, p_limit=2))
+        answers.append(enqueue_patterns(db, p_limit=2))
     assert sum(done for done, _ in answers) == 6
     assert max(done for done, _ in answers) <= 2
     for user in users:
@@ -187,15 +151,15 @@ def test_the_same_set_is_not_proposed_again(
     episodes(db, user, CLOSE)
     before = stored(db, user)
     openai.respond = lambda _: {"pattern": None, "solutions": [], "tags": []}
-    assert sweep(db) == (1, False)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (1, False)
+    assert enqueue_patterns(db) == (0, False)
     work(memory, kinds=["pattern"])
     assert stored(db, user) == before
     for _ in range(3):
         look_again(db, user)
-        assert sweep(db) == (0, False)
+        assert enqueue_patterns(db) == (0, False)
     episodes(db, user, (15,))
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
     assert len(proposed(db, user)[0]) == 4
 
 
@@ -210,7 +174,7 @@ def test_similar_is_what_exceeds_the_typical_cosine_of_the_user(
         numbers[1] = math.sqrt(max(0.65 - typical, 0)) if number < 3 else 0.0
         numbers[2 + number] = math.sqrt(1 - numbers[0] ** 2 - numbers[1] ** 2)
         episode(db, user, f"User had problem {number}.", str(numbers))
-    assert sweep(db) == (jobs, False)
+    assert enqueue_patterns(db) == (jobs, False)
     assert [len(ids) for ids in proposed(db, user)] == [3] * jobs
 
 
@@ -233,27 +197,27 @@ def test_few_episodes_are_proposed_by_a_word_they_share(
 ) -> None:
     for number, text in enumerate(DIFFERENT):
         episode(db, user, text.format(word), vector(0, number) if has_vectors else None)
-    assert sweep(db) == (jobs, False)
+    assert enqueue_patterns(db) == (jobs, False)
 
 
 def test_a_word_that_most_episodes_have_is_no_reason(db: Connection, user: uuid.UUID) -> None:
     names = "abcdefghij"
     for name in names:
         episode(db, user, f"User saw frobnicator {name * 5}.", None)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (0, False)
     for name in names:
         episode(db, user, f"User sang {name * 6}.", None)
     episode(db, user, "User sang.", None)
     look_again(db, user)
-    assert sweep(db) == (0, False), "half of the episodes"
+    assert enqueue_patterns(db) == (0, False), "half of the episodes"
 
 
 def test_rare_words_without_an_embedding_model(db: Connection, user: uuid.UUID) -> None:
     for number in range(20):
         episode(db, user, f"User saw {chr(97 + number) * 5}.", None)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (0, False)
     ids = [episode(db, user, text.format("frobnicator"), None) for text in DIFFERENT]
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
     assert sorted(proposed(db, user)[0]) == sorted(map(str, ids))
 
 
@@ -262,16 +226,16 @@ def test_an_episode_waits_for_its_vector(db: Connection, user: uuid.UUID) -> Non
     for number, text in enumerate(texts[:2]):
         episode(db, user, text, vector(0, number))
     late = episode(db, user, texts[2], None)
-    assert sweep(db) == (0, False)
+    assert enqueue_patterns(db) == (0, False)
     call(db, "add_embedding", p_user_id=user, p_memory_id=late, p_embedding=vector(0, 2),
          p_model="")  # fmt: skip
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
 
 
 def test_shared_tags_are_words(db: Connection, user: uuid.UUID) -> None:
     for number in range(3):
         episode(db, user, f"User: {chr(97 + number) * 5}.", None, tags=["garden"])
-    assert sweep(db) == (1, False)
+    assert enqueue_patterns(db) == (1, False)
 
 
 def test_a_user_gets_three_jobs_in_a_day(db: Connection, user: uuid.UUID) -> None:
@@ -281,18 +245,18 @@ def test_a_user_gets_three_jobs_in_a_day(db: Connection, user: uuid.UUID) -> Non
     for number, (word, how_many) in enumerate(sizes.items()):
         for text in DIFFERENT[:how_many]:
             episode(db, user, text.format(word), vector(0, number), observed_at=now.isoformat())
-    assert sweep(db, p_as_of=None) == (3, False)
+    assert enqueue_patterns(db, p_as_of=None) == (3, False)
     look_again(db, user)
-    assert sweep(db, p_as_of=None) == (0, False)
+    assert enqueue_patterns(db, p_as_of=None) == (0, False)
     other = uuid.uuid4()
     episodes(db, other, CLOSE, observed_at=now.isoformat())
-    assert sweep(db, p_as_of=None) == (1, False)
+    assert enqueue_patterns(db, p_as_of=None) == (1, False)
     look_again(db, user)
-    assert sweep(db, p_as_of=now + timedelta(hours=25)) == (2, False)
+    assert enqueue_patterns(db, p_as_of=now + timedelta(hours=25)) == (2, False)
     assert len(proposed(db, user)) == 5
     call(db, "configure_user", p_user_id=other, p_changes={"pattern_jobs_per_day": 1})
     episodes(db, other, CLOSE, plane=7, observed_at=now.isoformat())
-    assert sweep(db, p_as_of=None) == (0, False)
+    assert enqueue_patterns(db, p_as_of=None) == (0, False)
 
 
 @pytest.mark.concurrent
@@ -301,8 +265,8 @@ def test_two_sweeps_at_once(db: Connection, connect: Any) -> None:
     for user in users:
         episodes(db, user, CLOSE)
     connections = [connect() for _ in range(3)]
-    raise_errors(together(partial(sweep, conn) for conn in connections))
-    sweep(db)
+    raise_errors(together(partial(enqueue_patterns, conn) for conn in connections))
+    enqueue_patterns(db)
     assert [len(proposed(db, user)) for user in users] == [1] * len(users)
 
 
@@ -355,12 +319,12 @@ def test_vpn_three_times_in_a_month(
     days = [today - timedelta(days=days) for days in (14, 7, 1)]
     other = uuid.uuid4()
     for at, text in zip(days, ASKED, strict=True):
-        assert sweep(db, p_as_of=None) == (0, False)
+        assert enqueue_patterns(db, p_as_of=None) == (0, False)
         tell(memory, user, text, at)
         work(memory)
     tell(memory, other, next(iter(ASKED)), days[0])
     work(memory)
-    assert sweep(db, p_as_of=None) == (1, False)
+    assert enqueue_patterns(db, p_as_of=None) == (1, False)
     work(memory)
 
     (pattern,) = patterns(db, user)
@@ -401,7 +365,7 @@ def test_vpn_three_times_in_a_month(
     # again changes nothing
     before = stored(db, user)
     look_again(db, user)
-    assert sweep(db, p_as_of=None) == (0, False)
+    assert enqueue_patterns(db, p_as_of=None) == (0, False)
     assert stored(db, user) == before
 
 
@@ -413,12 +377,12 @@ def test_the_fourth_time_renews_the_pattern(
     told = [*ASKED.values()]
     ids = [episode(db, user, text, vector(angle), days_ago=days)
            for text, angle, days in zip(told, CLOSE, (20, 15, 10), strict=True)]  # fmt: skip
-    sweep(db)
+    enqueue_patterns(db)
     work(memory, kinds=["pattern"])
     (old,) = patterns(db, user)
     later = episode(db, user, "User asked about VPN; a new certificate renewal fixed it.",
                     vector(15), days_ago=2)  # fmt: skip
-    sweep(db)
+    enqueue_patterns(db)
     work(memory, kinds=["pattern"])
     (pattern,) = [row for row in patterns(db, user) if row["is_active"]]
     assert (old["memory_id"], "superseded", pattern["memory_id"]) in {
@@ -446,7 +410,7 @@ def time_passes(db: Connection, user: uuid.UUID, days: int) -> None:
         {"user": user, "ago": timedelta(days=days)},
     )
     for task in ("promote_memories", "expire_memories", "decay_memories", "expire_memories"):
-        run_sweep(db, task)
+        sweep(db, task)
 
 
 @pytest.mark.parametrize("importance", [0.6, 0.2])
@@ -468,7 +432,7 @@ def test_the_same_trouble_in_the_next_quarter(
         found = [str(row["memory_id"]) for row in stored(db, user)
                  if row["kind"] == "episode" and row["is_active"]]  # fmt: skip
         assert len(found) == 3
-        assert sweep(db, p_as_of=None) == (1, False)
+        assert enqueue_patterns(db, p_as_of=None) == (1, False)
         work(memory)
         return found
 
@@ -501,7 +465,7 @@ def test_the_same_words_about_other_episodes_are_one_pattern(
     """Its episodes have expired meanwhile; the memory is renewed, not doubled."""
     for plane in range(2):
         episodes(db, user, CLOSE, plane, days_ago=3 - plane)
-        sweep(db)
+        enqueue_patterns(db)
         job = leased(db)
         finish(db, job, tags=["vpn"])
         for memory in job["payload"]["memory_ids"]:
@@ -516,7 +480,7 @@ def test_a_similar_pattern_is_shown(db: Connection, user: uuid.UUID) -> None:
         {"content": VPN, "kind": "pattern", "source": "consolidation", "provenance": "fact",
          "embedding": json.loads(vector(10))}])  # fmt: skip
     episodes(db, user, CLOSE)
-    sweep(db)
+    enqueue_patterns(db)
     job = leased(db)
     assert VPN in ask(db, job, embedding_model=None)["messages"][1]["content"]
     finish(db, job, "User cannot reach the VPN.")
@@ -544,7 +508,7 @@ def test_a_pattern_with_the_word_of_most_episodes_is_known(
     for number, text in enumerate(DIFFERENT):
         episode(db, user, text.format("frobnicator"), vector(0, number))
     episode(db, user, "User fed the quux.", vector(0, 5))
-    sweep(db)
+    enqueue_patterns(db)
     shown = ask(db, leased(db), embedding_model=None)["messages"][1]["content"]
     assert len(NUMBERED.findall(shown)) == 3
     assert (content.rstrip(".") in shown) is is_known
@@ -552,13 +516,13 @@ def test_a_pattern_with_the_word_of_most_episodes_is_known(
 
 def test_what_the_user_corrected_stays(db: Connection, user: uuid.UUID) -> None:
     episodes(db, user, CLOSE)
-    sweep(db)
+    enqueue_patterns(db)
     finish(db, leased(db))
     (made,) = patterns(db, user)
     call(db, "supersede_memory", p_user_id=user, p_memory_id=made["memory_id"],
          p_content="User tests VPNs for a living.")  # fmt: skip
     episodes(db, user, (15,))
-    sweep(db)
+    enqueue_patterns(db)
     job = leased(db)
     shown = ask(db, job, embedding_model=None)["messages"][1]["content"]
     assert "User tests VPNs for a living." in shown
@@ -574,7 +538,7 @@ def test_a_pattern_longer_than_a_memory_may_be_is_a_dead_letter(
 ) -> None:
     episodes(db, user, CLOSE)
     before = stored(db, user)
-    sweep(db)
+    enqueue_patterns(db)
     call(db, "configure_user", p_user_id=user, p_changes={"memory_max_characters": 100})
     said = {"pattern": {"pattern": "The VPN fails. " * 10, "solutions": [], "tags": []}}
     end = do_job(db, leased(db), said)
@@ -586,7 +550,7 @@ def test_a_pattern_longer_than_a_memory_may_be_is_a_dead_letter(
 def test_no_pattern_is_an_answer(db: Connection, user: uuid.UUID) -> None:
     episodes(db, user, CLOSE)
     before = stored(db, user)
-    sweep(db)
+    enqueue_patterns(db)
     job = leased(db)
     finish(db, job, None)
     assert ask(db, job)["type"] == "gone", "once"
@@ -596,7 +560,7 @@ def test_no_pattern_is_an_answer(db: Connection, user: uuid.UUID) -> None:
 def test_too_few_are_left(db: Connection, user: uuid.UUID) -> None:
     """Before the model is asked, or while it thinks."""
     ids = episodes(db, user, CLOSE)
-    sweep(db)
+    enqueue_patterns(db)
     job = leased(db)
     assert job["payload"]["memory_ids"] == [*map(str, ids)]
     request = ask(db, job, embedding_model=None)
@@ -627,7 +591,7 @@ def test_bad_answers(
     db.execute('select recall.configure(\'{"embedding_model": "openai:words"}\')')
     episodes(db, user, CLOSE)
     before = stored(db, user)
-    sweep(db)
+    enqueue_patterns(db)
     answers, kept = BAD[name]
     for _ in range(value(db, "select job_max_attempts from recall.settings")):
         openai.then(*answers)
@@ -647,7 +611,7 @@ def test_bad_answers(
 def test_two_workers_at_once(db: Connection, connect: Any, user: uuid.UUID) -> None:
     """Two jobs about the same episodes make one pattern."""
     episodes(db, user, CLOSE)
-    sweep(db)
+    enqueue_patterns(db)
     (ids,) = proposed(db, user)
     jobs = [leased(db)]
     call(db, "enqueue_job", p_user_id=user, p_kind="pattern", p_payload={"memory_ids": ids})

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
@@ -45,11 +45,7 @@ from support.scripted_openai import (
 )
 from support.transcripts import assert_valid, prompt_tokens
 
-
-@pytest.fixture(autouse=True)
-def _empty_queue(db: psycopg.Connection) -> Iterator[None]:
-    yield
-    db.execute("delete from recall.jobs")
+pytestmark = pytest.mark.usefixtures("empty_queue")
 
 
 def contents(memory: AgentMemory, user: uuid.UUID, **more: Any) -> set[str]:

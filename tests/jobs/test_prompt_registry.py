@@ -11,9 +11,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from test_install import psql
-from test_next_request import answered, claim, scripted, told, vector, work
-from test_pattern import CLOSE, NOW, episodes
 
 from pgrecall.models import count_text_tokens
 from support import (
@@ -28,6 +25,9 @@ from support import (
     together,
     value,
 )
+from support.episodes import CLOSE, NOW, episodes
+from support.installing import psql
+from support.requests import answered, claim, scripted, told, word_vector, work
 
 Connection = psycopg.Connection[Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -354,7 +354,7 @@ def test_memories_and_episodes_name_their_prompt_and_model(db: Connection, user:
 def test_decisions_name_both_prompts(db: Connection, user: uuid.UUID) -> None:
     """The first pass by an own German prompt, the second by another model."""
     call(db, "remember", p_user_id=user, p_content="User works as a nurse in Lyon.",
-         p_embedding=str(vector("User works as a nurse in Lyon.")))  # fmt: skip
+         p_embedding=str(word_vector("User works as a nurse in Lyon.")))  # fmt: skip
     set_prompt(db, p_language="de")
     call(db, "configure_user", p_user_id=user, p_changes=Jsonb({"prompt_language": "de"}))
     told(db, user)

@@ -10,11 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import conninfo
-from test_next_request import answered, claim
-from test_request_steps import STEPS, done, stored
 
 from support import NODE, ask, login_role
+from support.requests import answered, claim
 from support.servers import DIMENSIONS, TestServer
+from support.steps import STEPS, done, stored
 
 Connection = psycopg.Connection[Any]
 PARTITIONS = 32

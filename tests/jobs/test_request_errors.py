@@ -10,7 +10,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_next_request import answered, claim, scripted, told, vector, work
 
 from pgrecall.models import count_text_tokens
 from support import (
@@ -25,6 +24,7 @@ from support import (
     said,
     value,
 )
+from support.requests import answered, claim, scripted, told, word_vector, work
 from support.servers import DIMENSIONS
 
 Connection = psycopg.Connection[Any]
@@ -64,7 +64,7 @@ def remember_paris(conn: Connection, user: uuid.UUID) -> None:
     """Store a memory that only a model can compare with what `scripted` finds."""
     text = "User lives in Paris."
     call(conn, "remember", p_user_id=user, p_content=text, p_kind="personal",
-         p_embedding=str(vector(text)))  # fmt: skip
+         p_embedding=str(word_vector(text)))  # fmt: skip
 
 
 def job_of(conn: Connection, job: Answer) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from pgrecall import schema
-from support import call, login_role, our_role, refused, rows, together, value
+from support import call, health_row, login_role, our_role, refused, rows, together, value
 from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
@@ -128,8 +128,8 @@ def test_note_of_the_scheduling_role(db: Connection, server: TestServer) -> None
                 call(db, "set_scheduler", p_role=other["user"])
             with refused("RC003", "there is no role 'nobody at all'"):
                 call(db, "set_scheduler", p_role="nobody at all")
-            assert health(db, "schedule_owner")["status"] == "ok"
-        found = health(db, "schedule_owner")
+            assert health_row(db, "schedule_owner")["status"] == "ok"
+        found = health_row(db, "schedule_owner")
         assert found["status"] == "fail"
         assert f"role {login['user']}, which scheduled maintenance here, is gone" in found["detail"]
         assert f"j.username = '{login['user']}'" in found["hint"]
@@ -138,10 +138,10 @@ def test_note_of_the_scheduling_role(db: Connection, server: TestServer) -> None
         assert "The role is gone. A superuser runs:" in str(caught.value.diag.message_hint)
         with db.transaction(force_rollback=True):
             db.execute("update recall.settings set scheduled_in = 1")  # as in a copy
-            assert health(db, "schedule_owner")["status"] == "ok"
+            assert health_row(db, "schedule_owner")["status"] == "ok"
             call(db, "set_scheduler", p_role=other["user"])
         call(db, "set_scheduler")
-        assert health(db, "schedule_owner")["status"] == "ok"
+        assert health_row(db, "schedule_owner")["status"] == "ok"
 
 
 def test_who_may_schedule(db: Connection, connect: Connect) -> None:
@@ -324,11 +324,6 @@ def wait_until(conn: Connection, condition: str, seconds: float = 20) -> None:
         time.sleep(0.2)
 
 
-def health(conn: Connection, name: str) -> dict[str, Any]:
-    (row,) = (row for row in call(conn, "health") if row["name"] == name)
-    return row
-
-
 def test_jobs_fire_and_leave_results(cron: Connection) -> None:
     cron.execute(SWEEP.format(works=1000).encode())
     scheduled = call(cron, "schedule_maintenance")
@@ -340,7 +335,7 @@ def test_jobs_fire_and_leave_results(cron: Connection) -> None:
     )
     (task,) = rows(cron, "select * from recall.maintenance_tasks where task = 'test_sweep'")
     assert (task["last_result"]["done"], task["failures"]) == (1, 0)
-    assert "pg_cron" in health(cron, "scheduler")["detail"]
+    assert "pg_cron" in health_row(cron, "scheduler")["detail"]
 
 
 def test_a_sweep_of_ours_does_its_work(cron: Connection, user: uuid.UUID) -> None:
@@ -372,7 +367,7 @@ def test_a_failing_task_is_visible(cron: Connection) -> None:
     cron.execute(SWEEP.format(works=1).encode())
     call(cron, "schedule_maintenance")
     wait_until(cron, "failures >= 2 from recall.maintenance_tasks where task = 'test_sweep'")
-    found = health(cron, "maintenance")
+    found = health_row(cron, "maintenance")
     assert found["status"] == "fail"
     assert "test_sweep: the disk is full" in found["detail"]
 
@@ -539,8 +534,8 @@ def test_health_names_a_schedule_whose_role_is_gone(cron: Connection, cron_dsn: 
         cron.execute(f"grant usage on schema cron to {login['user']}".encode())
         with psycopg.connect(cron_dsn, autocommit=True, **login) as conn:
             call(conn, "schedule_maintenance")
-        assert health(cron, "schedule_owner")["status"] == "ok"
-    found = health(cron, "schedule_owner")
+        assert health_row(cron, "schedule_owner")["status"] == "ok"
+    found = health_row(cron, "schedule_owner")
     assert found["status"] == "fail"
     assert login["user"] in found["detail"]
     with pytest.raises(psycopg.Error) as caught:
@@ -548,7 +543,7 @@ def test_health_names_a_schedule_whose_role_is_gone(cron: Connection, cron_dsn: 
     assert "The role is gone" in str(caught.value.diag.message_hint)
     cron.execute(found["hint"].removeprefix("A superuser runs: ").encode())
     assert jobs(cron) == {}
-    assert health(cron, "schedule_owner")["status"] == "ok"
+    assert health_row(cron, "schedule_owner")["status"] == "ok"
     call(cron, "schedule_maintenance")
     wait_until(cron, "count(*) >= 1 from public.ran")
 

@@ -6,7 +6,7 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from support import (
     ask,
     call,
     do_job,
+    finding,
     job_rows,
     login_role,
     open_session,
@@ -34,6 +35,7 @@ from support import (
     wait_for_lock,
 )
 from support.invariants import check_invariants
+from support.queue import claim, held, now
 from support.scripted_model import fact
 
 Connection = psycopg.Connection[Any]
@@ -65,18 +67,6 @@ def configure_user(db: Connection, user: uuid.UUID, limit: int | None) -> None:
 
 def enqueue(conn: Connection, user: uuid.UUID, kind: str = "merge", **more: Any) -> uuid.UUID:
     return call(conn, "enqueue_job", p_user_id=user, p_kind=kind, **more)[0]["enqueue_job"]
-
-
-def claim(conn: Connection, **more: Any) -> list[Job]:
-    return call(conn, "claim_jobs", **{"p_worker": "test", "p_limit": 100} | more)
-
-
-def held(job: Job) -> dict[str, Any]:
-    return {
-        "p_user_id": job["user_id"],
-        "p_job_id": job["job_id"],
-        "p_lease_token": job["lease_token"],
-    }
 
 
 def span(cost: int | None = 0, **more: Any) -> dict[str, Any]:
@@ -112,17 +102,8 @@ def spans_of(db: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     )
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 def due(db: Connection) -> None:
     db.execute("update recall.jobs set run_at = now() where state = 'ready'")
-
-
-def health(db: Connection, name: str) -> tuple[str, str, str | None]:
-    (row,) = (row for row in call(db, "health") if row["name"] == name)
-    return row["status"], row["detail"], row["hint"]
 
 
 # --- spans, and whose they are
@@ -219,7 +200,7 @@ def test_a_price_that_was_not_given(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     enqueue(db, user, p_session_id=session)
     (job,) = claim(db)
-    assert health(db, "prices")[0] == "ok"
+    assert finding(db, "prices")[0] == "ok"
     assert fail(
         db,
         job,
@@ -236,8 +217,9 @@ def test_a_price_that_was_not_given(db: Connection, user: uuid.UUID) -> None:
         0,
         0,
     ]
-    assert health(db, "prices") == ("ok", "every model that was called in the last day has a price",
-                                    None)  # fmt: skip
+    assert finding(db, "prices") == (
+        "ok", "every model that was called in the last day has a price", None
+    )  # fmt: skip
     due(db)
     (job,) = claim(db)
     before = spent(db, user)
@@ -246,7 +228,7 @@ def test_a_price_that_was_not_given(db: Connection, user: uuid.UUID) -> None:
     assert [row["cost_microcents"] for row in spans_of(db, user)][-2:] == [None, None]
     assert spent(db, user) == before
     assert session_row(db, user, session)["total_cost_microcents"] == before
-    status, detail, hint = health(db, "prices")
+    status, detail, hint = finding(db, "prices")
     assert (status, detail.split(": ")[1]) == ("warn", "my-own, other")
     assert hint is not None
     check_invariants(db)
@@ -386,20 +368,20 @@ def test_a_limit_that_is_reached_is_seen(db: Connection, user: uuid.UUID) -> Non
         "jobs have spent 0 micro-cents on models today (UTC), the limit is none; "
         "0 jobs wait because of a limit"
     )
-    assert health(db, "spending") == ("ok", detail, None)
+    assert finding(db, "spending") == ("ok", detail, None)
     configure_user(db, user, LIMIT)
     spend(db, user, LIMIT)
     enqueue(db, user)
-    assert health(db, "spending")[0] == "ok"
+    assert finding(db, "spending")[0] == "ok"
     claim(db)
-    status, detail, hint = health(db, "spending")
+    status, detail, hint = finding(db, "spending")
     assert status == "warn"
     assert "spent 1000 micro-cents" in detail
     assert "1 jobs wait" in detail
     assert hint is not None
     assert "configure_user(user_id, '{\"daily_user_cost_limit_microcents\": …}')" in hint
     configure(db, daily_cost_limit_microcents=LIMIT)
-    status, detail, hint = health(db, "spending")
+    status, detail, hint = finding(db, "spending")
     assert (status, "the limit is 1000" in detail) == ("warn", True)
     assert hint is not None
     assert "recall.configure('{\"daily_cost_limit_microcents\": …}')" in hint

@@ -8,15 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from test_context import append, open_session
 
-from support import (
-    call,
-    do_job,
-    refused,
-    rows,
-    value,
-)
+from support import append, call, do_job, refused, rows, value
+from support.contexts import open_counted
 
 Connection = psycopg.Connection[Any]
 
@@ -38,7 +32,7 @@ def test_summaries_follow_their_setting_else_extraction(
     chosen = {} if summaries is None else {"summaries": summaries}
     configure(db, user, extraction=extraction, **chosen)
     is_asked = (summaries or extraction) == "llm"
-    session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=200)
+    session = open_counted(db, user, p_context_window_size=1000, p_max_response_tokens=200)
 
     append(db, user, session, [{"role": "user", "content": "x", "token_count": 500}])
     assert jobs(db, user) == set(), "below the threshold of 544"
@@ -57,7 +51,7 @@ def test_rolling_summaries_are_made_without_any_extraction(
     db: Connection, user: uuid.UUID, summaries: str
 ) -> None:
     configure(db, user, extraction="none", summaries=summaries, summarize_after_turns=3)
-    session = open_session(db, user)
+    session = open_counted(db, user)
     for number in range(3):
         assert jobs(db, user) == set()
         append(db, user, session, [{"role": "user", "content": f"{number}"}])
@@ -68,7 +62,7 @@ def test_rolling_summaries_are_made_beside_verbatim_extraction(
     db: Connection, user: uuid.UUID
 ) -> None:
     configure(db, user, extraction="verbatim", summaries="llm", summarize_after_turns=2)
-    session = open_session(db, user)
+    session = open_counted(db, user)
     append(db, user, session, [{"role": "user", "content": "I live in Oslo"}] * 2)
     assert jobs(db, user) == set()
     (job,) = call(db, "claim_jobs", p_worker="w", p_kinds=["extract:verbatim"])
@@ -92,7 +86,7 @@ def test_sessions_that_wait_for_a_model_are_counted_and_late_ones_warn(
     before = db.execute(waiting).fetchone() or (0, 0)
     for summaries in ("none", "llm"):
         configure(db, user, extraction="none", summaries=summaries)
-        session = open_session(db, user, p_context_window_size=1000)
+        session = open_counted(db, user, p_context_window_size=1000)
         append(db, user, session, [{"role": "user", "content": "x", "token_count": 2000}])
     configure(db, user, summaries="none")
     assert db.execute(waiting).fetchone() == (before[0] + 2, before[1] + 2)

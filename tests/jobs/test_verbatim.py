@@ -14,39 +14,21 @@ phrases, so that its held-out third flatters them, too.
 
 from __future__ import annotations
 
-import csv
 import uuid
 from collections import Counter
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg
 import pytest
 
 from pgrecall.encryption._verbatim import Phrases, is_statement, phrases_by_place
 from support import append, call, open_session, rows, said, value
+from support.labels import labeled
 
 Connection = psycopg.Connection[Any]
 MIN_WORDS = 4  # the default of settings.verbatim_min_words
 SETS = ("verbatim_messages", "verbatim_chat", "verbatim_short", "verbatim_terse")
 LATE = ("verbatim_unseen", "verbatim_daily")
-
-
-class Message(NamedTuple):
-    half: str
-    label: str
-    language: str
-    text: str
-
-
-@cache
-def labeled(name: str = "verbatim_messages") -> list[Message]:
-    path = Path(__file__).with_name(f"{name}.tsv")
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        next(lines)
-        return [Message(*line) for line in lines]
 
 
 def is_kept(db: Connection, *texts: str) -> list[bool]:

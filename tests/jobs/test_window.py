@@ -9,9 +9,9 @@ from typing import Any
 
 import psycopg
 import pytest
-import test_next_request as protocol
 
 from pgrecall import AgentMemory, ChatSession
+from support import requests as protocol
 from support import rows, session_row
 from support.scripted_model import MODEL, TURN, embedder, fact, model, step_of
 from support.scripted_openai import Cut, Request, Scripted, ScriptedOpenAI, Status, needed_tokens
@@ -248,7 +248,7 @@ def test_consolidation_leaves_out_neighbors_then_asks_in_parts(
     sold = [f"User sold instrument number {number}." for number in range(24)]
     for number in range(24):
         known = f"User plays instrument number {number}"
-        made = protocol.vector(known)
+        made = protocol.word_vector(known)
         memory.remember(user, f"{known} {'since long ' * 30}", embedding=made)
     talk(memory, user, conversation(8, 1))
     facts = [fact(content, turns=[2 * (place // 3) + 1]) for place, content in enumerate(sold)]

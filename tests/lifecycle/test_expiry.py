@@ -49,7 +49,7 @@ def learn(conn: Connection, user: uuid.UUID, session: uuid.UUID, **fields: Any) 
     return memory
 
 
-def sweep(conn: Connection, at: datetime, task: str = "expire_memories") -> int:
+def sweep_once(conn: Connection, at: datetime, task: str = "expire_memories") -> int:
     (row,) = call(conn, task, p_as_of=at)
     assert row["more"] is False
     done: int = row["done"]
@@ -75,8 +75,8 @@ def test_past_its_expiry_it_ends(db: Connection, user: uuid.UUID) -> None:
     expiry = now() + DAY
     memory = remember(db, user, "User is in Oslo", p_expires_at=expiry, p_embedding=vector(3))
     remember(db, user, "User likes jazz")
-    assert sweep(db, expiry - timedelta(seconds=1)) == 0
-    assert sweep(db, expiry) == 1
+    assert sweep_once(db, expiry - timedelta(seconds=1)) == 0
+    assert sweep_once(db, expiry) == 1
     row, other = stored(db, user)
     assert row["memory_id"] == memory["memory_id"]
     assert (row["ended_at"], row["end_reason"]) == (expiry, "expired")
@@ -88,27 +88,27 @@ def test_past_its_expiry_it_ends(db: Connection, user: uuid.UUID) -> None:
             " active_memory_count as n from recall.users as u where user_id = %s", [user],
     )  # fmt: skip
     assert counts == [{"a": 0, "e": 1, "n": 1}]
-    assert sweep(db, expiry + 9 * DAY) == 0
+    assert sweep_once(db, expiry + 9 * DAY) == 0
 
 
 def test_an_expiry_that_moves(db: Connection, user: uuid.UUID) -> None:
     """A repetition that lasts longer, or for ever, keeps it alive."""
     remember(db, user, "User is in Oslo", p_expires_at=now() + DAY)
     remember(db, user, "User is in Oslo", p_expires_at=now() + 3 * DAY)
-    assert sweep(db, now() + 2 * DAY) == 0
+    assert sweep_once(db, now() + 2 * DAY) == 0
     assert one(db, user)["ended_at"] is None
     remember(db, user, "User is in Oslo")
-    assert sweep(db, now() + 9 * DAY) == 0
+    assert sweep_once(db, now() + 9 * DAY) == 0
     db.execute("update recall.memory_store set expires_at = now() where user_id = %s", [user])
-    assert sweep(db, now()) == 1, "whoever writes the column, it is seen"
+    assert sweep_once(db, now()) == 1, "whoever writes the column, it is seen"
 
 
 @pytest.mark.parametrize(("kind", "days"), [("context", 90), ("episode", 90)])
 def test_kinds_with_a_life(db: Connection, user: uuid.UUID, kind: str, days: int) -> None:
     session = open_session(db, user, p_expires_in=timedelta(days=400))
     learn(db, user, session, kind=kind, provenance="user_stated", confidence=0.9)
-    assert sweep(db, now() + days * DAY - timedelta(hours=1)) == 0
-    assert sweep(db, now() + days * DAY + timedelta(hours=1)) == 1
+    assert sweep_once(db, now() + days * DAY - timedelta(hours=1)) == 0
+    assert sweep_once(db, now() + days * DAY + timedelta(hours=1)) == 1
 
 
 def test_a_life_that_follows_its_session(db: Connection, user: uuid.UUID) -> None:
@@ -119,16 +119,16 @@ def test_a_life_that_follows_its_session(db: Connection, user: uuid.UUID) -> Non
     # used again later: its end slides, and the memory's with it
     later = session_row(db, user, session)["expires_at"] + 20 * DAY
     db.execute("update recall.sessions set expires_at = %s where session_id = %s", [later, session])
-    assert sweep(db, first_end - timedelta(hours=13)) == 0
+    assert sweep_once(db, first_end - timedelta(hours=13)) == 0
     assert one(db, user)["expires_at"] == first_end, "too early to look"
-    assert sweep(db, first_end - timedelta(hours=11)) == 0
+    assert sweep_once(db, first_end - timedelta(hours=11)) == 0
     assert one(db, user)["expires_at"] == later + DAY, "readers never miss it"
     assert last_event(db, user)[0] == "extended"
     # it expires itself: 24 hours are left
-    assert sweep(db, later + timedelta(hours=13)) == 0
+    assert sweep_once(db, later + timedelta(hours=13)) == 0
     call(db, "expire_sessions", p_as_of=later)
-    assert sweep(db, later + timedelta(hours=23)) == 0
-    assert sweep(db, later + DAY) == 1
+    assert sweep_once(db, later + timedelta(hours=23)) == 0
+    assert sweep_once(db, later + DAY) == 1
 
 
 def test_a_late_sweep_ends_nothing_that_goes_on(db: Connection, user: uuid.UUID) -> None:
@@ -136,7 +136,7 @@ def test_a_late_sweep_ends_nothing_that_goes_on(db: Connection, user: uuid.UUID)
     learn(db, user, session)
     later = now() + 100 * DAY
     db.execute("update recall.sessions set expires_at = %s where session_id = %s", [later, session])
-    assert sweep(db, now() + 90 * DAY) == 0
+    assert sweep_once(db, now() + 90 * DAY) == 0
     assert one(db, user)["expires_at"] == later + DAY
 
 
@@ -147,10 +147,10 @@ def test_a_kind_lives_no_longer_than_it_does(db: Connection, user: uuid.UUID) ->
     made, expires_at = (one(db, user)[key] for key in ("created_at", "expires_at"))
     db.execute("update recall.sessions set expires_at = %s where session_id = %s",
                [now() + 200 * DAY, session])  # fmt: skip
-    assert sweep(db, expires_at - timedelta(hours=1)) == 0
+    assert sweep_once(db, expires_at - timedelta(hours=1)) == 0
     assert one(db, user)["expires_at"] == made + 90 * DAY
-    assert sweep(db, made + 90 * DAY - timedelta(minutes=1)) == 0
-    assert sweep(db, made + 90 * DAY) == 1
+    assert sweep_once(db, made + 90 * DAY - timedelta(minutes=1)) == 0
+    assert sweep_once(db, made + 90 * DAY) == 1
 
 
 def test_an_expiry_of_its_own_stays(db: Connection, user: uuid.UUID) -> None:
@@ -158,7 +158,7 @@ def test_an_expiry_of_its_own_stays(db: Connection, user: uuid.UUID) -> None:
     remember(db, user, "The build is red", p_provenance="tool_output", p_session_id=session,
              p_expires_at=now() + DAY)  # fmt: skip
     assert one(db, user)["scope"] == "local"
-    assert sweep(db, now() + 2 * DAY) == 1
+    assert sweep_once(db, now() + 2 * DAY) == 1
 
 
 def test_closing_settles_it(db: Connection, user: uuid.UUID) -> None:
@@ -172,7 +172,7 @@ def test_closing_settles_it(db: Connection, user: uuid.UUID) -> None:
     assert timedelta(hours=23) < tea["expires_at"] - now() < timedelta(hours=25)
     assert tall["expires_at"] is None
     assert rye["expires_at"] > now() + 20 * DAY
-    assert sweep(db, now() + timedelta(hours=25)) == 1
+    assert sweep_once(db, now() + timedelta(hours=25)) == 1
     assert stored(db, user)[0]["end_reason"] == "expired"
 
 
@@ -181,7 +181,7 @@ def test_a_session_taken_up_again(db: Connection, user: uuid.UUID) -> None:
     learn(db, user, session)
     call(db, "close_session", p_user_id=user, p_session_id=session)
     call(db, "resume_session", p_user_id=user, p_session_id=session)
-    assert sweep(db, now() + timedelta(hours=25)) == 0
+    assert sweep_once(db, now() + timedelta(hours=25)) == 0
     assert one(db, user)["expires_at"] > now() + 29 * DAY
 
 
@@ -189,17 +189,17 @@ def test_demotion(db: Connection, user: uuid.UUID) -> None:
     """3 accesses keep an episodic memory for 600 idle hours, 25 days; none: its life."""
     session = open_session(db, user)
     learn(db, user, session, kind="episode", provenance="system_inferred")
-    assert sweep(db, now() + 89 * DAY) == 0, "never accessed: it lives its life"
+    assert sweep_once(db, now() + 89 * DAY) == 0, "never accessed: it lives its life"
     memory = one(db, user)["memory_id"]
     db.execute("update recall.memory_store set access_count = 3, relevance_accumulator = 1,"
                " last_accessed_at = created_at where user_id = %s", [user])  # fmt: skip
     start = one(db, user)["last_accessed_at"]
-    assert sweep(db, start + 25 * DAY) == 0, "0.005 is not below 0.005"
+    assert sweep_once(db, start + 25 * DAY) == 0, "0.005 is not below 0.005"
     call(db, "record_access", p_user_id=user, p_memory_ids=[memory], p_relevance="{0.5}")
     call(db, "flush_access_log")
-    assert sweep(db, start + 26 * DAY) == 0, "an access moves it on: 800 hours"
-    assert sweep(db, start + 33 * DAY) == 0
-    assert sweep(db, start + 34 * DAY) == 1
+    assert sweep_once(db, start + 26 * DAY) == 0, "an access moves it on: 800 hours"
+    assert sweep_once(db, start + 33 * DAY) == 0
+    assert sweep_once(db, start + 34 * DAY) == 1
     assert last_event(db, user) == ("expired", {"because": "idle"})
 
 
@@ -209,8 +209,8 @@ def test_young_memories_are_not_demoted(db: Connection, user: uuid.UUID) -> None
     db.execute("update recall.memory_store set access_count = 1, relevance_accumulator = 1,"
                " last_accessed_at = created_at where user_id = %s", [user])  # fmt: skip
     start = one(db, user)["created_at"]
-    assert sweep(db, start + 13 * DAY) == 0, "200 idle hours are past, but it is young"
-    assert sweep(db, start + 14 * DAY + timedelta(seconds=1)) == 1
+    assert sweep_once(db, start + 13 * DAY) == 0, "200 idle hours are past, but it is young"
+    assert sweep_once(db, start + 14 * DAY + timedelta(seconds=1)) == 1
 
 
 def test_decay(db: Connection, user: uuid.UUID) -> None:
@@ -221,26 +221,26 @@ def test_decay(db: Connection, user: uuid.UUID) -> None:
                " last_accessed_at = now() + interval '5 days'"
                " where memory_id = %s", [touched])  # fmt: skip
     start = now()
-    assert sweep(db, start + 29 * DAY, "decay_memories") == 0
+    assert sweep_once(db, start + 29 * DAY, "decay_memories") == 0
     at = start + 31 * DAY
-    assert sweep(db, at, "decay_memories") == 1
+    assert sweep_once(db, at, "decay_memories") == 1
     expiries = {row["memory_id"]: row["expires_at"] for row in stored(db, user)}
     assert expiries == {weak: at + 90 * DAY, edge: None, touched: None}
-    assert sweep(db, start + 34 * DAY, "decay_memories") == 0
-    assert sweep(db, start + 36 * DAY, "decay_memories") == 1
+    assert sweep_once(db, start + 34 * DAY, "decay_memories") == 0
+    assert sweep_once(db, start + 36 * DAY, "decay_memories") == 1
     assert last_event(db, user)[0] == "decayed"
-    assert sweep(db, at + 89 * DAY) == 0
-    assert sweep(db, at + 90 * DAY) == 1
+    assert sweep_once(db, at + 89 * DAY) == 0
+    assert sweep_once(db, at + 90 * DAY) == 1
     assert {row["memory_id"]: row["end_reason"] for row in stored(db, user)} == {
         weak: "expired", edge: None, touched: None}  # fmt: skip
 
 
 def test_what_loses_importance_decays(db: Connection, user: uuid.UUID) -> None:
     memory = remember(db, user, "User wants to run a marathon", p_kind="goal")["memory_id"]
-    assert sweep(db, now() + 31 * DAY, "decay_memories") == 0
+    assert sweep_once(db, now() + 31 * DAY, "decay_memories") == 0
     call(db, "achieve_goal", p_user_id=user, p_memory_id=memory)
-    assert sweep(db, now() + 29 * DAY, "decay_memories") == 0
-    assert sweep(db, now() + 31 * DAY, "decay_memories") == 1
+    assert sweep_once(db, now() + 29 * DAY, "decay_memories") == 0
+    assert sweep_once(db, now() + 31 * DAY, "decay_memories") == 1
 
 
 def use(db: Connection, user: uuid.UUID, memory: uuid.UUID, how: str) -> None:
@@ -263,7 +263,7 @@ def test_what_decays_and_is_used_again_lives_on(db: Connection, user: uuid.UUID,
     memory = remember(db, user, "User once mentioned rain", p_importance=0.1)["memory_id"]
     other = remember(db, user, "User once mentioned hail", p_importance=0.1)["memory_id"]
     at = now() + 31 * DAY
-    assert sweep(db, at, "decay_memories") == 2
+    assert sweep_once(db, at, "decay_memories") == 2
     assert [row["expires_at"] for row in stored(db, user)] == [at + 90 * DAY] * 2
     use(db, user, memory, how)
     used, idle = stored(db, user)
@@ -271,11 +271,11 @@ def test_what_decays_and_is_used_again_lives_on(db: Connection, user: uuid.UUID,
     assert (idle["expires_at"], idle["is_decaying"]) == (at + 90 * DAY, True)
     events = rows(db, "select memory_id from recall.memory_events where event = 'revived'")
     assert events == [{"memory_id": memory}]
-    assert sweep(db, at + 90 * DAY) == 1
+    assert sweep_once(db, at + 90 * DAY) == 1
     assert [row["end_reason"] for row in stored(db, user)] == [None, "expired"]
     # it decays anew, a month after that use
-    assert sweep(db, used["last_accessed_at"] + 29 * DAY, "decay_memories") == 0
-    assert sweep(db, at + 90 * DAY, "decay_memories") == 1
+    assert sweep_once(db, used["last_accessed_at"] + 29 * DAY, "decay_memories") == 0
+    assert sweep_once(db, at + 90 * DAY, "decay_memories") == 1
     # what somebody restores was missed
     call(db, "restore_memory", p_user_id=user, p_memory_id=other)
     assert stored(db, user)[-1]["expires_at"] is None
@@ -284,7 +284,7 @@ def test_what_decays_and_is_used_again_lives_on(db: Connection, user: uuid.UUID,
 def test_an_edit_or_a_successor_does_not_decay(db: Connection, user: uuid.UUID) -> None:
     edited = remember(db, user, "User once mentioned rain", p_importance=0.1)["memory_id"]
     remember(db, user, "User is at Acme", p_slot="employer", p_importance=0.1)
-    assert sweep(db, now() + 31 * DAY, "decay_memories") == 2
+    assert sweep_once(db, now() + 31 * DAY, "decay_memories") == 2
     call(db, "supersede_memory", p_user_id=user, p_memory_id=edited,
          p_content="User often mentions rain")  # fmt: skip
     learn(db, user, open_session(db, user), content="User is at Initech", slot="employer",
@@ -309,7 +309,7 @@ def test_settings_of_a_user(db: Connection, user: uuid.UUID) -> None:
     remember(db, user, "User once mentioned rain", p_importance=0.1)
     other = uuid.uuid4()
     remember(db, other, "User once mentioned rain", p_importance=0.1)
-    assert sweep(db, now() + 3 * DAY, "decay_memories") == 1
+    assert sweep_once(db, now() + 3 * DAY, "decay_memories") == 1
     assert one(db, other)["expires_at"] is None
 
 

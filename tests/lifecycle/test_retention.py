@@ -11,7 +11,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_partitions import leaves, month
 
 from support import (
     append,
@@ -27,11 +26,11 @@ from support import (
 )
 from support.invariants import check_invariants
 from support.memories import remember, vector
+from support.months import DAY, a_year_later, contents, leaves, month, said_in
 from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
-DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -58,30 +57,8 @@ def small(server: TestServer) -> Iterator[str]:
     server.drop_database(name)
 
 
-def said_in(months_ago: int, *contents: str) -> list[dict[str, Any]]:
-    at = month(datetime.now(UTC), -months_ago) + 3 * DAY
-    return [
-        {"role": ("user", "assistant")[n % 2], "content": text, "token_count": 10,
-         "created_at": (at + timedelta(minutes=n)).isoformat()}
-        for n, text in enumerate(contents)
-    ]  # fmt: skip
-
-
 def drop(conn: Connection, at: datetime | None = None) -> int:
     return sweep(conn, "drop_expired_partitions", at)
-
-
-def a_year_later(conn: Connection) -> None:
-    """What became of the sessions was so for thirteen months."""
-    conn.execute("update recall.sessions set updated_at = updated_at - interval '13 months'")
-    conn.execute(
-        "update recall.session_summaries set created_at = created_at - interval '13 months'"
-    )
-
-
-def contents(conn: Connection, user: uuid.UUID, session: uuid.UUID) -> list[str]:
-    found = call(conn, "get_messages", p_user_id=user, p_session_id=session, p_limit=1000)
-    return [row["content"] for row in reversed(found)]
 
 
 def test_a_closed_session_loses_its_old_month(db: Connection, user: uuid.UUID) -> None:

@@ -28,9 +28,7 @@ from support import (
     value,
     wait_for_lock,
 )
-from support import (
-    sweep as sweep_all,
-)
+from support import sweep as sweep_all
 from support.everyfunction import CALLS
 from support.memories import remember, vector
 

@@ -70,7 +70,9 @@ WORDS = "I am allergic to peanuts"
 CONTENT = "User is allergic to peanuts."
 
 
-def remember(db: psycopg.Connection, user: uuid.UUID, session: uuid.UUID, **more: Any) -> Any:
+def remember_quoted(
+    db: psycopg.Connection, user: uuid.UUID, session: uuid.UUID, **more: Any
+) -> Any:
     arguments = {"p_user_id": user, "p_content": CONTENT, "p_session_id": session,
                  "p_user_words": WORDS} | more  # fmt: skip
     return call(db, "remember", **arguments)[0]
@@ -92,7 +94,7 @@ INFERRED = ("system_inferred", "inference", "session", "local")
 def test_words_in_a_stored_turn_prove_it(db: psycopg.Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     [(turn, *_), _] = append(db, user, session, said(f"By the way, {WORDS}.", "What is new?"))
-    made = remember(db, user, session, p_metadata={"tool": "remember"})
+    made = remember_quoted(db, user, session, p_metadata={"tool": "remember"})
     assert (made["outcome"], made["is_proven"]) == ("added", True)
     memory = stored(db, user, made)
     assert standing(memory) == THE_USERS
@@ -105,7 +107,7 @@ def test_words_in_the_current_message_alone_prove_it(
     db: psycopg.Connection, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
-    made = remember(db, user, session, p_current_message=f"Hello. {WORDS}!")
+    made = remember_quoted(db, user, session, p_current_message=f"Hello. {WORDS}!")
     assert made["is_proven"] is True
     memory = stored(db, user, made)
     assert (standing(memory), memory["source_turn_ids"]) == (THE_USERS, [])
@@ -116,7 +118,7 @@ def test_without_the_users_words_it_is_an_inference_of_the_session(
     db: psycopg.Connection, user: uuid.UUID, words: str | None
 ) -> None:
     session = open_session(db, user)
-    made = remember(db, user, session, p_user_words=words, p_current_message=f"{WORDS}.")
+    made = remember_quoted(db, user, session, p_user_words=words, p_current_message=f"{WORDS}.")
     assert (made["outcome"], made["is_proven"]) == ("added", False)
     memory = stored(db, user, made)
     assert standing(memory) == INFERRED
@@ -127,12 +129,12 @@ def test_without_the_users_words_it_is_an_inference_of_the_session(
 def test_words_that_deny_it_are_no_proof(db: psycopg.Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     denied = "I am not allergic to peanuts"
-    made = remember(db, user, session, p_user_words=denied, p_current_message=f"{denied}.")
+    made = remember_quoted(db, user, session, p_user_words=denied, p_current_message=f"{denied}.")
     assert (made["is_proven"], standing(stored(db, user, made))) == (False, INFERRED)
 
 
 def test_no_proof_is_asked_of_other_callers(db: psycopg.Connection, user: uuid.UUID) -> None:
-    made = remember(db, user, open_session(db, user), p_user_words=None)
+    made = remember_quoted(db, user, open_session(db, user), p_user_words=None)
     assert made["is_proven"] is None
     assert standing(stored(db, user, made)) == ("user_stated", "manual", "semantic", "global")
 
@@ -147,7 +149,7 @@ def test_words_that_the_user_did_not_write_prove_nothing(
         asked = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
         append(db, user, session, [{"role": "assistant", "tool_calls": [asked]}])
     append(db, user, session, said(f"{WORDS}.", role=role, **more))
-    assert remember(db, user, session)["is_proven"] is False
+    assert remember_quoted(db, user, session)["is_proven"] is False
 
 
 def test_words_of_another_session_or_user_prove_nothing(db: psycopg.Connection) -> None:
@@ -156,10 +158,10 @@ def test_words_of_another_session_or_user_prove_nothing(db: psycopg.Connection) 
     append(db, ann, other, said(f"{WORDS}."))
     append(db, ben, theirs, said(f"{WORDS}."))
     append(db, ann, session, said("Hello."))  # later, so that the times of the sessions overlap
-    assert remember(db, ann, session)["is_proven"] is False
+    assert remember_quoted(db, ann, session)["is_proven"] is False
     with refused("RC001", "no session"):
-        remember(db, ann, theirs)
-    assert remember(db, ben, theirs)["is_proven"] is True
+        remember_quoted(db, ann, theirs)
+    assert remember_quoted(db, ben, theirs)["is_proven"] is True
     for user in (ann, ben):
         assert len(call(db, "get_memories", p_user_id=user)) == 1
 
@@ -168,7 +170,7 @@ def test_words_of_a_retracted_turn_prove_nothing(db: psycopg.Connection, user: u
     session = open_session(db, user)
     append(db, user, session, said("Hello.", f"{WORDS}."))
     call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=2)
-    assert remember(db, user, session)["is_proven"] is False
+    assert remember_quoted(db, user, session)["is_proven"] is False
 
 
 def test_words_of_a_compacted_turn_prove_it(db: psycopg.Connection, user: uuid.UUID) -> None:
@@ -177,7 +179,7 @@ def test_words_of_a_compacted_turn_prove_it(db: psycopg.Connection, user: uuid.U
     db.execute(
         "update recall.sessions set compacted_through_turn = 1 where session_id = %s", [session]
     )
-    assert remember(db, user, session)["is_proven"] is True
+    assert remember_quoted(db, user, session)["is_proven"] is True
 
 
 def test_words_are_looked_for_in_the_last_fifty_messages_of_the_user(
@@ -186,20 +188,20 @@ def test_words_are_looked_for_in_the_last_fifty_messages_of_the_user(
     session = open_session(db, user)
     append(db, user, session, said(f"{WORDS}.", *(f"Question {n}" for n in range(49))))
     append(db, user, session, said(*(f"Answer {n}" for n in range(49)), role="assistant"))
-    assert remember(db, user, session)["is_proven"] is True
+    assert remember_quoted(db, user, session)["is_proven"] is True
     append(db, user, session, said("One more"))
-    assert remember(db, user, session)["is_proven"] is False
+    assert remember_quoted(db, user, session)["is_proven"] is False
 
 
 def test_repeated_call_is_a_duplicate_and_proof_is_kept(
     db: psycopg.Connection, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
-    first = remember(db, user, session)
+    first = remember_quoted(db, user, session)
     assert (first["outcome"], first["is_proven"]) == ("added", False)
     append(db, user, session, said(f"{WORDS}."))
     for proven in (True, True, False):  # once proven, it stays the user's word
-        again = remember(db, user, session, p_user_words=WORDS if proven else "")
+        again = remember_quoted(db, user, session, p_user_words=WORDS if proven else "")
         assert again == first | {"outcome": "duplicate", "is_proven": proven}
         assert standing(stored(db, user, again)) == THE_USERS
 
@@ -209,10 +211,10 @@ def test_only_proven_text_supersedes_what_the_user_said(
     db: psycopg.Connection, user: uuid.UUID, is_said: bool
 ) -> None:
     session = open_session(db, user)
-    kept = remember(db, user, session, p_content="User lives in Oslo", p_slot="city",
+    kept = remember_quoted(db, user, session, p_content="User lives in Oslo", p_slot="city",
                     p_user_words=None)  # fmt: skip
     message = "I live in Lyon." if is_said else "What is new?"
-    made = remember(
+    made = remember_quoted(
         db, user, session, p_content="User lives in Lyon", p_slot="city",
         p_user_words="I live in Lyon", p_current_message=message,
     )  # fmt: skip
@@ -235,7 +237,7 @@ def test_proof_keeps_the_claimed_provenance_and_raises_none(
     db: psycopg.Connection, user: uuid.UUID, claimed: str | None, expected: tuple[Any, ...]
 ) -> None:
     session = open_session(db, user)
-    made = remember(db, user, session, p_provenance=claimed, p_current_message=f"{WORDS}.")
+    made = remember_quoted(db, user, session, p_provenance=claimed, p_current_message=f"{WORDS}.")
     memory = stored(db, user, made)
     assert (memory["provenance"], memory["source"], made["is_proven"]) == expected
 
@@ -244,16 +246,16 @@ def test_wrong_input_is_refused_and_writes_nothing(db: psycopg.Connection) -> No
     user = uuid.uuid4()
     for more in ({}, {"p_user_words": None, "p_current_message": ""}):
         with refused("RC003", "p_session_id is null"):
-            remember(db, user, None, **more)
+            remember_quoted(db, user, None, **more)
     with refused("RC001", "no session"):
-        remember(db, user, uuid.uuid4())
+        remember_quoted(db, user, uuid.uuid4())
     session = open_session(db, user)
     with refused("RC003", "have 100001 characters"):
-        remember(db, user, session, p_user_words="x" * 100_001)
+        remember_quoted(db, user, session, p_user_words="x" * 100_001)
     with refused("RC003", "p_content"):
-        remember(db, user, session, p_content=None)
+        remember_quoted(db, user, session, p_content=None)
     with refused("RC003", "p_content"):
-        remember(db, user, session, p_content="x" * 1_000_000)
+        remember_quoted(db, user, session, p_content="x" * 1_000_000)
     with refused("RC003", "p_metadata"):
-        remember(db, user, session, p_metadata=[{}], p_current_message=f"{WORDS}.")
+        remember_quoted(db, user, session, p_metadata=[{}], p_current_message=f"{WORDS}.")
     assert call(db, "get_memories", p_user_id=user) == []

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pgrecall import AgentMemory
-from support import Connection, call, open_session, refused, rows, sweep, value
+from support import Connection, call, configure, open_session, refused, rows, sweep, value
 from support.fakes import MODEL
 from support.memories import remember, stored, vector
-from support.sealed import configure, with_words
+from support.sealed import with_words
 
 SELECTIONS = ("hybrid", "split", "all", "top")
 ALL = {"Uses Neovim", "Once used Emacs"}

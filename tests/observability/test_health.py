@@ -16,7 +16,7 @@ import pytest
 
 from pgrecall import schema
 from pgrecall.embedded import EmbeddedServer
-from support import call, open_session, our_role, rows, value
+from support import call, finding, open_session, our_role, rows, value
 
 Connection = psycopg.Connection[Any]
 
@@ -26,11 +26,6 @@ def rolled_back(db: Connection) -> Iterator[None]:
     db.autocommit = False
     yield
     db.rollback()
-
-
-def health(db: Connection, name: str) -> tuple[str, str, str | None]:
-    (row,) = (row for row in call(db, "health") if row["name"] == name)
-    return row["status"], row["detail"], row["hint"]
 
 
 def enqueue(db: Connection, user: uuid.UUID, ago: str, kind: str = "embed") -> uuid.UUID:
@@ -60,17 +55,17 @@ def test_a_month_is_missing(db: Connection, month: str, status: str) -> None:
         f" and date_trunc('month', {month}, 'UTC') < l.upper_bound",
     )
     db.execute(f"drop table {leaf['name']}".encode())
-    found = health(db, "partitions")
+    found = finding(db, "partitions")
     assert found[0] == status
     assert "1 parents lack this month" in found[1] or "1 the next one" in found[1]
     assert found[2] == "select * from recall.ensure_partitions();"
     db.execute(found[2].encode())
-    assert health(db, "partitions")[0] == "ok"
+    assert finding(db, "partitions")[0] == "ok"
 
 
 def test_months_run_out(db: Connection) -> None:
     db.execute("select recall.configure('{\"history_months_ahead\": 1}')")
-    assert health(db, "partitions")[0] == "ok"
+    assert finding(db, "partitions")[0] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +73,7 @@ def test_months_run_out(db: Connection) -> None:
 )
 def test_work_waits(db: Connection, user: uuid.UUID, ago: str, status: str) -> None:
     enqueue(db, user, ago)
-    found = health(db, "queue")
+    found = finding(db, "queue")
     assert found[0] == status
     assert found[1].startswith("1 jobs due, the oldest since")
     assert (found[2] is None) == (status == "ok")
@@ -87,13 +82,13 @@ def test_work_waits(db: Connection, user: uuid.UUID, ago: str, status: str) -> N
 def test_a_worker_died(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user, "1 minute")
     call(db, "claim_jobs", p_worker="w")
-    assert health(db, "leases")[0] == "ok"
+    assert finding(db, "leases")[0] == "ok"
     db.execute("update recall.jobs set lease_until = now() - interval '6 minutes'")
-    found = health(db, "leases")
+    found = finding(db, "leases")
     assert found[0] == "warn"
     assert found[2] is not None
     db.execute(found[2].encode())
-    assert health(db, "leases")[0] == "ok"
+    assert finding(db, "leases")[0] == "ok"
 
 
 def test_a_job_is_dead(db: Connection, user: uuid.UUID) -> None:
@@ -101,10 +96,10 @@ def test_a_job_is_dead(db: Connection, user: uuid.UUID) -> None:
     (job,) = call(db, "claim_jobs", p_worker="w")
     call(db, "fail_job", p_user_id=user, p_job_id=job["job_id"],
          p_lease_token=job["lease_token"], p_error="poison", p_retry=False)  # fmt: skip
-    found = health(db, "dead_jobs")
+    found = finding(db, "dead_jobs")
     assert (found[0], found[1]) == ("fail", "1 jobs failed for good: 1 embed")
     call(db, "retry_dead_jobs")
-    assert health(db, "dead_jobs")[0] == "ok"
+    assert finding(db, "dead_jobs")[0] == "ok"
 
 
 def test_anybody_may_create_where_the_functions_look(db: Connection) -> None:
@@ -114,43 +109,43 @@ def test_anybody_may_create_where_the_functions_look(db: Connection) -> None:
         " where e.extname = 'vector'",
     )
     db.execute(f"grant create on schema {home} to public".encode())
-    found = health(db, "search_path")
+    found = finding(db, "search_path")
     assert found[0] == "warn"
     assert found[2] == f"Its owner runs: revoke create on schema {home} from public;"
 
 
 def test_dropped_text_search_configuration_is_named(db: Connection) -> None:
-    assert health(db, "language") == ("ok", "texts are searched as english", None)
+    assert finding(db, "language") == ("ok", "texts are searched as english", None)
     with db.transaction(force_rollback=True):
         db.execute("create text search configuration public.mine (copy = pg_catalog.english)")
         call(db, "configure", p_changes={"language": "public.mine"})
-        assert health(db, "language")[0] == "ok"
+        assert finding(db, "language")[0] == "ok"
         db.execute("drop text search configuration public.mine")
-        status, detail, hint = health(db, "language")
+        status, detail, hint = finding(db, "language")
         assert (status, "is dropped" in detail) == ("fail", True)
         assert hint
         assert "recall.configure" in hint
         call(db, "configure", p_changes={"language": "english"})
-        assert health(db, "language")[0] == "ok"
+        assert finding(db, "language")[0] == "ok"
 
 
 def test_a_task_fails_or_is_late(db: Connection) -> None:
     call(db, "run_due_maintenance")
-    assert health(db, "maintenance")[0] == "ok"
+    assert finding(db, "maintenance")[0] == "ok"
     db.execute("update recall.maintenance_tasks set last_run_at = now() - interval '9 days'"
                " where task = 'ensure_partitions'")  # fmt: skip
-    found = health(db, "maintenance")
+    found = finding(db, "maintenance")
     assert found[0] == "warn"
     assert found[1].startswith("ensure_partitions: late, last run 20")
     assert "pgrecall worker" in str(found[2])
     db.execute("update recall.maintenance_tasks set last_run_at = now() - interval '11 days'"
                " where task = 'ensure_partitions'")  # fmt: skip
-    assert health(db, "maintenance")[0] == "fail"
+    assert finding(db, "maintenance")[0] == "fail"
     call(db, "run_maintenance", p_task="ensure_partitions")
-    assert health(db, "maintenance")[0] == "ok"
+    assert finding(db, "maintenance")[0] == "ok"
     db.execute("update recall.maintenance_tasks set last_result = '{\"error\": \"disk full\"}'"
                " where task = 'ensure_partitions'")  # fmt: skip
-    found = health(db, "maintenance")
+    found = finding(db, "maintenance")
     assert (found[0], found[1]) == ("fail", "ensure_partitions: disk full")
     assert "run_maintenance" in str(found[2])
 
@@ -162,7 +157,7 @@ def test_a_lock_that_was_not_free(db: Connection, failures: int, status: str) ->
     db.execute("update recall.maintenance_tasks set failures = %s,"
                " last_result = '{\"error\": \"lock timeout\", \"sqlstate\": \"55P03\"}'"
                " where task = 'ensure_partitions'", [failures])  # fmt: skip
-    found = health(db, "maintenance")
+    found = finding(db, "maintenance")
     assert found[0] == status
     assert (f"{failures} times in a row" in found[1]) == (failures > 1)
 
@@ -193,20 +188,20 @@ def test_who_runs_maintenance(
 ) -> None:
     db.execute("update recall.maintenance_tasks set last_run_by = %s,"
                " last_run_at = now() - %s::interval", [by, ago])  # fmt: skip
-    found = health(db, "scheduler")
+    found = finding(db, "scheduler")
     assert found[0] == status
     assert words in found[1]
     assert hint in str(found[2]) if hint else found[2] is None
 
 
 def test_nobody_runs_maintenance(db: Connection) -> None:
-    assert health(db, "scheduler")[:2] == ("ok", "nobody has run maintenance yet")
+    assert finding(db, "scheduler")[:2] == ("ok", "nobody has run maintenance yet")
     db.execute("update recall.migrations set applied_at = now() - interval '11 minutes'")
-    assert health(db, "scheduler")[0] == "warn"
+    assert finding(db, "scheduler")[0] == "warn"
     call(db, "run_maintenance", p_task="ensure_partitions")
-    assert health(db, "scheduler")[0] == "warn", "a call by hand is nobody's duty"
+    assert finding(db, "scheduler")[0] == "warn", "a call by hand is nobody's duty"
     call(db, "run_due_maintenance")
-    assert health(db, "scheduler")[0] == "ok"
+    assert finding(db, "scheduler")[0] == "ok"
 
 
 def test_health_reads_only(db: Connection, user: uuid.UUID) -> None:
@@ -232,7 +227,7 @@ def test_a_backlog(
     db.execute("update recall.jobs set attempts = 3, run_at = now() + interval '1 hour',"
                " created_at = now() - %s::interval", [ago])  # fmt: skip
     for name in ("extraction", "embeddings", "summaries"):
-        found = health(db, name)
+        found = finding(db, name)
         assert found[0] == (status if name == row else "ok")
         assert found[1].startswith("1 " if name == row else "0 ")
         assert (found[2] is None) == (found[0] == "ok")
@@ -241,56 +236,56 @@ def test_a_backlog(
 def test_work_that_is_not_due_is_not_late(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user, "-1 hour", "extract")
     db.execute("update recall.jobs set created_at = now() - interval '2 days'")
-    assert health(db, "extraction")[0] == "ok"
+    assert finding(db, "extraction")[0] == "ok"
 
 
 def test_dead_jobs_by_kind(db: Connection, user: uuid.UUID) -> None:
     for kind in ("embed", "merge"):
         enqueue(db, user, "1 minute", kind)
     db.execute("update recall.jobs set state = 'dead'")
-    assert health(db, "dead_jobs")[1] == "2 jobs failed for good: 1 embed, 1 merge"
+    assert finding(db, "dead_jobs")[1] == "2 jobs failed for good: 1 embed, 1 merge"
 
 
 def test_an_extension_is_behind(db: Connection) -> None:
-    assert health(db, "extensions")[0] == "ok"
+    assert finding(db, "extensions")[0] == "ok"
     db.execute("set local allow_system_table_mods = on")
     db.execute("update pg_extension set extversion = '0.7.0' where extname = 'vector'")
-    found = health(db, "extensions")
+    found = finding(db, "extensions")
     assert found[0] == "warn"
     assert "vector 0.7.0" in found[1]
     assert found[2] == "alter extension vector update;"
 
 
 def test_a_table_without_row_security(db: Connection) -> None:
-    assert health(db, "row_security")[0] == "ok"
+    assert finding(db, "row_security")[0] == "ok"
     db.execute("alter table recall.conversation_history_p3 disable row level security")
-    found = health(db, "row_security")
+    found = finding(db, "row_security")
     assert found[:2] == ("fail", "row-level security is off on recall.conversation_history_p3")
     db.execute(str(found[2]).removeprefix("Run the installer again, or: ").encode())
-    assert health(db, "row_security")[0] == "ok"
+    assert finding(db, "row_security")[0] == "ok"
 
 
 def test_a_function_for_everybody(db: Connection) -> None:
     db.execute("grant execute on function recall.search to public")
-    found = health(db, "public")
+    found = finding(db, "public")
     assert found[0] == "fail"
     assert "anybody may execute recall.search(" in found[1]
     db.execute(str(found[2]).removeprefix("Run the installer again, or: ").encode())
-    assert health(db, "public")[0] == "ok"
+    assert finding(db, "public")[0] == "ok"
 
 
 def test_writes_that_a_crash_may_lose(db: Connection) -> None:
     db.execute("set local synchronous_commit = off")
-    found = health(db, "durability")
+    found = finding(db, "durability")
     assert found[0] == "warn"
     assert "synchronous_commit = off" in found[1]
     assert "alter system set synchronous_commit = on;" in str(found[2])
 
 
 def test_without_autovacuum(db: Connection) -> None:
-    assert health(db, "autovacuum")[0] == "ok"
+    assert finding(db, "autovacuum")[0] == "ok"
     db.execute("set local track_counts = off")
-    found = health(db, "autovacuum")
+    found = finding(db, "autovacuum")
     assert found[0] == "warn"
     assert "track_counts = on" in str(found[2])
 
@@ -302,12 +297,12 @@ def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connec
                   " gen_random_uuid(), 0, now() from generate_series(1, 10100)")  # fmt: skip
     other.execute("delete from recall.memory_access_log")
     other.execute("select pg_stat_force_next_flush()")
-    found = health(connect(), "vacuum")
+    found = finding(connect(), "vacuum")
     other.execute("alter table recall.memory_access_log reset (autovacuum_enabled)")
     assert found[:2] == ("warn", "dead rows: memory_access_log 10100")
     other.execute(str(found[2]).partition("now: ")[2].encode())
     other.execute("select pg_stat_force_next_flush()")
-    assert health(connect(), "vacuum")[0] == "ok"
+    assert finding(connect(), "vacuum")[0] == "ok"
 
 
 def test_a_small_lock_table() -> None:
@@ -321,21 +316,21 @@ def test_a_small_lock_table() -> None:
             psycopg.connect(server.dsn, autocommit=True) as conn,
         ):
             schema.install(conn, embedding_dimensions=4, hash_partitions=1)
-            assert health(conn, "locks")[0] == "ok"
+            assert finding(conn, "locks")[0] == "ok"
             call(conn, "configure", p_changes={"history_months_ahead": 24})
             while call(conn, "ensure_partitions", p_limit=10)[0]["more"]:
                 pass
-            found = health(conn, "locks")
+            found = finding(conn, "locks")
             assert found[0] == "warn"
             assert found[1].endswith("tables and indexes, 480 locks")
             assert found[2] == "alter system set max_locks_per_transaction = 64; and restart."
-            assert health(conn, "durability")[0] == "ok"
+            assert finding(conn, "durability")[0] == "ok"
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
 def test_parameters_of_a_default_server_are_well(db: Connection) -> None:
-    assert health(db, "parameters") == ("ok", "no server parameter harms the schema", None)
+    assert finding(db, "parameters") == ("ok", "no server parameter harms the schema", None)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +351,7 @@ def test_parameters_of_a_default_server_are_well(db: Connection) -> None:
 def test_parameters_that_harm(db: Connection, changes: dict[str, str], said: str) -> None:
     for name, setting in changes.items():
         db.execute("select set_config(%s, %s, true)", [name, setting])
-    status, detail, hint = health(db, "parameters")
+    status, detail, hint = finding(db, "parameters")
     assert (status, detail.startswith(said)) == ("warn", True), detail
     for name in changes:
         assert f"alter system set {name} = " in str(hint)
@@ -378,7 +373,7 @@ def test_parameters_that_harm(db: Connection, changes: dict[str, str], said: str
 def test_parameters_that_do_no_harm(db: Connection, changes: dict[str, str]) -> None:
     for name, setting in changes.items():
         db.execute("select set_config(%s, %s, true)", [name, setting])
-    assert health(db, "parameters")[0] == "ok"
+    assert finding(db, "parameters")[0] == "ok"
 
 
 def test_wal_that_forces_checkpoints(db: Connection) -> None:
@@ -403,9 +398,9 @@ def test_buffers_too_small_for_the_schema(db: Connection) -> None:
     db.execute("set local allow_system_table_mods = on")
     pages = "update pg_class set relpages = %s where oid = 'recall.jobs_pkey'::regclass"
     db.execute(pages.encode(), [7 * 2**17])
-    assert health(db, "parameters")[0] == "ok"
+    assert finding(db, "parameters")[0] == "ok"
     db.execute(pages.encode(), [4 * 2**20])
-    status, detail, hint = health(db, "parameters")
+    status, detail, hint = finding(db, "parameters")
     assert status == "warn"
     assert "better 8GB: the schema has 32 GB; a quarter of the memory is usual" in detail
     assert str(hint).startswith("alter system set shared_buffers = '8GB'; select pg_reload_conf();")
@@ -413,9 +408,9 @@ def test_buffers_too_small_for_the_schema(db: Connection) -> None:
 
 
 def test_the_server_takes_no_writes(db: Connection) -> None:
-    assert health(db, "writes")[0] == "ok"
+    assert finding(db, "writes")[0] == "ok"
     db.execute("set local default_transaction_read_only = on")
-    found = health(db, "writes")
+    found = finding(db, "writes")
     assert found[:2] == ("fail", "default_transaction_read_only = on")
     assert "alter system reset default_transaction_read_only" in str(found[2])
 
@@ -428,7 +423,7 @@ def test_transaction_ids_run_out(db: Connection, age: int, status: str) -> None:
         " - %s + 4294967296, 4294967296)::bigint::text::xid where datname = current_database()",
         [age],
     )
-    found = health(db, "writes")
+    found = finding(db, "writes")
     assert found[0] == status
     assert f"{age // 1_000_000} million" in found[1]
     assert "vacuum (freeze)" in str(found[2])
@@ -448,14 +443,14 @@ def test_transaction_ids_run_out(db: Connection, age: int, status: str) -> None:
     ],
 )  # fmt: skip
 def test_what_keeps_writes_in_order_is_off(db: Connection, broken: str, says: str) -> None:
-    assert health(db, "integrity")[0] == "ok"
+    assert finding(db, "integrity")[0] == "ok"
     db.execute("set local allow_system_table_mods = on")
     db.execute(broken.encode())
-    found = health(db, "integrity")
+    found = finding(db, "integrity")
     assert found[0] == "fail"
     assert says in found[1]
     db.execute(str(found[2]).removeprefix("Run the installer again, or: ").encode())
-    assert health(db, "integrity")[0] == "ok"
+    assert finding(db, "integrity")[0] == "ok"
 
 
 def test_disputes_that_nobody_settles(db: Connection, user: uuid.UUID) -> None:
@@ -464,49 +459,49 @@ def test_disputes_that_nobody_settles(db: Connection, user: uuid.UUID) -> None:
         {"content": "User works at Initech", "slot": "employer", "source": "tool",
          "provenance": "tool_output"}])  # fmt: skip
     assert row["outcome"] == "disputed"
-    assert health(db, "disputes")[0] == "ok"
+    assert finding(db, "disputes")[0] == "ok"
     db.execute("update recall.memory_store set created_at = created_at - interval '31 days',"
                " ended_at = ended_at - interval '31 days' where disputes is not null")  # fmt: skip
-    found = health(db, "disputes")
+    found = finding(db, "disputes")
     assert found[0] == "warn"
     assert found[1].startswith("1 contradictions of what 1 users said are open, the oldest since 3")
     assert "recall.resolve_dispute" in str(found[2])
     call(db, "resolve_dispute", p_user_id=user, p_memory_id=row["memory_id"], p_accept=False)
-    assert health(db, "disputes")[0] == "ok"
+    assert finding(db, "disputes")[0] == "ok"
 
 
 def test_a_role_is_missing(db: Connection) -> None:
     reader = our_role(db, "recall_reader")
     prefix = reader.removesuffix("_reader")
     db.execute(f"alter role {reader} rename to {reader}_gone".encode())
-    found = health(db, "roles")
+    found = finding(db, "roles")
     assert found[:2] == ("warn", f"3 of 4 application roles exist ({prefix}_*)")
     assert "CREATEROLE" in str(found[2])
 
 
 def test_prompts_are_as_they_were_set(db: Connection) -> None:
-    assert health(db, "prompts")[0] == "ok"
+    assert finding(db, "prompts")[0] == "ok"
     own = {"p_name": "extract", "p_content": "Extract facts.", "p_version": "own-1"}
     call(db, "set_prompt", **own)
-    assert health(db, "prompts") == (
+    assert finding(db, "prompts") == (
         "ok", "each step has a prompt, and none was changed by hand", None
     )  # fmt: skip
 
     db.execute("update recall.prompts set content = content || ' Be brief.'"
                " where version = 'own-1' or name = 'merge'")  # fmt: skip
-    status, detail, hint = health(db, "prompts")
+    status, detail, hint = finding(db, "prompts")
     assert (status, detail) == ("warn", "changed by hand: extract@own-1, merge@1")
     assert "recall.set_prompt" in str(hint)
 
 
 def test_prompt_language_without_prompts(db: Connection) -> None:
     call(db, "configure", p_changes=json.dumps({"prompt_language": "de"}))
-    status, detail, hint = health(db, "prompts")
+    status, detail, hint = finding(db, "prompts")
     assert (status, "prompt_language, de" in detail) == ("warn", True)
     assert "p_language => 'de'" in str(hint)
     call(db, "set_prompt", p_name="extract", p_content="Finde Fakten.", p_version="own-1",
          p_language="de")  # fmt: skip
-    assert health(db, "prompts")[0] == "ok"
+    assert finding(db, "prompts")[0] == "ok"
 
 
 def test_prompt_that_its_step_cannot_use(db: Connection) -> None:
@@ -515,10 +510,10 @@ def test_prompt_that_its_step_cannot_use(db: Connection) -> None:
     db.execute("select recall._ship_prompt('summarize', '2', 'en', 1, 1, 'Sum up.',"
                " jsonb_set(s.schema, '{properties,title}', '{\"type\": \"string\"}'))"
                " from recall.prompts as s where s.name = 'summarize' and is_shipped")  # fmt: skip
-    status, detail, _ = health(db, "prompts")
+    status, detail, _ = finding(db, "prompts")
     assert (status, "summarize@own-1: the answer lacks property title" in detail) == ("fail", True)
     db.execute("delete from recall.prompts where name = 'summarize'")
-    assert health(db, "prompts") == (
+    assert finding(db, "prompts") == (
         "fail", "no prompt is in use for summarize", "Run the installer again."
     )  # fmt: skip
 
@@ -548,19 +543,19 @@ def test_slow_statements(db: Connection, connect: Callable[..., Connection]) -> 
     other = connect()
     other.execute("create extension pg_stat_statements")
     if "pg_stat_statements" not in preloaded:
-        found = health(other, "slow_statements")
+        found = finding(other, "slow_statements")
         assert (found[0], found[2]) == ("ok", "It belongs into shared_preload_libraries.")
     else:
-        assert health(other, "slow_statements")[0] == "ok"
+        assert finding(other, "slow_statements")[0] == "ok"
         for _ in range(5):
             other.execute("select pg_sleep(0.26), recall.version()")
-        found = health(other, "slow_statements")
+        found = finding(other, "slow_statements")
         assert found[0] == "ok", "the owner may not see it"
         owner = our_role(other, "recall_owner")
         assert found[2] == f"grant pg_read_all_stats to {owner};"
         other.execute(found[2].encode())
         try:
-            found = health(other, "slow_statements")
+            found = finding(other, "slow_statements")
         finally:
             other.execute(f"revoke pg_read_all_stats from {owner}".encode())
         assert found[0] == "warn"

@@ -15,6 +15,7 @@ import pytest
 
 from support import append, call, open_session, raise_errors, refused, rows, said, together, value
 from support.invariants import check_invariants
+from support.months import leaves, month
 from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
@@ -32,38 +33,6 @@ def small(server: TestServer) -> Iterator[str]:
         server.install(conn, embedding_dimensions=4, hash_partitions=2, history_months_ahead=1)
     yield server.dsn(name)
     server.drop_database(name)
-
-
-def month(at: datetime, ahead: int = 0) -> datetime:
-    """Return the start of a month in UTC, so many months ahead."""
-    number = at.year * 12 + at.month - 1 + ahead
-    return datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
-
-
-def leaves(conn: Connection) -> dict[str, list[tuple[datetime | None, datetime]]]:
-    """Return the bounds of the monthly leaves by parent, oldest first; None: all before."""
-    found: dict[str, list[tuple[datetime | None, datetime]]] = {}
-    # bounds print and are read back in one zone
-    for row in rows(
-        conn,
-        """
-        select i.inhparent::regclass::text as parent,
-               substring(b.bound from 'FROM \\(''([^'']+)''\\)')::timestamptz at time zone 'UTC'
-                   as first,
-               substring(b.bound from 'TO \\(''([^'']+)''\\)')::timestamptz at time zone 'UTC'
-                   as last
-          from pg_inherits as i
-          join pg_class as c on c.oid = i.inhrelid
-          join pg_partitioned_table as p on p.partrelid = i.inhparent
-         cross join lateral (select pg_get_expr(c.relpartbound, c.oid)) as b (bound)
-         where c.relnamespace = 'recall'::regnamespace and p.partstrat = 'r'
-         order by last
-        """,
-    ):
-        found.setdefault(row["parent"], []).append(
-            (row["first"] and row["first"].replace(tzinfo=UTC), row["last"].replace(tzinfo=UTC))
-        )
-    return found
 
 
 def test_what_an_installation_makes(db: Connection) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from test_forget import counts, forget, leave_traces, sums
 
 from support import append, call, open_session, refused, rows, said, value
 from support.everyfunction import World, furnish
 from support.invariants import check_invariants
 from support.servers import TestServer
+from support.traces import counts, forget, leave_traces, sums
 
 Connection = psycopg.Connection[Any]
 Document = dict[str, Any]

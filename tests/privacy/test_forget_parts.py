@@ -8,32 +8,15 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_forget import sums, tables_with_users
 
 from pgrecall import AgentMemory
 from support import append, ask, call, open_session, refused, rows, said, value
 from support.everyfunction import NO_VECTORS, furnish, leased
 from support.invariants import check_invariants
+from support.memories import remembered
+from support.traces import sums, traces
 
 Connection = psycopg.Connection[Any]
-
-
-def traces(conn: Connection, user: uuid.UUID, word: str) -> list[str]:
-    """Return the tables in which a word still stands among a user's rows."""
-    return [
-        table
-        for table in sorted(tables_with_users(conn))
-        if value(
-            conn,
-            f"select count(*) from recall.{table} as t where t.user_id = %s"
-            " and strpos(lower(t::text), lower(%s)) > 0",
-            [user, word],
-        )
-    ]
-
-
-def remember(conn: Connection, user: uuid.UUID, content: str, **more: Any) -> uuid.UUID:
-    return call(conn, "remember", p_user_id=user, p_content=content, **more)[0]["memory_id"]
 
 
 def contents(conn: Connection, user: uuid.UUID) -> set[str]:
@@ -41,9 +24,9 @@ def contents(conn: Connection, user: uuid.UUID) -> set[str]:
 
 
 def test_every_version_goes(db: Connection, user: uuid.UUID) -> None:
-    first = remember(db, user, "I live in Oslo", p_slot="home")
-    last = remember(db, user, "I live in Rome", p_slot="home")
-    remember(db, user, "I like tea")
+    first = remembered(db, user, "I live in Oslo", p_slot="home")
+    last = remembered(db, user, "I live in Rome", p_slot="home")
+    remembered(db, user, "I like tea")
     call(db, "record_access", p_user_id=user, p_memory_ids=[last], p_relevance="{0.5}")
     (done,) = call(db, "forget_memory", p_user_id=user, p_memory_id=first)
     assert done["forget_memory"]["counts"]["memory_store"] == 2
@@ -106,7 +89,7 @@ def test_a_fact_that_another_conversation_changed(db: Connection, user: uuid.UUI
     first, second, third = (open_session(db, user) for _ in range(3))
     for session, city in ((first, "Oslo"), (second, "Rome"), (third, "Paris")):
         append(db, user, session, said(f"I live in {city}"))
-        remember(db, user, f"I live in {city}", p_slot="home", p_session_id=session)
+        remembered(db, user, f"I live in {city}", p_slot="home", p_session_id=session)
     call(db, "forget_session", p_user_id=user, p_session_id=second)
     assert traces(db, user, "Rome") == []
     chain = rows(

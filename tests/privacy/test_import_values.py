@@ -10,10 +10,10 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from test_forget import counts, leave_traces
 
 from support import call, rows, value
 from support.everyfunction import World, furnish
+from support.traces import counts, leave_traces
 
 Connection = psycopg.Connection[Any]
 Document = dict[str, Any]

@@ -11,11 +11,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from test_next_request import answered, claim, scripted
-from test_retention import a_year_later, said_in
 
 from support import append, ask, call, open_session, rows, said, sweep, value, wait_for_lock
 from support.memories import remember, vector
+from support.months import a_year_later, said_in
+from support.requests import answered, claim, scripted
 from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]

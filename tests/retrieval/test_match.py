@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 import pgrecall.schema
 from support import call, open_session, refused, rows, value
-from support.memories import remember, unit, vector, vectors
+from support.memories import remember, search, unit, vector, vectors
 from support.servers import DIMENSIONS
 
 Connection = psycopg.Connection[Any]
@@ -35,11 +35,6 @@ def ingest(
     )  # fmt: skip
     assert [row["outcome"] for row in found] == ["added"] * len(texts)
     return [row["memory_id"] for row in found]
-
-
-def search(db: Connection, user: uuid.UUID, query: str | None = None, **more: Any) -> list[Row]:
-    named = {f"p_{name}": item for name, item in more.items()}
-    return call(db, "search", p_user_id=user, p_query=query, **named)
 
 
 def explained(

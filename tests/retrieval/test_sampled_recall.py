@@ -6,13 +6,12 @@ import json
 import random
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg
 import pytest
 
 import pgrecall.schema
-from support import Connection, call, open_session, refused, rows
+from support import Connection, call, health_row, open_session, refused, rows
 
 WIDE = 256
 """From so many dimensions on, candidates are those with the nearest sign bits."""
@@ -72,18 +71,16 @@ def samples(db: Connection) -> dict[str, tuple[int, float]]:
     return {row["kind"]: (row["number"], row["mean"]) for row in found}
 
 
-def health(db: Connection, name: str) -> dict[str, Any]:
-    (row,) = [row for row in call(db, "health") if row["name"] == name]
-    return row
-
-
 def test_without_large_users_nothing_is_sampled(wide: Connection, user: uuid.UUID) -> None:
     know(wide, user, "clusters", 100)
     talk(wide, user, "clusters", 100)
     assert call(wide, "sample_recall") == [{"done": 0, "more": False}]
     assert samples(wide) == {}
-    assert (health(wide, "recall")["status"], health(wide, "recall")["hint"]) == ("ok", None)
-    assert "no approximate search" in health(wide, "recall")["detail"]
+    assert (health_row(wide, "recall")["status"], health_row(wide, "recall")["hint"]) == (
+        "ok",
+        None,
+    )
+    assert "no approximate search" in health_row(wide, "recall")["detail"]
 
 
 def test_signs_that_tell_vectors_apart_are_well(wide: Connection, user: uuid.UUID) -> None:
@@ -95,7 +92,7 @@ def test_signs_that_tell_vectors_apart_are_well(wide: Connection, user: uuid.UUI
         "memories": 40, "messages": 40,
     }  # fmt: skip
     assert all(mean > 0.97 for _, mean in found.values()), found
-    said = health(wide, "recall")
+    said = health_row(wide, "recall")
     assert (said["status"], said["hint"]) == ("ok", None)
     mean = found["messages"][1]
     assert f"messages {100 * mean:.1f} % (40 samples)" in said["detail"]
@@ -113,7 +110,7 @@ def test_equal_signs_warn_and_more_candidates_mend_it(wide: Connection, user: uu
     assert call(wide, "sample_recall", p_limit=1000) == [{"done": 200, "more": False}]
     (mean,) = [mean for _, mean in samples(wide).values()]
     assert 0.2 < mean < 0.45
-    said = health(wide, "recall")
+    said = health_row(wide, "recall")
     assert said["status"] == "warn"
     assert said["detail"].startswith("approximate searches find of the ten nearest: memories ")
     assert '{"rerank_candidates": 320}' in said["hint"]
@@ -121,7 +118,7 @@ def test_equal_signs_warn_and_more_candidates_mend_it(wide: Connection, user: uu
     call(wide, "configure", p_changes={"rerank_candidates": 500})
     call(wide, "sample_recall", p_limit=1000)
     assert samples(wide)["memories"] == (200, 1.0)
-    assert health(wide, "recall")["status"] == "ok"
+    assert health_row(wide, "recall")["status"] == "ok"
 
 
 def test_share_is_that_of_the_search(wide: Connection, user: uuid.UUID) -> None:
@@ -200,8 +197,8 @@ def test_nothing_of_a_user_is_kept(wide: Connection, user: uuid.UUID) -> None:
 def test_few_samples_do_not_warn(wide: Connection) -> None:
     wide.execute("insert into recall.recall_samples select now(), 'memories', 0"
                  " from generate_series(1, 19)")  # fmt: skip
-    assert health(wide, "recall")["status"] == "ok"
+    assert health_row(wide, "recall")["status"] == "ok"
     wide.execute("insert into recall.recall_samples values (now(), 'memories', 0)")
-    assert health(wide, "recall")["status"] == "warn"
+    assert health_row(wide, "recall")["status"] == "warn"
     call(wide, "configure", p_changes={"recall_floor": 0})
-    assert health(wide, "recall")["status"] == "ok"
+    assert health_row(wide, "recall")["status"] == "ok"

@@ -13,7 +13,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from support import append, call, index_messages, open_session, our_role, refused, rows, value
-from support.memories import remember, unit, vector, vectors
+from support.memories import remember, search, unit, vector, vectors
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -25,11 +25,6 @@ AUTHORITY = {
     "tool_output": 0.7, "system_inferred": 0.6,
 }  # fmt: skip
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def search(conn: Connection, user: uuid.UUID, query: str | None = None, **more: Any) -> list[Row]:
-    named = {f"p_{name}": item for name, item in more.items()}
-    return call(conn, "search", p_user_id=user, p_query=query, **named)
 
 
 def contents(found: list[Row]) -> list[str]:

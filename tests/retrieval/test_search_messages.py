@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from support import append, call, index_messages, login_role, open_session
+from support import append, call, dialog, index_messages, login_role, open_session
 
 PARTS = ("own", "neighbor", "session", "memory", "speaker", "feedback")
 
@@ -29,11 +29,6 @@ def find(db: Connection, user: uuid.UUID, query: str, **filters: Any) -> list[Ro
         ).fetchall()
 
 
-def said(*texts: str) -> list[dict[str, Any]]:
-    roles = ("user", "assistant")
-    return [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]
-
-
 @pytest.fixture
 def session(db: Connection, user: uuid.UUID) -> uuid.UUID:
     found = open_session(db, user)
@@ -41,8 +36,8 @@ def session(db: Connection, user: uuid.UUID) -> uuid.UUID:
         db,
         user,
         found,
-        said("Where shall we eat?", "The harbor has a good restaurant.", "Which one?", "The Gull.",
-             "I bought a violin.", "How nice.", "It is from Cremona.", "Lovely."),
+        dialog("Where shall we eat?", "The harbor has a good restaurant.", "Which one?",
+               "The Gull.", "I bought a violin.", "How nice.", "It is from Cremona.", "Lovely."),
     )  # fmt: skip
     index_messages(db)
     return found
@@ -72,7 +67,7 @@ def test_the_parts_add_up(db: Connection, user: uuid.UUID, session: uuid.UUID) -
 def test_each_word_counts_once_and_by_its_rarity(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"message_length_penalty": 0})
     texts = ("A cello, a cello and a violin.", "My violin.", "Nice.", "The cello's bow.", "A bow.")
-    append(db, user, open_session(db, user), said(*texts))
+    append(db, user, open_session(db, user), dialog(*texts))
     index_messages(db)
     found = {r["turn_index"]: r["lexical"] for r in find(db, user, "cello violin user lute")}
     weight = {n: math.log(1 + (5 - n + 0.5) / (n + 0.5)) for n in (2, 3)}
@@ -118,7 +113,7 @@ def test_an_agents_turns_are_those_of_its_sessions(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
     other = open_session(db, user, p_agent_id="coach")
-    append(db, user, other, said("My violin is out of tune.", "Tune it.", "How?"))
+    append(db, user, other, dialog("My violin is out of tune.", "Tune it.", "How?"))
     index_messages(db)
     assert {r["session_id"] for r in find(db, user, "violin", agent_id="coach")} == {other}
     assert find(db, user, "violin", agent_id="nobody") == []
@@ -174,7 +169,7 @@ def test_words_that_the_best_turns_share_lead_on(db: Connection, user: uuid.UUID
         ("The pottery class was full.", "A pity."),
         ("The train was full.", "A pity."),
     ):
-        append(db, user, open_session(db, user), said(*texts))
+        append(db, user, open_session(db, user), dialog(*texts))
     index_messages(db)
     rows = {r["content"]: r for r in find(db, user, "Which hobby?")}
     led = rows["The pottery class was full."]
@@ -195,7 +190,7 @@ def test_words_of_the_turns_that_a_memory_cites_lead_on(db: Connection, user: uu
         "Rain.",
     ):
         talk = open_session(db, user)
-        append(db, user, talk, said(text, "Good."))
+        append(db, user, talk, dialog(text, "Good."))
         (*_, first) = call(db, "get_messages", p_user_id=user, p_session_id=talk)
         cited.append(str(first["message_id"]))
     index_messages(db)
@@ -221,7 +216,7 @@ def test_what_was_retracted_is_not_found(
 def test_nobody_finds_anothers_turns(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
     assert find(db, uuid.uuid4(), "violin") == []
     stranger = uuid.uuid4()
-    append(db, stranger, open_session(db, stranger), said("I play the cello."))
+    append(db, stranger, open_session(db, stranger), dialog("I play the cello."))
     index_messages(db)
     assert [r["content"] for r in find(db, stranger, "violin")] == ["I play the cello."]
 
@@ -292,7 +287,7 @@ def test_of_very_many_turns_the_likely_ones(db: Connection, user: uuid.UUID) -> 
     for part in range(3):
         append(
             db, user, open_session(db, user),
-            said(*(f"About the {topics[n // 6]} number {n} of part {part}." for n in range(48))),
+            dialog(*(f"About the {topics[n // 6]} number {n} of part {part}." for n in range(48))),
         )  # fmt: skip
     index_messages(db)
     exact = find(db, user, "violin", limit=5)

@@ -9,13 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from support import (
-    append,
-    call,
-    do_job,
-    index_messages,
-    open_session,
-)
+from support import append, call, do_job, index_messages, open_session
 from support.servers import DIMENSIONS
 
 Connection = psycopg.Connection[Any]

@@ -12,17 +12,11 @@ import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_context import append, compile_context, open_session
 
 from pgrecall.errors import InvalidInputError
 from pgrecall.models import count_message_tokens, count_text_tokens
-from support import (
-    do_job,
-    rows,
-    session_row,
-    together,
-    value,
-)
+from support import append, do_job, rows, session_row, together, value
+from support.contexts import compile_context, open_counted
 from support.transcripts import MODEL, assert_valid, prompt_tokens
 
 Connection = psycopg.Connection[Any]
@@ -72,7 +66,7 @@ def outline(messages: list[Message]) -> list[str]:
 
 def history(db: Connection, user: uuid.UUID, messages: list[Message]) -> dict[str, Any]:
     """Append to a session one message at a time and return its context."""
-    session = open_session(db, user, p_system_prompt="")
+    session = open_counted(db, user, p_system_prompt="")
     for message in messages:
         append(db, user, session, [message])
     compiled = compile_context(db, user, session)
@@ -149,7 +143,7 @@ def test_a_call_without_an_answer_is_named_and_its_text_stays(
 
 
 def test_an_answer_whose_call_was_dropped_is_named(db: Connection, user: uuid.UUID) -> None:
-    session = open_session(db, user, p_system_prompt="")
+    session = open_counted(db, user, p_system_prompt="")
     append(db, user, session, [calls("a"), user_says("q"), answers("a"), assistant_says("Done.")])
     db.execute(
         "delete from recall.conversation_history where user_id = %s and turn_index = 1", [user]
@@ -181,7 +175,7 @@ def test_an_answer_whose_call_was_dropped_is_named(db: Connection, user: uuid.UU
 def test_a_tool_message_that_no_transcript_could_hold_is_refused(
     db: Connection, user: uuid.UUID, batches: list[list[Message]], problem: str
 ) -> None:
-    session = open_session(db, user)
+    session = open_counted(db, user)
     *before, last = batches
     for batch in before:
         append(db, user, session, batch)
@@ -197,7 +191,7 @@ def test_a_tool_message_that_no_transcript_could_hold_is_refused(
 def test_a_late_answer_is_accepted_within_a_number_of_turns(
     db: Connection, user: uuid.UUID
 ) -> None:
-    session = open_session(db, user)
+    session = open_counted(db, user)
     db.execute("select recall.configure_user(%s, '{\"answer_within_turns\": 5}')", [user])
     append(db, user, session, [calls("a", "b")])
     append(db, user, session, [user_says(str(n)) for n in range(4)])
@@ -215,7 +209,7 @@ def test_a_late_answer_is_accepted_within_a_number_of_turns(
 def test_of_two_answers_at_the_same_time_one_is_stored(
     db: Connection, connect: Callable[..., Connection], user: uuid.UUID
 ) -> None:
-    session = open_session(db, user)
+    session = open_counted(db, user)
     for level in ("read committed", "repeatable read"):
         append(db, user, session, [calls("a")])
         connections = [connect() for _ in range(4)]
@@ -285,11 +279,12 @@ def assert_nothing_is_missing(stored: list[Message], compiled: dict[str, Any]) -
     layout=st.sampled_from(["standard", "cache_stable"]),
     compacted=st.booleans(),
 )
+@pytest.mark.slow
 def test_a_random_transcript_is_refused_or_compiled_with_nothing_missing(
     db: Connection, steps: list[Message], window: int, layout: str, compacted: bool
 ) -> None:
     user = uuid.uuid4()
-    session = open_session(
+    session = open_counted(
         db, user, p_context_window_size=window, p_max_response_tokens=100, p_system_prompt=""
     )
     stored = []
@@ -342,7 +337,7 @@ def loop(exchanges: int, words: int = 20) -> list[Message]:
 def test_an_agent_loop_keeps_the_message_that_started_it(
     db: Connection, user: uuid.UUID, layout: str
 ) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     append(db, user, session, counted([user_says("Find the red house."), *loop(80)]))
     for _ in range(2):
         compiled = compile_context(db, user, session, layout=layout)
@@ -369,7 +364,7 @@ def test_an_agent_loop_keeps_the_message_that_started_it(
 def test_three_turns_of_calls_are_compacted_although_all_of_them_should_stay(
     db: Connection, user: uuid.UUID
 ) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     for number in range(3):
         append(db, user, session, counted([user_says(f"Task {number}")]) + loop(30))
     through = compact(db, user, session)
@@ -385,7 +380,7 @@ def test_three_turns_of_calls_are_compacted_although_all_of_them_should_stay(
 def test_a_task_longer_than_its_share_is_shortened_in_the_middle(
     db: Connection, user: uuid.UUID
 ) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     text = "It begins here. " + "Some more words. " * 2000 + "It ends here."
     append(db, user, session, counted([user_says(text)]))
     for exchanges in (0, 5):
@@ -406,7 +401,7 @@ def test_a_task_longer_than_its_share_is_shortened_in_the_middle(
 
 
 def test_a_current_message_starts_the_turn_itself(db: Connection, user: uuid.UUID) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     append(db, user, session, counted([user_says("An old task."), *loop(80)]))
     compiled = compile_context(db, user, session, current_message="A new task.")
     assert [m["content"] for m in compiled["messages"] if m["role"] == "user"] == ["A new task."]
@@ -414,7 +409,7 @@ def test_a_current_message_starts_the_turn_itself(db: Connection, user: uuid.UUI
 
 
 def test_history_may_end_with_a_turn_of_choice(db: Connection, user: uuid.UUID) -> None:
-    session = open_session(db, user)
+    session = open_counted(db, user)
     append(db, user, session, [user_says("one"), assistant_says("two"), user_says("three")])
     compiled = compile_context(db, user, session, through_turn=2)
     assert [m["content"] for m in compiled["messages"][1:]] == ["one", "two"]
@@ -425,7 +420,7 @@ def test_history_may_end_with_a_turn_of_choice(db: Connection, user: uuid.UUID) 
 
 
 def test_compaction_cuts_a_loop_between_two_exchanges(db: Connection, user: uuid.UUID) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     messages = [user_says("Find it.")]
     for n in range(60):
         messages += [calls(f"a{n}"), calls(f"b{n}"), assistant_says("Looking."),
@@ -443,7 +438,7 @@ def test_compaction_cuts_a_loop_between_two_exchanges(db: Connection, user: uuid
 def test_compaction_waits_for_the_answers_of_the_newest_calls(
     db: Connection, user: uuid.UUID
 ) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     long = {"content": "x " * 3000, "token_count": 3000}
     append(db, user, session, counted([user_says("Find it."), calls("lost"), *loop(20)]))
     append(db, user, session, [calls("a", "b") | {"token_count": 50}, answers("a") | long])
@@ -457,7 +452,7 @@ def test_compaction_waits_for_the_answers_of_the_newest_calls(
 
 
 def test_huge_exchanges_are_summarized(db: Connection, user: uuid.UUID) -> None:
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300)
     for number in range(4):
         append(db, user, session,
                [user_says(f"Task {number}. " + "x " * 2500) | {"token_count": 2505},
@@ -474,7 +469,7 @@ def test_huge_exchanges_are_summarized(db: Connection, user: uuid.UUID) -> None:
 
 def test_user_turns_stay_while_they_fit(db: Connection, user: uuid.UUID) -> None:
     """Of 0.85 · 1700 = 1445 tokens four turns of 272 stay, although half would be 722."""
-    session = open_session(db, user, p_context_window_size=2000, p_max_response_tokens=300,
+    session = open_counted(db, user, p_context_window_size=2000, p_max_response_tokens=300,
                            p_system_prompt="")  # fmt: skip
     for number in range(8):
         append(db, user, session, [user_says(f"Task {number}") | {"token_count": 128},
@@ -485,7 +480,7 @@ def test_user_turns_stay_while_they_fit(db: Connection, user: uuid.UUID) -> None
 
 def test_a_cache_stable_agent_loop_repeats_its_prefix(db: Connection, user: uuid.UUID) -> None:
     """Most tokens repeat the context before, although the task stands alone before the window."""
-    session = open_session(db, user, p_context_window_size=4000, p_max_response_tokens=300)
+    session = open_counted(db, user, p_context_window_size=4000, p_max_response_tokens=300)
     append(db, user, session, counted([user_says("Find the red house.")]))
     previous: list[Message] = []
     repeated = total = 0

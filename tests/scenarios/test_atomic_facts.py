@@ -306,6 +306,7 @@ def test_facts_of_an_earlier_design_are_brought_along(memory: AgentMemory, user:
     assert {item.source for item in memory.memories.list(user)} == {"import"}
 
 
+@pytest.mark.slow
 def test_a_few_hundred_facts_call_for_retrieval(memory: AgentMemory, user: uuid.UUID) -> None:
     """The switch from all facts to the fitting ones is one option."""
     books = [f"User owns book number {number}" for number in range(300)]

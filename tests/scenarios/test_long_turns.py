@@ -20,6 +20,8 @@ from support.scripted_model import PROMPTS
 from support.scripted_openai import Request, Scripted, ScriptedOpenAI, calls, scripted_openai
 from support.transcripts import MODEL, assert_valid, prompt_tokens
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 200
 WINDOW, RESPONSE = 8000, 1000
 TASK = "Count the red houses of the town, street by street. " + "Look closely. " * 20

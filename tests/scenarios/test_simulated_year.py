@@ -20,15 +20,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from support import (
-    append,
-    call,
-    do_job,
-    open_session,
-    rows,
-    sweep,
-    value,
-)
+from support import append, call, do_job, open_session, rows, sweep, value
 from support.fakes import WordEmbedder
 from support.invariants import broken_invariants
 from support.scripted_model import CANDIDATE, NUMBERED, TURN, fact
@@ -36,7 +28,7 @@ from support.servers import HASH_PARTITIONS
 
 DAY = timedelta(days=1)
 DAYS = 365
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.slow]
 """Each question of a job is a call: ten minutes where the cores are busy."""
 
 USERS = 200

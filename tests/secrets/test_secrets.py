@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
-from test_forget import leave_traces
 
 from pgrecall.calls._redaction import Redactor, _Kind
 from support import append, call, do_job, everything, open_session, refused, rows, value
@@ -42,6 +41,7 @@ from support.secret_shapes import (
     leaks,
 )
 from support.servers import TestServer
+from support.traces import leave_traces
 
 Connection = psycopg.Connection[Any]
 

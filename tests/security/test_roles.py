@@ -12,12 +12,16 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import conninfo, sql
-from test_install import (
+
+from pgrecall import schema
+from pgrecall.cli._main import _run
+from pgrecall.schema import InstallError
+from support import call, login_role, refused, rows, run, together, value
+from support.installing import (
     ROLES,
     ROOT,
     SMALL,
     broken_rules,
-    clear,
     exists,
     health,
     install_by_driver,
@@ -25,32 +29,11 @@ from test_install import (
     our_roles,
     owned_database,
     psql,
-    run,
     use,
 )
-
-from pgrecall import schema
-from pgrecall.cli._main import _run
-from pgrecall.schema import InstallError
-from support import call, login_role, refused, rows, together, value
-from support.servers import TestServer, running_server
+from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[TestServer]:
-    """A cluster of this module's own."""
-    with running_server("embedded") as server:
-        yield server
-
-
-@pytest.fixture
-def fresh(cluster: TestServer) -> Iterator[TestServer]:
-    """That cluster without any role named recall_…"""
-    assert our_roles(cluster) == ()
-    yield cluster
-    clear(cluster)
 
 
 @pytest.fixture

@@ -11,17 +11,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from support import (
-    append,
-    call,
-    job_rows,
-    open_session,
-    refused,
-    rows,
-    said,
-    session_row,
-    value,
-)
+from support import append, call, job_rows, open_session, refused, rows, said, session_row, value
 
 Connection = psycopg.Connection[Any]
 NOBODY = uuid.UUID(int=1)

@@ -121,6 +121,12 @@ def said(*contents: str, role: str = "user", **fields: Any) -> list[Message]:
     return [{"role": role, "content": text, "token_count": 1} | fields for text in contents]
 
 
+def dialog(*contents: str, **fields: Any) -> list[Message]:
+    """Messages of these texts, of the user and the assistant in turns."""
+    roles = ("user", "assistant")
+    return [{"role": roles[n % 2], "content": text} | fields for n, text in enumerate(contents)]
+
+
 def append(
     conn: Connection,
     user: uuid.UUID,
@@ -140,6 +146,12 @@ def append(
             request_id,
         ],
     ).fetchall()
+
+
+def configure(dsn: str, **settings: Any) -> None:
+    """Change settings of a database."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("select recall.configure(%s)", [Jsonb(settings)])
 
 
 def session_row(conn: Connection, user: uuid.UUID, session: uuid.UUID) -> dict[str, Any]:
@@ -202,6 +214,17 @@ def raise_errors(results: Iterable[Any]) -> None:
     for result in results:
         if isinstance(result, BaseException):
             raise result
+
+
+def wait_for(
+    condition: Callable[[], Any], process: subprocess.Popen[str] | None = None, seconds: float = 30
+) -> None:
+    """Wait until a condition is true, while a process, if given, runs."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process is None or process.poll() is None, "the process has ended"
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
 
 
 def wait_for_lock(db: Connection, pid: int) -> None:
@@ -328,6 +351,18 @@ def answer_to(request: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[st
     else:
         said = answers[request["purpose"]]
     return answer | {"content": json.dumps(said(request) if callable(said) else said)}
+
+
+def health_row(conn: Connection, name: str) -> dict[str, Any]:
+    """Return a row of health()."""
+    (row,) = (row for row in call(conn, "health") if row["name"] == name)
+    return row
+
+
+def finding(conn: Connection, name: str) -> tuple[str, str, str | None]:
+    """Return what a row of health() says: status, detail, hint."""
+    row = health_row(conn, name)
+    return row["status"], row["detail"], row["hint"]
 
 
 def index_messages(db: Connection) -> None:

@@ -33,6 +33,20 @@ def remember(conn: Connection, user: uuid.UUID, content: str, **more: Any) -> di
     return row
 
 
+def remembered(conn: Connection, user: uuid.UUID, content: str, **more: Any) -> uuid.UUID:
+    """Remember a text, and return its id."""
+    memory_id: uuid.UUID = remember(conn, user, content, **more)["memory_id"]
+    return memory_id
+
+
+def search(
+    conn: Connection, user: uuid.UUID, query: str | None = None, **more: Any
+) -> list[dict[str, Any]]:
+    """Search the memories of a user; `more` has parameters without their p_."""
+    named = {f"p_{name}": item for name, item in more.items()}
+    return call(conn, "search", p_user_id=user, p_query=query, **named)
+
+
 def stored(conn: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     """Return all memories of a user as the table has them, in order of their ids."""
     return rows(

@@ -196,7 +196,12 @@ def openai(script: Script) -> Iterator[ScriptedOpenAI]:
 
 
 @pytest.fixture
-def memory(model_dsn: str, openai: ScriptedOpenAI) -> Iterator[AgentMemory]:
+def scripted_memory(model_dsn: str, openai: ScriptedOpenAI) -> Iterator[AgentMemory]:
     """A client whose workers and sessions use the scripted model."""
     with AgentMemory.connect(model_dsn, embedder=embedder(openai), llm=model(openai)) as memory:
         yield memory
+
+
+@pytest.fixture
+def memory(scripted_memory: AgentMemory) -> AgentMemory:
+    return scripted_memory

@@ -8,11 +8,11 @@ import uuid
 from typing import Any
 
 import psycopg
-from test_messages import CALL, completion
 
 from pgrecall import AgentMemory
 from pgrecall.encryption import LocalWrappingKeys
 from support import rows, value
+from support.completions import CALL, completion
 from support.fakes import WordEmbedder
 
 Connection = psycopg.Connection[Any]
@@ -21,11 +21,6 @@ MARK = "zebrafish"
 """A word that stands in everything the sealed user has."""
 
 KEYS = LocalWrappingKeys({"first": bytes(range(32))})
-
-
-def configure(dsn: str, **settings: Any) -> None:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("select recall.configure(%s)", (json.dumps(settings),))
 
 
 def connected(dsn: str, keys: LocalWrappingKeys | None = KEYS) -> AgentMemory:

@@ -1,0 +1,36 @@
+"""A configured database, a client of it and a session, for the tests of the driver."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from pgrecall import AgentMemory, ChatSession
+from support import configure
+from support.fakes import MODEL, WordEmbedder
+
+
+@pytest.fixture(scope="module")
+def configured(dsn: str, request: pytest.FixtureRequest) -> str:
+    """The DSN, of a database whose extraction is a module's EXTRACTION (none without one)."""
+    extraction = getattr(request.module, "EXTRACTION", "none")
+    configure(dsn, embedding_model=MODEL, extraction=extraction)
+    return dsn
+
+
+@pytest.fixture
+def embedder() -> WordEmbedder:
+    return WordEmbedder()
+
+
+@pytest.fixture
+def memory(configured: str, embedder: WordEmbedder) -> Iterator[AgentMemory]:
+    with AgentMemory.connect(configured, embedder=embedder) as memory:
+        yield memory
+
+
+@pytest.fixture
+def chat(memory: AgentMemory, user: uuid.UUID) -> ChatSession:
+    return memory.session(user=user, model="gpt-4o-mini", system_prompt="You help.")
