@@ -9,10 +9,10 @@ STAMP  := $(VENV)/.installed
 export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
-.PHONY: help setup node demo test lint format generate docs bench eval soak dist clean
+.PHONY: help setup node demo test test-all lint format generate docs bench eval soak dist clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) node  ## create .venv and install everything into it
 
@@ -34,9 +34,17 @@ node:
 demo: $(STAMP)  ## import example conversations, search them, compile a context (no key, no Docker)
 	@$(BIN)/pgrecall demo
 
+# processes of the tests, each with a server and a template database; one for what ARGS select
+JOBS ?= $(if $(ARGS),1,2)
+PYTEST = $(BIN)/python -m pytest $(if $(filter-out 1,$(JOBS)),-n $(JOBS) --dist loadfile)
+
 test: node
-test: $(STAMP)  ## run the tests (PGRECALL_TEST_SERVER=embedded, docker or a DSN; ARGS for pytest)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(STAMP)  ## run the tests but the slow ones (PGRECALL_TEST_SERVER, ARGS for pytest)
+	$(PYTEST) $(ARGS)
+
+test-all: node
+test-all: $(STAMP)  ## run all tests, the slow ones included
+	$(PYTEST) --slow $(ARGS)
 
 lint: $(STAMP)  ## ruff, mypy, sqlfluff, pglast, squawk and our own rules
 	$(BIN)/python .ci/lint.py
