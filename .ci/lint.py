@@ -41,6 +41,7 @@ def main() -> int:
         "driver size": driver_size,
         "pgspot": lambda: tool("python", ".ci/spot.py"),
         "prose": lambda: tool("python", ".ci/prose.py"),
+        "distributed rules": lambda: tool("python", ".ci/distributed.py"),
         "import circles": lambda: tool("python", ".ci/circles.py"),
         "generated client": lambda: tool("python", ".ci/generate.py", "--check"),
     }

@@ -21,7 +21,7 @@ as $function$
 begin
     return query
     with links as (
-        select e, e.event_no, e.event_hash,
+        select row(e.*)::recall.memory_events as e, e.event_no, e.event_hash,
                lag(e.event_no, 1, 0::bigint) over w as no_before,
                lag(e.event_hash, 1, ''::bytea) over w as hash_before,
                lag(e.event_hash, 2, ''::bytea) over w as hash_before_that

@@ -40,7 +40,7 @@ begin
              order by e.memory_id, e.event_no desc
            ) as k
       full join (
-            select s.memory_id, recall._memory_hash(s) as memory_hash,
+            select s.memory_id, recall._memory_hash(row(s.*)) as memory_hash,
                    s.content_hash = recall._content_hash(s.content) as is_hashed
               from recall.memory_store as s
              where s.user_id = p_user_id

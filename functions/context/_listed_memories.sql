@@ -50,8 +50,8 @@ begin
            and m.ended_at is null
            and (m.expires_at is null or m.expires_at > now())
            and (m.session_id is null or m.session_id = any (v_sessions))
-           and recall._memory_matches(m, v_filter)
-           and recall._staleness_matches(m, v_filter)
+           and recall._memory_matches(row(m.*), v_filter)
+           and recall._staleness_matches(row(m.*), v_filter)
            and (p_selection <> 'given' or m.memory_id = any (p_ids))
          union all
         select m.memory_id, m.importance, m.access_count, m.last_accessed_at, m.created_at,
@@ -60,9 +60,9 @@ begin
          where not v_is_now
            and m.user_id = p_user_id
            and (m.session_id is null or m.session_id = any (v_sessions))
-           and recall._memory_visible(m, v_filter, p_as_of)
-           and recall._memory_matches(m, v_filter)
-           and recall._staleness_matches(m, v_filter)
+           and recall._memory_visible(row(m.*), v_filter, p_as_of)
+           and recall._memory_matches(row(m.*), v_filter)
+           and recall._staleness_matches(row(m.*), v_filter)
            and (p_selection <> 'given' or m.memory_id = any (p_ids))
     ),
     placed as (

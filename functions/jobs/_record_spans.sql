@@ -13,6 +13,7 @@ as $function$
 declare
     v_day   constant date    := clock_timestamp() at time zone 'UTC';
     v_shard constant integer := pg_backend_pid() % 64;
+    v_user  constant uuid    := p_spans[1].user_id;
     v_cost  bigint;
 begin
     begin
@@ -30,7 +31,7 @@ begin
         return;
     end if;
     insert into recall.model_spending as m (user_id, day, cost_microcents)
-    values (p_spans[1].user_id, v_day, v_cost)
+    values (v_user, v_day, v_cost)
     on conflict (user_id, day) do update
        set cost_microcents = m.cost_microcents + excluded.cost_microcents;
 

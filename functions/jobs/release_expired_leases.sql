@@ -43,7 +43,7 @@ begin
     end loop;
 
     more := exists (
-        select from recall.jobs as j where j.state = 'running' and j.lease_until < v_now);
+        select 1 from recall.jobs as j where j.state = 'running' and j.lease_until < v_now);
     return next;
 end;
 $function$;

@@ -32,7 +32,7 @@ begin
          where m.user_id = p_user_id
            and m.ended_at is null
            and m.tags <> '{}'
-           and recall._is_mergeable(m, p_now)
+           and recall._is_mergeable(row(m.*), p_now)
     ), members as materialized (
         select c.label, c.kind, c.memory_id, c.created_at,
                not c.is_result and not exists (

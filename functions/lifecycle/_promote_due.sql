@@ -36,7 +36,7 @@ begin
                     else t.tier end::recall.memory_tier as tier
           from recall.memory_store as m
          cross join lateral (
-                select recall._promotion_target(m, p_now, v_settings)
+                select recall._promotion_target(row(m.*), p_now, v_settings)
                ) as t (tier)
           left join recall.memory_kinds as k on k.kind = m.kind
          where m.user_id   = p_user_id

@@ -54,7 +54,7 @@ begin
            and s.session_id = v_session.session_id;
     end loop;
     o_more := exists (
-        select from recall.sessions as s
+        select 1 from recall.sessions as s
          where s.compaction_due   = any ('{true,false}')
            and s.search_purge_at <= p_now);
 end;

@@ -39,7 +39,7 @@ begin
      where m.user_id   = p_user_id
        and m.memory_id = any (p_memory_ids)
        and m.end_reason is null
-       and (m.expires_at <= p_now or recall._demotion_at(m, v_settings) <= p_now);
+       and (m.expires_at <= p_now or recall._demotion_at(row(m.*), v_settings) <= p_now);
     if v_expired <> '{}' or v_idle <> '{}' then
         perform recall._discard_work(p_user_id);
     end if;
@@ -48,7 +48,7 @@ begin
 
     v_decayed := recall._decay_idle(p_user_id, p_memory_ids, p_now, v_settings);
     update recall.memory_store as m
-       set check_at = recall._next_check(m, p_now, v_settings)
+       set check_at = recall._next_check(row(m.*), p_now, v_settings)
      where m.user_id   = p_user_id
        and m.memory_id = any (p_memory_ids)
        and m.end_reason is null

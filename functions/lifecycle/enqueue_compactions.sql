@@ -42,7 +42,7 @@ begin
         end if;
         v_looked := v_looked + 1;
     end loop;
-    more := exists (select from recall.sessions as s where s.compaction_due);
+    more := exists (select 1 from recall.sessions as s where s.compaction_due);
     return next;
 end;
 $function$;

@@ -53,7 +53,7 @@ begin
         v_walk := recall._walk_for_embeddings(p_limit - v_looked, v_until, v_now);
         done   := done + v_walk.o_done;
         more   := v_walk.o_more
-                  or exists (select from recall.memory_store as m where m.embedding_due);
+                  or exists (select 1 from recall.memory_store as m where m.embedding_due);
     end if;
     return next;
 end;

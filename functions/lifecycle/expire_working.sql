@@ -29,7 +29,7 @@ begin
                   for update skip locked));
 
     get diagnostics done = row_count;
-    more := exists (select from recall.working_memory as w where w.expires_at <= v_until);
+    more := exists (select 1 from recall.working_memory as w where w.expires_at <= v_until);
     return next;
 end;
 $function$;

@@ -43,7 +43,7 @@ begin
     end loop;
 
     more := exists (
-        select from recall.memory_access_log as l where l.accessed_at <= v_now);
+        select 1 from recall.memory_access_log as l where l.accessed_at <= v_now);
     return next;
 end;
 $function$;

@@ -14,7 +14,7 @@ set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_episodes recall.memory_store[] := array(
-        select m
+        select row(m.*)::recall.memory_store
           from recall.memory_store as m
          where m.user_id   = p_user_id
            and m.memory_id = any (p_episodes)

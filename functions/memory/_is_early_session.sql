@@ -15,7 +15,7 @@ begin
         return false;
     end if;
     return not exists (
-        select from recall.sessions as s
+        select 1 from recall.sessions as s
          where s.created_at < p_session.created_at
         offset p_first - 1);
 end;

@@ -14,13 +14,13 @@ set plan_cache_mode = force_generic_plan
 as $function$
 begin
     return array(
-        select m
+        select row(m.*)::recall.memory_store
           from recall.memory_store as m
          where m.user_id   = p_user_id
            and m.memory_id = any (p_memory_ids)
            and m.end_reason is null
            and m.kind = p_kind
-           and recall._is_mergeable(m, p_now)
+           and recall._is_mergeable(row(m.*), p_now)
          order by m.memory_id);
 end;
 $function$;

@@ -61,7 +61,7 @@ begin
     v_memory.slot := coalesce(v_same.slot, v_memory.slot);
     if v_memory.slot is distinct from v_same.slot then
         v_ends := v_ends || array(
-            select m
+            select row(m.*)::recall.memory_store
               from recall.memory_store as m
              where m.user_id = p_memory.user_id
                and m.slot    = v_memory.slot

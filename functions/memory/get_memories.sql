@@ -34,11 +34,11 @@ begin
         return query
         select c.*
           from recall.memory_store as m
-         cross join lateral recall._memory_columns(m) as c
+         cross join lateral recall._memory_columns(row(m.*)) as c
          where m.user_id = p_user_id
            and m.ended_at is null
-           and recall._memory_visible(m, v_filter, null)
-           and recall._memory_matches(m, v_filter)
+           and recall._memory_visible(row(m.*), v_filter, null)
+           and recall._memory_matches(row(m.*), v_filter)
            and (p_after_id is null or (m.created_at, m.memory_id) > (v_after, p_after_id))
          order by m.created_at, m.memory_id
          limit p_limit;
@@ -46,10 +46,10 @@ begin
         return query
         select c.*
           from recall.memory_store as m
-         cross join lateral recall._memory_columns(m, p_as_of) as c
+         cross join lateral recall._memory_columns(row(m.*), p_as_of) as c
          where m.user_id = p_user_id
-           and recall._memory_visible(m, v_filter, p_as_of)
-           and recall._memory_matches(m, v_filter)
+           and recall._memory_visible(row(m.*), v_filter, p_as_of)
+           and recall._memory_matches(row(m.*), v_filter)
            and (p_after_id is null or (m.created_at, m.memory_id) > (v_after, p_after_id))
          order by m.created_at, m.memory_id
          limit p_limit;

@@ -17,7 +17,7 @@ begin
     return query
     select c.*
       from recall.memory_store as m
-     cross join lateral recall._memory_columns(m) as c
+     cross join lateral recall._memory_columns(row(m.*)) as c
      where m.user_id = p_user_id
        and m.ended_at is null
        and (m.expires_at is null or m.expires_at > now())

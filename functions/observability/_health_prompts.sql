@@ -20,7 +20,7 @@ declare
     v_unfit    text;
     v_foreign  text;
 begin
-    select string_agg(recall._prompt_name(p), ', ' order by recall._prompt_name(p))
+    select string_agg(recall._prompt_name(row(p.*)), ', ' order by recall._prompt_name(row(p.*)))
       into v_edited
       from recall.prompts as p
      where p.checksum <> recall._prompt_checksum(p.content, p.schema);
@@ -35,8 +35,8 @@ begin
                   and p.language = 'en'
                   and p.is_current);
 
-    select string_agg(format('%s: %s', recall._prompt_name(p), u.problem), '; '
-                      order by recall._prompt_name(p))
+    select string_agg(format('%s: %s', recall._prompt_name(row(p.*)), u.problem), '; '
+                      order by recall._prompt_name(row(p.*)))
       into v_unfit
       from recall.prompts as p
      cross join lateral (

@@ -11,13 +11,13 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    select count(*), count(*) filter (where recall._summaries_mode(s, t.settings) = 'none')
+    select count(*), count(*) filter (where recall._summaries_mode(row(s.*), t.settings) = 'none')
       into o_waiting, o_unasked
       from recall.sessions as s
      cross join lateral (select recall._settings(s.user_id) as settings offset 0) as t
      where s.status in ('active', 'paused')
        and s.active_tokens > 0
-       and recall._needs_compaction(s, t.settings);
+       and recall._needs_compaction(row(s.*), t.settings);
 end;
 $function$;
 

@@ -33,7 +33,7 @@ begin
                t.first_turn = s.first_retained_turn
                and t.turns = t.last_turn - t.first_turn + 1
                and $1 <= r.since
-               and recall._may_retire(s, t.last_turn, r.since)
+               and recall._may_retire(row(s.*), t.last_turn, r.since)
           from (
                 select h.user_id, h.session_id, min(h.turn_index) as first_turn,
                        max(h.turn_index) as last_turn, count(*) as turns

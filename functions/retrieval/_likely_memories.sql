@@ -44,7 +44,7 @@ begin
                     and s.ended_at is null
                     and (s.session_id is null or s.session_id = any (p_sessions))
                     and (s.expires_at is null or s.expires_at > now())
-                    and recall._staleness_matches(s, p_filter)
+                    and recall._staleness_matches(row(s.*), p_filter)
                  offset 0
                 ) as m
           order by e.distance
@@ -59,7 +59,7 @@ begin
             and (p_only is null or m.memory_id in (select o.id from unnest(p_only) as o (id)))
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())
-            and recall._staleness_matches(m, p_filter)
+            and recall._staleness_matches(row(m.*), p_filter)
           order by ts_rank(m.search_vector, v_words) desc, m.memory_id
           limit greatest(10 * p_settings.lexical_candidates, p_limit))
          union
@@ -70,7 +70,7 @@ begin
             and (p_only is null or m.memory_id in (select o.id from unnest(p_only) as o (id)))
             and (m.session_id is null or m.session_id = any (p_sessions))
             and (m.expires_at is null or m.expires_at > now())
-            and recall._staleness_matches(m, p_filter)
+            and recall._staleness_matches(row(m.*), p_filter)
           order by m.importance desc
           limit p_limit));
 end;

@@ -30,7 +30,7 @@ begin
            and a.ended_at is null
            and (a.session_id is null or a.session_id = any (p_sessions))
            and (a.expires_at is null or a.expires_at > now())
-           and recall._staleness_matches(a, p_filter)
+           and recall._staleness_matches(row(a.*), p_filter)
          union all
         select a.memory_id, a.search_vector, a.access_count
           from recall.memory_store as a

@@ -18,9 +18,9 @@ begin
           from recall.memory_store as m
          where m.user_id = p_user_id
            and (m.session_id is null or m.session_id = any (p_sessions))
-           and recall._memory_visible(m, p_filter, p_as_of)
-           and recall._memory_matches(m, p_filter)
-           and recall._staleness_matches(m, p_filter));
+           and recall._memory_visible(row(m.*), p_filter, p_as_of)
+           and recall._memory_matches(row(m.*), p_filter)
+           and recall._staleness_matches(row(m.*), p_filter));
 end;
 $function$;
 

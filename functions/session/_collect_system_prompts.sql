@@ -18,7 +18,7 @@ begin
         select p.prompt_hash
           from recall.system_prompts as p
          where not exists (
-                select from recall.sessions as s where s.system_prompt_hash = p.prompt_hash)
+                select 1 from recall.sessions as s where s.system_prompt_hash = p.prompt_hash)
            for update of p skip locked);
     if v_unused = '{}' then
         return 0;
@@ -27,7 +27,7 @@ begin
     delete from recall.system_prompts as p
      where p.prompt_hash = any (v_unused)
        and not exists (
-               select from recall.sessions as s where s.system_prompt_hash = p.prompt_hash);
+               select 1 from recall.sessions as s where s.system_prompt_hash = p.prompt_hash);
     get diagnostics v_count = row_count;
     return v_count;
 end;

@@ -14,8 +14,10 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_now     timestamptz     := clock_timestamp();
-    v_session recall.sessions := recall._lock_session(p_user_id, p_session_id);
+    v_now        timestamptz     := clock_timestamp();
+    v_session    recall.sessions := recall._lock_session(p_user_id, p_session_id);
+    v_life       interval        := v_session.expires_in;
+    v_expires_at timestamptz     := v_session.expires_at;
 begin
     if v_session.status = p_status then
         return;
@@ -28,17 +30,17 @@ begin
             hint    = 'recall.resume_session takes paused, closed and expired sessions back.';
     end if;
 
+    if p_status = 'active' then
+        if v_life is null then
+            select s.session_ttl into v_life from recall.settings as s;
+        end if;
+        v_expires_at := greatest(v_expires_at, recall._session_expiry(v_now, v_life));
+    end if;
+
     update recall.sessions as s
        set status     = p_status,
            updated_at = v_now,
-           expires_at = case
-                            when p_status = 'active' then greatest(
-                                s.expires_at,
-                                recall._session_expiry(v_now, coalesce(
-                                    s.expires_in,
-                                    (select t.session_ttl from recall.settings as t))))
-                            else s.expires_at
-                        end
+           expires_at = v_expires_at
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
 end;

@@ -18,7 +18,7 @@ begin
     select c.*
       from recall.sessions as s
       left join recall.system_prompts as p on p.prompt_hash = s.system_prompt_hash
-     cross join lateral recall._session_columns(s, p.content) as c
+     cross join lateral recall._session_columns(row(s.*), p.content) as c
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
 end;

@@ -8,7 +8,9 @@ security definer
 set search_path from current
 as $function$
 begin
-    return (select to_jsonb(s) - '{singleton,configured}'::text[] from recall.settings as s);
+    return (
+        select to_jsonb(s) - '{singleton,configured}'::text[]
+          from recall.settings as s);
 end;
 $function$;
 
