@@ -164,6 +164,8 @@ def function_files() -> Iterator[str]:
             is_input = parameter.mode.name not in ("FUNC_PARAM_TABLE", "FUNC_PARAM_OUT")
             if is_input and not (parameter.name or "").startswith("p_"):
                 yield f"{name}: parameter {parameter.name} lacks its p_"
+            if parameter.mode.name == "FUNC_PARAM_OUT" and parameter.name[:2] != "o_":
+                yield f"{name}: result {parameter.name} lacks its o_"
         body = re.search(r"(?s)\$(?:function|procedure)\$(.*)\$(?:function|procedure)\$", text)
         lines = len(re.findall(r"\n(?! *--)", body[1])) if body else 0
         if lines > MAX_BODY_LINES:

@@ -430,7 +430,45 @@ comment on type recall.memory_row is
 comment on type recall.session_row is 'A row of recall.get_session and recall.list_sessions.';
 comment on type recall.found_message is 'A row of recall.search_messages.';
 
--- Drop functions that return the same columns by name, since a replacement keeps the result's type.
+-- Internal functions return several results in these types.
+do $types$
+begin
+    if to_regtype('recall.placed_memory') is null then
+        create type recall.placed_memory as (
+            memory_id uuid,
+            outcome   text);
+    end if;
+    if to_regtype('recall.quoted_statement') is null then
+        create type recall.quoted_statement as (
+            is_proven  boolean,
+            provenance recall.provenance,
+            turn_ids   uuid[],
+            metadata   jsonb);
+    end if;
+    if to_regtype('recall.found_candidates') is null then
+        create type recall.found_candidates as (
+            candidates    recall.memory_candidate[],
+            largest_count integer);
+    end if;
+    if to_regtype('recall.turn_keys') is null then
+        create type recall.turn_keys as (
+            session_ids  uuid[],
+            turn_indexes integer[],
+            weights      double precision[]);
+    end if;
+end;
+$types$;
+
+comment on type recall.placed_memory is 'A memory that was written, and how (outcome).';
+comment on type recall.quoted_statement is
+    'Whether the user''s words prove a text, and the provenance, turns and metadata that follow.';
+comment on type recall.found_candidates is
+    'Candidates of a search, and the largest access count among the compared memories.';
+comment on type recall.turn_keys is
+    'Sessions and indexes of some turns; weights: the rarity of each word of the query.';
+
+-- Drop functions that return their columns by name, or under names without a prefix: a replacement
+-- keeps the type and the names of a result.
 do $types$
 declare
     v_old regprocedure;
@@ -440,9 +478,15 @@ begin
           from pg_catalog.pg_proc as p
          where p.pronamespace = 'recall'::regnamespace
            and p.prorettype   = 'record'::regtype
-           and p.proname in ('_memory_columns', '_read_turns', 'get_memories', 'get_memory',
-                             'get_session', 'list_sessions', 'memories_to_review', 'memory_chain',
-                             'search', 'search_messages')
+           and (p.proname in ('_memory_columns', '_read_turns', 'get_memories', 'get_memory',
+                              'get_session', 'list_sessions', 'memories_to_review',
+                              'memory_chain', 'search', 'search_messages')
+                or p.proname like '\_%'
+                   and exists (
+                           select
+                             from unnest(p.proargmodes, p.proargnames) as a (mode, name)
+                            where a.mode = 'o'
+                              and a.name not like 'o\_%'))
     loop
         execute format('drop function %s', v_old);
     end loop;

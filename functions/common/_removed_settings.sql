@@ -1,12 +1,12 @@
 -- Return the settings of older versions that are constants now, and the function that holds each.
 -- configure refuses them, an upgrade drops their columns and overrides, and import_user leaves
 -- them out.
-create or replace function recall._removed_settings(
-    out name  text,
-    out value text,
-    out place text
+create or replace function recall._removed_settings()
+returns table (
+    name  text,
+    value text,
+    place text
 )
-returns setof record
 language sql
 immutable
 parallel safe

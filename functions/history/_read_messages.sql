@@ -3,20 +3,13 @@
 -- unless given. usage_place is the index of the last assistant message, else of the last message.
 -- Raises  RC003.
 create or replace function recall._read_messages(
-    p_user_id       uuid,
-    p_session_id    uuid,
-    p_messages      jsonb,
-    p_settings      recall.settings,
-    p_now           timestamptz,
-    out messages    recall.conversation_history[],
-    out first_at    timestamptz,
-    out last_at     timestamptz,
-    out turns       integer,
-    out user_turns  integer,
-    out token_count bigint,
-    out has_tools   boolean,
-    out usage_place integer
+    p_user_id    uuid,
+    p_session_id uuid,
+    p_messages   jsonb,
+    p_settings   recall.settings,
+    p_now        timestamptz
 )
+returns recall.message_batch
 language plpgsql
 volatile
 parallel safe
@@ -26,6 +19,7 @@ declare
     v_until    timestamptz;
     v_first_id uuid := recall.uuidv7();
     v_ids      uuid[];
+    v_batch    recall.message_batch;
 begin
     perform recall._check_messages(p_messages);
     if p_settings.has_sealed_users then
@@ -41,8 +35,8 @@ begin
            sum(m.token_count),
            count(*) filter (where m.role = 'user'),
            coalesce(max(m.turn_index) filter (where m.role = 'assistant'), count(*))
-      into messages, turns, first_at, last_at, v_until, has_tools, token_count, user_turns,
-           usage_place
+      into v_batch.messages, v_batch.turns, v_batch.first_at, v_batch.last_at, v_until,
+           v_batch.has_tools, v_batch.token_count, v_batch.user_turns, v_batch.usage_place
       from (
             select p.*
               from recall._parse_messages(p_user_id, p_session_id, p_messages, v_first_id, v_ids,
@@ -55,6 +49,7 @@ begin
             message = format('created_at %s lies in the future', v_until),
             hint    = format('At most %s of skew is taken.', p_settings.future_skew);
     end if;
+    return v_batch;
 end;
 $function$;
 

@@ -29,7 +29,7 @@ as $function$
 declare
     v_settings    recall.settings;
     v_session     recall.sessions;
-    v_batch       record;
+    v_batch       recall.message_batch;
     v_usage       recall.call_usage;
     v_now         timestamptz := clock_timestamp();
     v_before      integer;

@@ -15,12 +15,12 @@ begin
     return (
         select jsonb_build_object(
                    'merges', coalesce(jsonb_agg(m.merge order by m.place)
-                                          filter (where v.verdict = 'faithful'), '[]'),
+                                          filter (where v.o_verdict = 'faithful'), '[]'),
                    'open', coalesce(jsonb_agg(m.merge order by m.place)
-                                        filter (where v.verdict = 'unsure'), '[]'),
-                   'refused', coalesce(jsonb_agg(m.merge || jsonb_build_object('words', v.words)
+                                        filter (where v.o_verdict = 'unsure'), '[]'),
+                   'refused', coalesce(jsonb_agg(m.merge || jsonb_build_object('words', v.o_words)
                                                  order by m.place)
-                                           filter (where v.verdict = 'unfaithful'), '[]'))
+                                           filter (where v.o_verdict = 'unfaithful'), '[]'))
           from jsonb_array_elements(p_merges) with ordinality as m (merge, place)
          cross join lateral (
                 select array(

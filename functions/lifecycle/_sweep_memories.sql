@@ -7,8 +7,8 @@ create or replace function recall._sweep_memories(
     p_has_expiry boolean,
     p_limit      integer,
     p_as_of      timestamptz,
-    out done     integer,
-    out more     boolean
+    out o_done   integer,
+    out o_more   boolean
 )
 language plpgsql
 volatile
@@ -30,8 +30,8 @@ begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
-    done := 0;
-    more := false;
+    o_done := 0;
+    o_more := false;
 
     <<batch>>
     loop
@@ -39,22 +39,22 @@ begin
         for v_due in
             select d.user_id, d.memory_ids
               from recall._due_memories(
-                       p_has_expiry, true, v_now, greatest(p_limit - done, 1), v_held) as d
+                       p_has_expiry, true, v_now, greatest(p_limit - o_done, 1), v_held) as d
         loop
-            more := done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
-            exit batch when more;
+            o_more := o_done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
+            exit batch when o_more;
             v_found := true;
             v_batch := recall._settle_memories(
-                v_due.user_id, v_due.memory_ids[1 : p_limit - done], v_now);
+                v_due.user_id, v_due.memory_ids[1 : p_limit - o_done], v_now);
             if v_batch.o_looked = 0 then
                 v_held := v_held || v_due.user_id;
             end if;
             v_looked := v_looked + v_batch.o_looked;
-            done     := done + v_batch.o_done;
+            o_done   := o_done + v_batch.o_done;
         end loop;
         exit when not v_found;
     end loop;
-    more := more or v_held <> '{}';
+    o_more := o_more or v_held <> '{}';
 end;
 $function$;
 

@@ -16,7 +16,7 @@ set search_path from current
 as $function$
 begin
     return query
-    select s.done, s.more from recall._sweep_memories(true, p_limit, p_as_of) as s;
+    select s.o_done, s.o_more from recall._sweep_memories(true, p_limit, p_as_of) as s;
 end;
 $function$;
 

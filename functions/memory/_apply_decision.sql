@@ -2,15 +2,14 @@
 -- Output of a tool neither deletes nor achieves what the user stated. Untrusted text is left out
 -- (outcome over_quota) when its session has used up its budget.
 create or replace function recall._apply_decision(
-    p_user_id     uuid,
-    p_session     recall.sessions,
-    p_decision    jsonb,
-    p_embedding   halfvec,
-    p_settings    recall.settings,
-    p_job_id      uuid,
-    out memory_id uuid,
-    out outcome   text
+    p_user_id   uuid,
+    p_session   recall.sessions,
+    p_decision  jsonb,
+    p_embedding halfvec,
+    p_settings  recall.settings,
+    p_job_id    uuid
 )
+returns recall.placed_memory
 language plpgsql
 volatile
 parallel unsafe
@@ -24,6 +23,7 @@ declare
     v_target    recall.memory_store;
     v_goal      recall.memory_store;
     v_memory    recall.memory_store;
+    v_placed    recall.placed_memory;
 begin
     if v_verb in ('UPDATE', 'DELETE', 'ACHIEVE') then
         v_target := recall._end_of_chain(p_user_id, (p_decision ->> 'target_id')::uuid);
@@ -38,28 +38,28 @@ begin
     end if;
 
     if v_verb = 'NONE' then
-        memory_id := (p_decision ->> 'target_id')::uuid;
-        outcome   := 'none';
-        return;
+        v_placed.memory_id := (p_decision ->> 'target_id')::uuid;
+        v_placed.outcome   := 'none';
+        return v_placed;
     elsif v_verb = 'DELETE' then
-        memory_id := coalesce(v_target.memory_id, (p_decision ->> 'target_id')::uuid);
+        v_placed.memory_id := coalesce(v_target.memory_id, (p_decision ->> 'target_id')::uuid);
         -- Without a provenance the decision gets that of its source, as a written row does.
         v_claimed := (recall._candidate_origin(
             v_candidate ->> 'kind', v_candidate ->> 'source',
             (v_candidate ->> 'provenance')::recall.provenance, null, null, p_session.session_id,
-            p_settings)).provenance;
+            p_settings)).o_provenance;
         if v_target.memory_id is null then
-            outcome := 'none';
+            v_placed.outcome := 'none';
         elsif recall._is_protected(v_target, v_claimed, p_settings) then
-            outcome := 'disputed';
-            perform recall._log_event(p_user_id, memory_id, 'disputed',
+            v_placed.outcome := 'disputed';
+            perform recall._log_event(p_user_id, v_placed.memory_id, 'disputed',
                                       '{"decision": "DELETE"}', p_job_id);
         else
-            outcome := 'retracted';
+            v_placed.outcome := 'retracted';
             perform recall._end_memory(v_target, 'retracted', v_now, null, null,
                                        '{"decision": "DELETE"}', p_job_id);
         end if;
-        return;
+        return v_placed;
     end if;
 
     -- An UPDATE takes missing values from its target. If the target ended without a successor, the
@@ -74,11 +74,11 @@ begin
     -- Skip this decision only: raising RC010 would block the extraction of a flooded session.
     if v_memory.provenance >= 'tool_output'
        and recall._source_room(p_user_id, p_session.session_id, p_settings) = 0 then
-        outcome := 'over_quota';
-        return;
+        v_placed.outcome := 'over_quota';
+        return v_placed;
     end if;
     select p.memory_id, p.outcome
-      into _apply_decision.memory_id, _apply_decision.outcome
+      into v_placed.memory_id, v_placed.outcome
       from recall._place_memory(
                v_memory, p_embedding,
                coalesce(v_candidate ->> 'embedding_model', p_settings.embedding_model),
@@ -88,7 +88,7 @@ begin
     if v_goal.kind = 'goal' then
         v_goal := recall._read_memory(p_user_id, v_goal.memory_id);
         if v_goal.ended_at is not null then
-            return;
+            return v_placed;
         elsif recall._is_protected(v_goal, v_memory.provenance, p_settings) then
             perform recall._log_event(p_user_id, v_goal.memory_id, 'disputed',
                                       '{"decision": "ACHIEVE"}', p_job_id);
@@ -96,6 +96,7 @@ begin
             perform recall._achieve_goal(v_goal, '{"decision": "ACHIEVE"}', p_job_id);
         end if;
     end if;
+    return v_placed;
 end;
 $function$;
 

@@ -20,11 +20,11 @@ set timezone = 'UTC'
 as $function$
 declare
     v_answer jsonb := jsonb '[]';
-    v_one    record;
+    v_one    recall.placed_memory;
 begin
     for v_place in 1 .. jsonb_array_length(p_decisions) loop
         select a.memory_id, a.outcome
-          into v_one
+          into v_one.memory_id, v_one.outcome
           from recall._apply_decision(p_user_id, p_session, p_decisions -> (v_place - 1),
                                       p_embeddings[v_place], p_settings, p_job_id) as a;
         v_answer := v_answer || jsonb_build_object(

@@ -3,18 +3,18 @@
 -- follows from the source. A source of tool or inference cannot claim a higher provenance, and
 -- untrusted text never counts as verbatim.
 create or replace function recall._candidate_origin(
-    p_kind          text,
-    p_source        text,
-    p_provenance    recall.provenance,
-    p_confidence    text,
-    p_metadata      jsonb,
-    p_session_id    uuid,
-    p_settings      recall.settings,
-    out kind        text,
-    out source      text,
-    out provenance  recall.provenance,
-    out confidence  real,
-    out is_verbatim boolean
+    p_kind            text,
+    p_source          text,
+    p_provenance      recall.provenance,
+    p_confidence      text,
+    p_metadata        jsonb,
+    p_session_id      uuid,
+    p_settings        recall.settings,
+    out o_kind        text,
+    out o_source      text,
+    out o_provenance  recall.provenance,
+    out o_confidence  real,
+    out o_is_verbatim boolean
 )
 language plpgsql
 immutable
@@ -22,30 +22,30 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    kind        := coalesce(p_kind, 'fact');
-    source      := coalesce(p_source,
-                            case when p_session_id is null then 'import' else 'conversation' end);
-    provenance  := case source
-                       when 'tool' then greatest(p_provenance, 'tool_output')
-                       when 'inference' then greatest(p_provenance, 'system_inferred')
-                       when 'consolidation' then coalesce(p_provenance, 'system_inferred')
-                       when 'conversation' then coalesce(p_provenance, 'fact')
-                       else coalesce(p_provenance, 'user_stated')
-                   end;
-    is_verbatim := provenance < 'tool_output'
-                   and coalesce(p_metadata -> 'verbatim' = 'true', false);
+    o_kind        := coalesce(p_kind, 'fact');
+    o_source      := coalesce(p_source, case when p_session_id is null then 'import'
+                                             else 'conversation' end);
+    o_provenance  := case o_source
+        when 'tool' then greatest(p_provenance, 'tool_output')
+        when 'inference' then greatest(p_provenance, 'system_inferred')
+        when 'consolidation' then coalesce(p_provenance, 'system_inferred')
+        when 'conversation' then coalesce(p_provenance, 'fact')
+        else coalesce(p_provenance, 'user_stated')
+    end;
+    o_is_verbatim := o_provenance < 'tool_output'
+                     and coalesce(p_metadata -> 'verbatim' = 'true', false);
     -- In the strict form (extracted_tier = session) every extracted memory has confidence 0.5.
-    confidence  := case
-                       when source in ('conversation', 'tool', 'inference') and not is_verbatim
-                            and p_settings.extracted_tier = 'session' then 0.5
-                       when p_confidence = 'high' then 0.9
-                       when p_confidence = 'medium' then 0.6
-                       when p_confidence = 'low' then 0.3
-                       when p_confidence is not null then p_confidence::real
-                       when provenance > 'preference' then 0.5
-                       when source = 'manual' then 1.0
-                       else p_settings.durable_confidence
-                   end;
+    o_confidence  := case
+        when o_source in ('conversation', 'tool', 'inference') and not o_is_verbatim
+             and p_settings.extracted_tier = 'session' then 0.5
+        when p_confidence = 'high' then 0.9
+        when p_confidence = 'medium' then 0.6
+        when p_confidence = 'low' then 0.3
+        when p_confidence is not null then p_confidence::real
+        when o_provenance > 'preference' then 0.5
+        when o_source = 'manual' then 1.0
+        else p_settings.durable_confidence
+    end;
 end;
 $function$;
 

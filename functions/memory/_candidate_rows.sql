@@ -71,7 +71,7 @@ begin
                          source_turn_ids, token_count, agent_id, metadata, ordinal)
          cross join lateral recall._candidate_origin(
                    c.kind, c.source, c.provenance, c.confidence, c.metadata, v_session_id,
-                   p_settings) as s
+                   p_settings) as s (kind, source, provenance, confidence, is_verbatim)
           left join recall.memory_kinds as k on k.kind = s.kind
          cross join lateral (
                 select recall._starting_tier(s.source, s.provenance, s.kind, s.confidence,

@@ -6,8 +6,8 @@
 create or replace function recall._judge_merge(
     p_parts  text[],
     p_merged text,
-    out verdict text,
-    out words   text[]
+    out o_verdict text,
+    out o_words   text[]
 )
 language plpgsql
 immutable
@@ -22,11 +22,11 @@ declare
         'not only except maybe if some often rarely least almost than too cause', ' ');
     v_is_certain boolean;
 begin
-    words := '{}'::text[];
+    o_words := '{}'::text[];
     if recall._is_sealed(p_merged) then
-        verdict := 'unsure';
+        o_verdict := 'unsure';
     elsif p_merged collate pg_c_utf8 !~ '[[:alnum:]]' then
-        verdict := 'unfaithful';
+        o_verdict := 'unfaithful';
     else
         select coalesce(array_agg(coalesce(v_signs ->> d.doubt, '?') || d.form
                                   order by d.doubt, d.form collate "C"),
@@ -36,10 +36,10 @@ begin
                        and (d.doubt, d.form) <> ('added', cardinality(p_parts)::text))
                or bool_or(d.doubt = 'exchanged' or d.kind = 'meaning' and d.form = any (v_firm))
                   and not bool_or(d.doubt in ('lost', 'added') and d.kind = 'word')
-          into words, v_is_certain
+          into o_words, v_is_certain
           from recall._merge_doubts(p_parts, p_merged) as d;
-        verdict := case when v_is_certain then 'unfaithful'
-                        when words = '{}' then 'faithful' else 'unsure' end;
+        o_verdict := case when v_is_certain then 'unfaithful'
+                          when o_words = '{}' then 'faithful' else 'unsure' end;
     end if;
 end;
 $function$;

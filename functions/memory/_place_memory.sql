@@ -3,16 +3,15 @@
 -- row in the same slot are superseded, unless the user stated them and the new text is untrusted.
 -- An edit writes a new row even if its text stays. The caller has locked the user.
 create or replace function recall._place_memory(
-    p_memory      recall.memory_store,
-    p_embedding   halfvec,
-    p_model       text,
-    p_settings    recall.settings,
-    p_target      recall.memory_store default null,
-    p_job_id      uuid                default null,
-    p_is_edit     boolean             default false,
-    out memory_id uuid,
-    out outcome   text
+    p_memory    recall.memory_store,
+    p_embedding halfvec,
+    p_model     text,
+    p_settings  recall.settings,
+    p_target    recall.memory_store default null,
+    p_job_id    uuid                default null,
+    p_is_edit   boolean             default false
 )
+returns recall.placed_memory
 language plpgsql
 volatile
 parallel unsafe
@@ -28,6 +27,7 @@ declare
     v_verdict text;
     v_ends    recall.memory_store[] := '{}'::recall.memory_store[];
     v_end     recall.memory_store;
+    v_placed  recall.placed_memory;
 begin
     select m.*
       into v_same
@@ -48,9 +48,9 @@ begin
         v_verdict := recall._near_duplicate_guard(v_near.content, p_memory.content);
         if v_verdict = 'duplicate' then
             perform recall._repeat_memory(v_near, p_memory, p_settings, p_job_id);
-            memory_id := v_near.memory_id;
-            outcome   := 'duplicate';
-            return;
+            v_placed.memory_id := v_near.memory_id;
+            v_placed.outcome   := 'duplicate';
+            return v_placed;
         elsif v_verdict = 'merged' then
             v_ends   := array[v_near];
             v_memory := recall._combine_memories(p_memory, v_near, false, p_memory.created_at,
@@ -79,21 +79,23 @@ begin
 
     foreach v_end in array v_ends loop
         if recall._is_protected(v_end, p_memory.provenance, p_settings) then
-            memory_id := recall._store_dispute(v_memory, v_end, p_embedding, p_model, p_job_id);
-            outcome   := 'disputed';
-            return;
+            v_placed.memory_id := recall._store_dispute(v_memory, v_end, p_embedding, p_model,
+                                                        p_job_id);
+            v_placed.outcome   := 'disputed';
+            return v_placed;
         end if;
     end loop;
 
-    memory_id := coalesce(v_same.memory_id, p_memory.memory_id);
-    outcome   := case
-                     when v_verdict = 'merged' then 'merged'
-                     when v_ends <> '{}' then 'superseded'
-                     when v_same.memory_id is not null then 'duplicate'
-                     else 'added'
-                 end;
-    perform recall._replace_memories(v_ends, v_memory, v_same, outcome, p_embedding, p_model,
-                                     p_settings, p_job_id);
+    v_placed.memory_id := coalesce(v_same.memory_id, p_memory.memory_id);
+    v_placed.outcome   := case
+        when v_verdict = 'merged' then 'merged'
+        when v_ends <> '{}' then 'superseded'
+        when v_same.memory_id is not null then 'duplicate'
+        else 'added'
+    end;
+    perform recall._replace_memories(v_ends, v_memory, v_same, v_placed.outcome, p_embedding,
+                                     p_model, p_settings, p_job_id);
+    return v_placed;
 end;
 $function$;
 

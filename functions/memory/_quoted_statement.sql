@@ -10,17 +10,16 @@ create or replace function recall._quoted_statement(
     p_provenance      recall.provenance,
     p_metadata        jsonb,
     p_words           text,
-    p_current_message text,
-    out is_proven     boolean,
-    out provenance    recall.provenance,
-    out turn_ids      uuid[],
-    out metadata      jsonb
+    p_current_message text
 )
+returns recall.quoted_statement
 language plpgsql
 stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_quoted recall.quoted_statement;
 begin
     if p_session_id is null then
         raise exception using
@@ -29,24 +28,26 @@ begin
             hint    = 'Pass the session in which the model runs: a text that the user''s words do '
                       'not prove is kept for that session only.';
     end if;
-    provenance := coalesce(p_provenance, 'user_stated');
-    metadata   := p_metadata;
-    is_proven  := false;
-    if provenance >= 'tool_output' then
-        return;
+    v_quoted.provenance := coalesce(p_provenance, 'user_stated');
+    v_quoted.metadata   := p_metadata;
+    v_quoted.is_proven  := false;
+    if v_quoted.provenance >= 'tool_output' then
+        return v_quoted;
     end if;
 
     select true, case when s.message_id is not null then array[s.message_id] end
-      into is_proven, turn_ids
+      into v_quoted.is_proven, v_quoted.turn_ids
       from recall._prove_statement(p_user_id, p_session_id, p_content, p_words,
                                    p_current_message) as s
      where s.verdict = 'states';
-    is_proven := coalesce(is_proven, false);
-    if is_proven then
-        metadata := coalesce(metadata, '{}') || jsonb_build_object('user_words', p_words);
+    v_quoted.is_proven := coalesce(v_quoted.is_proven, false);
+    if v_quoted.is_proven then
+        v_quoted.metadata := coalesce(p_metadata, '{}')
+                             || jsonb_build_object('user_words', p_words);
     else
-        provenance := 'system_inferred';
+        v_quoted.provenance := 'system_inferred';
     end if;
+    return v_quoted;
 end;
 $function$;
 

@@ -40,8 +40,8 @@ declare
     v_session   recall.sessions;
     v_candidate jsonb;
     v_memory    recall.memory_store;
-    v_placed    record;
-    v_quoted    record;
+    v_placed    recall.placed_memory;
+    v_quoted    recall.quoted_statement;
     v_turn_ids  uuid[];
 begin
     perform recall._check_user(p_user_id);

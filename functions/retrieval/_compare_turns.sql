@@ -42,8 +42,8 @@ declare
         select string_agg(recall._term_query(w.word)::text || ':A', '|')::tsquery
           from unnest(p_words) as w (word));
     v_inside    recall.message_filter := p_filter;
-    v_likely    record;
-    v_more      record;
+    v_likely    recall.turn_keys;
+    v_more      recall.turn_keys;
 begin
     v_likely := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, p_filter,
                                      p_settings);
@@ -53,9 +53,8 @@ begin
         v_inside.until := least(v_inside.until, upper(p_favored) + interval '7 days');
         v_more   := recall._likely_turns(p_user_id, p_words, p_embedding, p_limit, v_inside,
                                          p_settings);
-        select array_agg(a.session_id) as session_ids, array_agg(a.turn_index) as turn_indexes,
-               v_likely.weights as weights
-          into v_likely
+        select array_agg(a.session_id), array_agg(a.turn_index)
+          into v_likely.session_ids, v_likely.turn_indexes
           from (
                 select * from unnest(v_likely.session_ids, v_likely.turn_indexes)
                  union

@@ -1,11 +1,11 @@
 -- List the expressions of time that a query may contain, more exact ones first.
 -- Group 1 is the whole expression. Group 2 holds the words before it, such as "the week before" or
 -- "as of", which recall._related_days reads. The other groups are its parts.
-create or replace function recall._date_expressions(
-    out kind    text,
-    out pattern text
+create or replace function recall._date_expressions()
+returns table (
+    kind    text,
+    pattern text
 )
-returns setof record
 language sql
 immutable
 parallel safe

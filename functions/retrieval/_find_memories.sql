@@ -13,10 +13,9 @@ create or replace function recall._find_memories(
     p_sessions       uuid[],
     p_weight         recall.score_weights,
     p_favor          double precision,
-    p_settings       recall.settings,
-    out candidates    recall.memory_candidate[],
-    out largest_count integer
+    p_settings       recall.settings
 )
+returns recall.found_candidates
 language plpgsql
 stable
 parallel safe
@@ -31,11 +30,14 @@ declare
              else p_weight.freshness + p_weight.frequency + p_weight.authority end;
     v_min_similarity constant real := p_filter.min_similarity;
     v_min_match  constant real := p_filter.min_match;
-    v_matched    record;
+    v_memory_ids uuid[];
+    v_shares     double precision[];
+    v_found      recall.found_candidates;
 begin
-    v_matched := recall._match_words(p_user_id, p_words, p_only, p_sessions,
-                                     p_embedding is not null, p_filter, p_settings);
-    largest_count := v_matched.largest_count;
+    select w.o_memory_ids, w.o_lexical, w.o_largest_count
+      into v_memory_ids, v_shares, v_found.largest_count
+      from recall._match_words(p_user_id, p_words, p_only, p_sessions, p_embedding is not null,
+                               p_filter, p_settings) as w;
 
     with by_vector as (
         select e.memory_id, 1 - (e.embedding <=> p_embedding) as similarity
@@ -52,7 +54,7 @@ begin
     ),
     found as materialized (
         select m.memory_id, v.similarity, m.lexical
-          from unnest(v_matched.memory_ids, v_matched.lexical) as m (memory_id, lexical)
+          from unnest(v_memory_ids, v_shares) as m (memory_id, lexical)
           left join by_vector as v on v.memory_id = m.memory_id
          where (v_min_similarity is null
                 or coalesce(v.similarity, m.lexical, 0) >= v_min_similarity)
@@ -88,11 +90,12 @@ begin
                greatest(0, coalesce((r.similarity - s.similarity_from) / s.similarity_span,
                                     (r.lexical - s.lexical_from) / s.lexical_span)),
                (r.lexical - s.lexical_from) / s.lexical_span)::recall.memory_candidate)
-      into candidates
+      into v_found.candidates
       from ranked as r
      cross join span as s
      where r.base >= coalesce((select l.base from ranked as l offset p_limit - 1 limit 1)
                               / (1 + p_favor) - v_small, '-infinity');
+    return v_found;
 end;
 $function$;
 

@@ -5,15 +5,16 @@ create or replace function recall._important_memories(
     p_only     uuid[],
     p_limit    integer,
     p_sessions uuid[],
-    p_filter   recall.memory_filter,
-    out candidates    recall.memory_candidate[],
-    out largest_count integer
+    p_filter   recall.memory_filter
 )
+returns recall.found_candidates
 language plpgsql
 stable
 parallel safe
 set search_path from current
 as $function$
+declare
+    v_found recall.found_candidates;
 begin
     with m as materialized (
         select a.memory_id, a.importance, a.created_at, a.access_count
@@ -33,13 +34,14 @@ begin
     )
     select array_agg(row(n.memory_id, null, null, null, null)::recall.memory_candidate),
            (select max(m.access_count) from m)
-      into candidates, largest_count
+      into v_found.candidates, v_found.largest_count
       from (
             select m.memory_id
               from m
              order by m.importance desc, m.created_at desc, m.memory_id
              limit p_limit
            ) as n;
+    return v_found;
 end;
 $function$;
 

@@ -9,11 +9,9 @@ create or replace function recall._likely_turns(
     p_embedding halfvec,
     p_limit     integer,
     p_filter    recall.message_filter,
-    p_settings  recall.settings,
-    out session_ids  uuid[],
-    out turn_indexes integer[],
-    out weights      double precision[]
+    p_settings  recall.settings
 )
+returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
@@ -24,21 +22,23 @@ as $function$
 declare
     v_total constant bigint := recall._count_turns(p_user_id, p_filter.session_ids);
     v_any   tsquery;
-    v_near  record;
-    v_said  record;
+    v_near  recall.turn_keys;
+    v_said  recall.turn_keys;
+    v_turns recall.turn_keys;
 begin
     if v_total <= p_settings.exact_search_limit then
-        return;
+        return v_turns;
     end if;
 
     select string_agg(recall._term_query(w.word)::text, '|')::tsquery
       into v_any
       from unnest(p_words) as w (word);
-    v_said  := recall._turns_with_words(
+    v_said          := recall._turns_with_words(
         p_user_id, p_words,
         recall._word_shares(p_user_id, p_words, p_filter.session_ids, v_total), v_total, p_filter);
-    weights := v_said.weights;
-    v_near  := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter, p_settings);
+    v_turns.weights := v_said.weights;
+    v_near          := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter,
+                                                     p_settings);
 
     with near as (
         select r.*, row_number() over (partition by r.session_id order by r.place) as in_session
@@ -98,8 +98,9 @@ begin
          cross join generate_series(-2, 2) as d (step)
     )
     select coalesce(array_agg(a.session_id), '{}'), coalesce(array_agg(a.turn_index), '{}')
-      into session_ids, turn_indexes
+      into v_turns.session_ids, v_turns.turn_indexes
       from around as a;
+    return v_turns;
 end;
 $function$;
 

@@ -10,9 +10,9 @@ create or replace function recall._match_words(
     p_has_vector boolean,
     p_filter     recall.memory_filter,
     p_settings   recall.settings,
-    out memory_ids    uuid[],
-    out lexical       double precision[],
-    out largest_count integer
+    out o_memory_ids    uuid[],
+    out o_lexical       double precision[],
+    out o_largest_count integer
 )
 language plpgsql
 stable
@@ -90,7 +90,7 @@ begin
                h.weight / (1 + v_length_penalty * length(m.search_vector))
                / (select sum(w.weight) from word as w), 0) end),
            (select t.largest_count from total as t)
-      into memory_ids, lexical, largest_count
+      into o_memory_ids, o_lexical, o_largest_count
       from m
       left join matched as h on h.memory_id = m.memory_id;
 end;

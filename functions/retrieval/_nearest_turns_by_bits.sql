@@ -6,10 +6,9 @@ create or replace function recall._nearest_turns_by_bits(
     p_embedding halfvec,
     p_limit     integer,
     p_filter    recall.message_filter,
-    p_settings  recall.settings,
-    out session_ids  uuid[],
-    out turn_indexes integer[]
+    p_settings  recall.settings
 )
+returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
@@ -21,14 +20,15 @@ as $function$
 declare
     v_limit constant bigint      := greatest(p_settings.rerank_candidates, 16 * p_limit::bigint);
     v_bits  constant bit varying := binary_quantize(p_embedding);
+    v_turns recall.turn_keys;
 begin
     if p_embedding is null or p_filter.turn_indexes is not null then
-        return;
+        return v_turns;
     end if;
 
     if p_settings.embedding_dimensions < 256 then
         select array_agg(n.session_id), array_agg(n.turn_index)
-          into session_ids, turn_indexes
+          into v_turns.session_ids, v_turns.turn_indexes
           from (
                 select m.session_id, m.turn_index
                   from recall.message_search as m
@@ -41,11 +41,11 @@ begin
                  order by m.embedding <=> p_embedding
                  limit v_limit
                ) as n;
-        return;
+        return v_turns;
     end if;
 
     select array_agg(n.session_id), array_agg(n.turn_index)
-      into session_ids, turn_indexes
+      into v_turns.session_ids, v_turns.turn_indexes
       from (
             select m.session_id, m.turn_index
               from recall.message_search as m
@@ -59,6 +59,7 @@ begin
              order by m.bits <~> v_bits
              limit v_limit
            ) as n;
+    return v_turns;
 end;
 $function$;
 

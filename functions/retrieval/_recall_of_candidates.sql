@@ -21,7 +21,7 @@ declare
     v_filter   recall.memory_filter;
     v_turns    recall.message_filter;
     v_likely   uuid[];
-    v_near     record;
+    v_near     recall.turn_keys;
 begin
     if p_memory_id is not null then
         if not recall._has_many_memories(p_user_id, v_settings.exact_search_limit) then

@@ -40,7 +40,7 @@ declare
     v_only       uuid[];
     v_inside     uuid[];
     v_is_many    boolean;
-    v_found      record;
+    v_found      recall.found_candidates;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_embedding(p_query_embedding, 'p_query_embedding');

@@ -4,10 +4,9 @@
 create or replace function recall._turns_with_metadata(
     p_user_id  uuid,
     p_metadata jsonb,
-    p_filter   recall.message_filter,
-    out session_ids  uuid[],
-    out turn_indexes integer[]
+    p_filter   recall.message_filter
 )
+returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
@@ -15,6 +14,8 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 set jit = off
 as $function$
+declare
+    v_turns recall.turn_keys;
 begin
     with patch as materialized (
         select n.session_id, n.turn_index,
@@ -25,7 +26,7 @@ begin
          group by n.session_id, n.turn_index
     )
     select coalesce(array_agg(h.session_id), '{}'), coalesce(array_agg(h.turn_index), '{}')
-      into session_ids, turn_indexes
+      into v_turns.session_ids, v_turns.turn_indexes
       from recall.conversation_history as h
       left join patch as p using (session_id, turn_index)
      where h.user_id = p_user_id
@@ -34,6 +35,7 @@ begin
        and (p_filter.session_ids is null or h.session_id = any (p_filter.session_ids))
        and case when p.patch is null then h.metadata
                 else recall._merge_metadata(h.metadata, p.patch) end @> p_metadata;
+    return v_turns;
 end;
 $function$;
 

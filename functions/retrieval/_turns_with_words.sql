@@ -9,11 +9,9 @@ create or replace function recall._turns_with_words(
     p_words   text[],
     p_shares  double precision[],
     p_turns   bigint,
-    p_filter  recall.message_filter,
-    out session_ids  uuid[],
-    out turn_indexes integer[],
-    out weights      double precision[]
+    p_filter  recall.message_filter
 )
+returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
@@ -23,11 +21,12 @@ set enable_indexscan = off
 set jit = off
 as $function$
 declare
-    v_rare text[];
-    v_any  tsquery;
+    v_rare  text[];
+    v_any   tsquery;
+    v_turns recall.turn_keys;
 begin
     if p_words = '{}' then
-        return;
+        return v_turns;
     end if;
 
     select array_agg(w.word), string_agg(recall._term_query(w.word)::text, '|')::tsquery
@@ -84,8 +83,9 @@ begin
     select array_agg(s.session_id order by s.weight desc, s.created_at desc),
            array_agg(s.turn_index order by s.weight desc, s.created_at desc),
            array(select r.weight from rarity as r order by r.ordinal)
-      into session_ids, turn_indexes, weights
+      into v_turns.session_ids, v_turns.turn_indexes, v_turns.weights
       from said as s;
+    return v_turns;
 end;
 $function$;
 

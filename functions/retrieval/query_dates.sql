@@ -23,7 +23,8 @@ declare
     v_text  constant text collate pg_c_utf8 := left(p_query, 10000);
     v_zone  constant text := coalesce(p_time_zone, 'UTC');
     v_today date;
-    v_kind  record;
+    v_kind    text;
+    v_pattern text;
     v_parts text[];
     v_days  daterange;
 begin
@@ -34,9 +35,9 @@ begin
         return;
     end if;
 
-    for v_kind in select e.kind, e.pattern from recall._date_expressions() as e loop
-        for v_parts in select regexp_matches(v_text, v_kind.pattern, 'gi') limit 20 loop
-            v_days := recall._expressed_days(v_kind.kind, v_parts, v_today);
+    for v_kind, v_pattern in select e.kind, e.pattern from recall._date_expressions() as e loop
+        for v_parts in select regexp_matches(v_text, v_pattern, 'gi') limit 20 loop
+            v_days := recall._expressed_days(v_kind, v_parts, v_today);
             if v_days is not null then
                 return query
                 select lower(v_days)::timestamp at time zone v_zone,

@@ -528,7 +528,9 @@ FAITHFUL = [
 def test_words_accept_a_text_that_only_joins(
     db: Connection, content: str, parts: list[str]
 ) -> None:
-    assert value(db, "select (recall._judge_merge(%s, %s)).verdict", [parts, content]) == "faithful"
+    assert (
+        value(db, "select (recall._judge_merge(%s, %s)).o_verdict", [parts, content]) == "faithful"
+    )
 
 
 def test_labeled_merges(db: Connection) -> None:
