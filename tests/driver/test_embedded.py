@@ -18,6 +18,8 @@ import pytest
 from pgrecall import embedded
 from pgrecall.embedded import EmbeddedServer, EmbeddedServerError, default_home
 
+pytestmark = pytest.mark.slow
+
 
 def test_start_reuse_stop(home: Path) -> None:
     server = EmbeddedServer(home)

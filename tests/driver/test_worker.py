@@ -379,6 +379,7 @@ def test_jobs_at_hand_are_finished_before_it_stops(
     assert value(db, "select count(*) from recall.jobs where state = 'running'") == 0
 
 
+@pytest.mark.slow
 def test_a_user_who_is_held_for_long(
     configured: str, user: uuid.UUID, db: psycopg.Connection,
     connect: Callable[..., psycopg.Connection],

@@ -17,6 +17,8 @@ from support.scripted_model import MODEL, Script, embedder, fact, model, work
 from support.scripted_openai import ScriptedOpenAI
 from support.sealed import KEYS, MARK, connected, marks, readable, use_everything
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 

@@ -330,6 +330,7 @@ def test_a_bad_second_answer_writes_nothing(
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_burst_of_fifty_turns(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
@@ -592,6 +593,7 @@ def test_a_worker_that_dies(
     assert inputs.count(["User uses Vim."]) == 1 + (again == "embed")
 
 
+@pytest.mark.slow
 def test_compaction_of_a_long_session_with_tools(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
@@ -829,6 +831,7 @@ def test_worker_and_status_commands_say_what_waits(
     assert contents(memory, user) == {"User uses Vim."}
 
 
+@pytest.mark.slow
 def test_worker_without_a_model_says_at_its_start_what_needs_one(
     model_dsn: str, memory: AgentMemory, user: uuid.UUID
 ) -> None:

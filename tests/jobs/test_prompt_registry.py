@@ -268,6 +268,7 @@ def test_german_prompt_serves_the_user_who_wants_german(db: Connection, user: uu
         call(db, "reset_prompt", p_name="fax")
 
 
+@pytest.mark.slow
 def test_concurrent_changes_leave_one_prompt_in_use(empty_dsn: str) -> None:
     assert psql(empty_dsn, ROOT / "sql" / "install.sql", hash_partitions=1).returncode == 0
 
@@ -281,6 +282,7 @@ def test_concurrent_changes_leave_one_prompt_in_use(empty_dsn: str) -> None:
         assert current(conn)["extract", "de"].startswith("own-")
 
 
+@pytest.mark.slow
 def test_upgrade_moves_only_where_the_shipped_prompt_is_used(
     empty_dsn: str, tmp_path: Path
 ) -> None:

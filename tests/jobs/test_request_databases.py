@@ -34,6 +34,7 @@ def widest(plans: list[str]) -> tuple[int, str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_request_reads_all_partitions(server: TestServer) -> None:
     """From the sixth call on plans are generic; each statement reads the leaf of its user."""
     name = server.create_database("requests")

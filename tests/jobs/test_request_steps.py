@@ -109,6 +109,7 @@ def test_a_step_to_its_end(db: Connection, user: uuid.UUID, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STEPS)
+@pytest.mark.slow
 def test_each_answer_twice_in_every_order(db: Connection, user: uuid.UUID, name: str) -> None:
     """A repeated call changes nothing and returns the request in flight."""
     step, other = STEPS[name], uuid.uuid4()
@@ -134,6 +135,7 @@ def test_each_answer_twice_in_every_order(db: Connection, user: uuid.UUID, name:
 
 
 @pytest.mark.parametrize("name", STEPS)
+@pytest.mark.slow
 def test_a_crash_between_any_two_requests(
     db: Connection, connect: Connect, user: uuid.UUID, name: str
 ) -> None:

@@ -127,6 +127,7 @@ def test_questions_thanks_tasks_quotations_and_code_are_not_kept(
     assert is_kept(db, text) == [is_statement(text, MIN_WORDS, phrases)] == [False]
 
 
+@pytest.mark.slow
 def test_driver_decides_as_the_database(db: Connection, phrases: Phrases) -> None:
     """Joined and cut messages, too: the two are written twice, for encrypted users."""
     texts = [message.text for name in (*SETS, *LATE) for message in labeled(name)]

@@ -99,6 +99,7 @@ def most_facts(request: Request) -> int:
     return int(schema["properties"]["facts"]["maxItems"])
 
 
+@pytest.mark.slow
 def test_extraction_reads_whole_exchanges_as_many_as_fit(
     memory: AgentMemory, endpoint: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
@@ -172,6 +173,7 @@ def test_an_exchange_of_very_many_turns(
     assert len(extractions(endpoint)) == 2
 
 
+@pytest.mark.slow
 def test_a_window_that_nobody_knows_is_learned(
     model_dsn: str, endpoint: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
@@ -241,6 +243,7 @@ def test_a_cut_answer_is_asked_for_with_fewer_facts(
     assert (first, second) == (3, 2)
 
 
+@pytest.mark.slow
 def test_consolidation_leaves_out_neighbors_then_asks_in_parts(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:

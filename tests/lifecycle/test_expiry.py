@@ -313,6 +313,7 @@ def test_settings_of_a_user(db: Connection, user: uuid.UUID) -> None:
     assert one(db, other)["expires_at"] is None
 
 
+@pytest.mark.slow
 def test_three_months_without_maintenance(db: Connection) -> None:
     """It catches up in batches, and says so."""
     users = [uuid.uuid4() for _ in range(40)]
@@ -340,6 +341,7 @@ def test_three_months_without_maintenance(db: Connection) -> None:
 
 
 @pytest.mark.concurrent
+@pytest.mark.slow
 def test_three_months_are_made_up_for_beside_writers(
     db: Connection, dsn: str, connect: Connect
 ) -> None:

@@ -171,6 +171,7 @@ def test_sessions_forget_a_month_in_short_transactions(db: Connection, user: uui
     assert contents(db, user, sessions[0]) == ["x"]
 
 
+@pytest.mark.slow
 def test_one_that_is_taken_up_again_meanwhile_keeps_the_month(
     db: Connection, connect: Connect, own: str, user: uuid.UUID
 ) -> None:
@@ -209,6 +210,7 @@ def test_what_is_brought_into_a_month_meanwhile_keeps_it(db: Connection, user: u
 
 
 @pytest.mark.concurrent
+@pytest.mark.slow
 def test_a_writer_beside_it_does_not_wait(db: Connection, own: str, user: uuid.UUID) -> None:
     """He says something in a session of which the month is long compacted."""
     session = open_session(db, user)
@@ -458,6 +460,7 @@ def test_everything_before(db: Connection, user: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Pacific/Apia", "Asia/Kathmandu"])
+@pytest.mark.slow
 def test_three_years_with_six_months_of_retention(small: str, user: uuid.UUID, zone: str) -> None:
     """No gap, no overlap, no insert that fails; the messages never pile up."""
     db = psycopg.connect(small, autocommit=True)
@@ -503,6 +506,7 @@ def test_three_years_with_six_months_of_retention(small: str, user: uuid.UUID, z
 
 
 @pytest.mark.concurrent
+@pytest.mark.slow
 def test_a_long_reader_only_delays_it(db: Connection, own: str, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said_in(14, "old"))

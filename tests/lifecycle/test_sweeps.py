@@ -287,6 +287,7 @@ def test_a_sweep_says_more_until_nothing_is_due(db: Connection) -> None:
     assert (done, still_due(db)) == (2400, 0)
 
 
+@pytest.mark.slow
 def test_a_worker_sweeps_to_the_end(db: Connection, dsn: str) -> None:
     due_memories(db, 5, 700)
     db.execute("update recall.maintenance_tasks set last_run_at = now()")
@@ -489,6 +490,7 @@ BIG = ["memory_store", "memory_embedding_ended", "sessions", "jobs",
        "message_search", "working_memory", "append_receipts"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_only_what_is_due_is_read(
     db: Connection, filled: None, idle: list[psycopg.Connection[Any]]
 ) -> None:

@@ -306,6 +306,7 @@ def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connec
     assert finding(connect(), "vacuum")[0] == "ok"
 
 
+@pytest.mark.slow
 def test_a_small_lock_table() -> None:
     """And a server whose writes last."""
     small = {"max_connections": "20", "max_locks_per_transaction": "24",

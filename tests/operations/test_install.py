@@ -103,6 +103,7 @@ def snapshot(dsn: str) -> tuple[str, dict[str, list[dict[str, Any]]]]:
 # --- the routes
 
 
+@pytest.mark.slow
 def test_every_route_gives_the_same_catalog(server: TestServer) -> None:
     """Once and twice, whatever search path, time zone and date style the installer has."""
     results = {}
@@ -309,6 +310,7 @@ def test_defaults(empty_dsn: str) -> None:
         ("one file", {"embedding_dimensions": 5, "hash_partitions": 1}),
     ],
 )
+@pytest.mark.slow
 def test_a_changed_size_is_refused(empty_dsn: str, route: str, change: dict[str, int]) -> None:
     install_by_driver(empty_dsn, **SMALL)
     before = snapshot(empty_dsn)
@@ -351,6 +353,7 @@ def test_a_bad_size_is_refused(empty_dsn: str, name: str, bad: str) -> None:
     assert not exists(empty_dsn)
 
 
+@pytest.mark.slow
 def test_sizes_at_their_ends(server: TestServer) -> None:
     for dimensions, storage in ((1, "p"), (3700, "p"), (16000, "e")):
         name = server.create_database("size")
@@ -407,6 +410,7 @@ def test_one_file_in_one_transaction_of_psql(empty_dsn: str, one_file: Path) -> 
 
 @pytest.mark.parametrize("stops", [True, False], ids=["stops", "goes on after an error"])
 @pytest.mark.parametrize("before", ["nothing", "installed"])
+@pytest.mark.slow
 def test_one_file_in_autocommit_creates_nothing(
     empty_dsn: str, one_file: Path, before: str, stops: bool
 ) -> None:
@@ -493,6 +497,7 @@ def test_an_empty_schema_made_for_us(server: TestServer, empty_dsn: str) -> None
 
 
 @pytest.mark.parametrize("home", ["extensions", "Odd name"])
+@pytest.mark.slow
 def test_extensions_in_a_schema_of_their_own(empty_dsn: str, home: str) -> None:
     """Where only the installer's right is needed: users of the functions need none there."""
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
@@ -518,6 +523,7 @@ def test_extensions_in_a_schema_of_their_own(empty_dsn: str, home: str) -> None:
 # --- by whom
 
 
+@pytest.mark.slow
 def test_a_plain_owner_without_createrole(fresh: TestServer) -> None:
     """The installer owns everything; health says so, and who can do better."""
     with installer(fresh) as login:
@@ -558,6 +564,7 @@ def test_a_plain_owner_without_createrole(fresh: TestServer) -> None:
             assert health(conn)["owner"] == "ok"
 
 
+@pytest.mark.slow
 def test_plain_owners_with_createrole(fresh: TestServer) -> None:
     with installer(fresh, "createrole") as first, installer(fresh, "createrole") as second:
         dsn = owned_database(fresh, first)
@@ -623,6 +630,7 @@ def test_no_right_to_create_a_schema(empty_dsn: str) -> None:
 
 
 @pytest.mark.concurrent
+@pytest.mark.slow
 def test_twenty_installers_of_one_database(empty_dsn: str) -> None:
     results = together([partial(install_by_driver, empty_dsn, **SMALL)] * 20)
     raise_errors(results)
@@ -651,6 +659,7 @@ def test_an_installer_names_who_holds_its_lock(empty_dsn: str) -> None:
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("who", ["superuser", "createrole"])
+@pytest.mark.slow
 def test_six_installers_that_share_roles_in_six_databases(fresh: TestServer, who: str) -> None:
     """They meet at the roles, which do not exist yet."""
     with installer(fresh, "createrole") as login:
@@ -671,6 +680,7 @@ def test_six_installers_that_share_roles_in_six_databases(fresh: TestServer, who
 
 
 @pytest.mark.concurrent
+@pytest.mark.slow
 def test_a_killed_installer_leaves_nothing(fresh: TestServer) -> None:
     chance = random.Random(7)
     name = fresh.create_database("killed")
@@ -714,6 +724,7 @@ def test_a_killed_installer_leaves_nothing(fresh: TestServer) -> None:
 
 
 @pytest.mark.parametrize("way", ["psql", "driver"])
+@pytest.mark.slow
 def test_uninstall_leaves_nothing_but_the_roles(empty_dsn: str, way: str) -> None:
     def uninstall() -> None:
         if way == "psql":
@@ -826,6 +837,7 @@ def contents(conn: Connection) -> dict[str, tuple[int, str]]:
 
 
 @pytest.mark.parametrize("owner", ["recall_owner", "the installer"])
+@pytest.mark.slow
 def test_a_plain_owners_dump_is_complete(fresh: TestServer, tmp_path: Path, owner: str) -> None:
     options = "createrole" if owner == "recall_owner" else ""
     with installer(fresh, options) as login:

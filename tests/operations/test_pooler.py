@@ -14,6 +14,8 @@ from pgrecall import AgentMemory, Limits
 from support import raise_errors, together
 from support.poolers import pgbouncer
 
+pytestmark = pytest.mark.slow
+
 THREADS = 18
 RUNS = 200 if os.environ.get("SOAK") else 13  # of each of the four pools: 52 in CI
 

@@ -22,6 +22,8 @@ from support.everyfunction import CALLS, Call, World, furnish
 from support.sealed import KEYS
 from support.servers import Standby, TestServer, streaming_standby
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 

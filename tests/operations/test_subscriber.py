@@ -14,6 +14,8 @@ from pgrecall import schema
 from support import append, call, open_session, said, value
 from support.servers import TestServer, running_server
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 

@@ -62,6 +62,7 @@ def calls_of_nobody(dsn: str, worlds: tuple[World, World]) -> list[str]:
 
 
 @pytest.mark.parametrize("role", MATRIX)
+@pytest.mark.slow
 def test_no_role_is_shown_another_user(
     db: Connection, dsn: str, worlds: tuple[World, World], calls_of_nobody: list[str], role: str
 ) -> None:
@@ -257,6 +258,7 @@ def attacks(parameter: Parameter, base: Any, turn: Iterator[int]) -> Iterator[An
             yield Jsonb(replaced(item, path, HOSTILE[next(turn) % len(HOSTILE)]))
 
 
+@pytest.mark.slow
 def test_hostile_values_in_every_parameter(db: Connection, worlds: tuple[World, World]) -> None:
     """Each parameter of each function, and each place in a JSON value: it works, or a rule of ours
     refuses it.
@@ -301,6 +303,7 @@ def test_hostile_values_in_every_parameter(db: Connection, worlds: tuple[World, 
 READING = ("search", "search_messages", "get_memories", "compile_context", "explain_context")
 
 
+@pytest.mark.slow
 def test_hostile_filters_of_who_may_only_call(db: Connection, dsn: str) -> None:
     """A role with EXECUTE and nothing else, in a transaction that reads only: each text finds what
     bears it and nothing else, or is refused where it means nothing."""

@@ -739,6 +739,7 @@ ACTING = re.compile(
 
 @settings(max_examples=12)
 @given(pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=8))
+@pytest.mark.slow
 def test_no_text_leaves_its_block(dsn: str, pieces: list[str]) -> None:
     """Whatever stands in memories, tags, titles, names, summaries, working memory and old turns.
 
@@ -801,6 +802,7 @@ def test_no_text_leaves_its_block(dsn: str, pieces: list[str]) -> None:
         max_size=10,
     )
 )  # fmt: skip
+@pytest.mark.slow
 def test_the_driver_has_the_same_rules(dsn: str, pieces: list[str]) -> None:
     text = "".join(pieces)
     with psycopg.connect(dsn) as db:

@@ -33,6 +33,8 @@ from support.installing import (
 )
 from support.servers import TestServer
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 
