@@ -123,7 +123,7 @@ def test_what_the_functions_do_is_whole(db: Connection) -> None:
         ("delete from recall.users", [("event_inserted", 1)]),
     ],
 )  # fmt: skip
-def test_an_edited_chain(
+def test_edit_of_a_chain_is_reported_where_it_was_made(
     db: Connection,
     user: uuid.UUID,
     memories: list[uuid.UUID],
@@ -188,7 +188,7 @@ def test_moved_keys_are_compared_by_what_they_say(
         "source_turn_ids = array[gen_random_uuid()]",
     ],
 )
-def test_an_edited_memory(
+def test_edited_memory_is_reported(
     db: Connection, user: uuid.UUID, memories: list[uuid.UUID], edit: str
 ) -> None:
     with tampering(db):
@@ -332,7 +332,7 @@ def test_versions_merges_disputes_and_sweeps(db: Connection, user: uuid.UUID) ->
     assert findings(db, user) == []
 
 
-def test_a_use_revives(db: Connection, user: uuid.UUID) -> None:
+def test_revived_memories_keep_the_chain_valid(db: Connection, user: uuid.UUID) -> None:
     """The trigger that takes a decay back accounts for it, of several rows of one statement."""
     ids = [remember(db, user, f"They saw film {n}", p_importance=0.1)["memory_id"] for n in (1, 2)]
     db.execute("select recall.decay_memories(p_as_of => now() + interval '40 days')")
@@ -382,7 +382,7 @@ def test_import_after_other_events(db: Connection, user: uuid.UUID) -> None:
     assert findings(db, user, head) == []
 
 
-def test_dump_and_restore(
+def test_dump_and_restore_keep_the_chain_valid(
     db: Connection, dsn: str, empty_dsn: str, user: uuid.UUID, memories: list[uuid.UUID],
     tmp_path: Any,
 ) -> None:  # fmt: skip
@@ -484,7 +484,7 @@ def test_a_head_that_is_none(db: Connection, user: uuid.UUID, head: str, state: 
         db.execute("select recall.verify_integrity(%s, %s::jsonb)", [user, head])
 
 
-def test_a_stranger_sees_nothing(
+def test_audit_of_another_user_is_refused(
     db: Connection, user: uuid.UUID, memories: list[uuid.UUID]
 ) -> None:
     stranger = uuid.uuid4()
@@ -499,7 +499,9 @@ def test_a_stranger_sees_nothing(
         findings(db, stranger, head_of(db, user))
 
 
-def test_it_only_reads(db: Connection, user: uuid.UUID, memories: list[uuid.UUID]) -> None:
+def test_verify_integrity_only_reads(
+    db: Connection, user: uuid.UUID, memories: list[uuid.UUID]
+) -> None:
     """As on a standby."""
     head = head_of(db, user)
     with db.transaction():

@@ -11,7 +11,7 @@ import context_economy
 from support.servers import TestServer
 
 
-def test_the_best_packing() -> None:
+def test_knapsack_finds_the_best_packing() -> None:
     rng = random.Random(7)
     for _ in range(30):
         items = [(rng.randrange(1, 12), rng.random()) for _ in range(8)]

@@ -189,11 +189,11 @@ def verdicts(*new: str, known: tuple[str, ...] = (KEPT,)) -> list[str]:
     return [verdict for _, verdict in judge(TALK, Outcome(known, new)).memories]
 
 
-def test_perfect() -> None:
+def test_expected_facts_score_full_recall_and_precision() -> None:
     assert figures("User likes tea.", "User has a dog.") == [1, 1, 0, 0, 1]
 
 
-def test_paraphrases() -> None:
+def test_paraphrases_count_as_the_expected_facts() -> None:
     assert figures("The user is fond of tea.", "A dog named Rex is the user's.") == [1, 1, 0, 0, 1]
 
 
@@ -201,12 +201,12 @@ def test_two_facts_in_one_memory() -> None:
     assert figures("User likes tea and has a dog.") == [1, 1, 0, 0, 1]
 
 
-def test_empty() -> None:
+def test_empty_result_misses_every_expected_fact() -> None:
     assert figures() == [None, 0, None, None, 1]
     assert judge(TALK, Outcome((KEPT,))).missed == ("User likes tea.", "User has a dog.")
 
 
-def test_everything_wrong() -> None:
+def test_forbidden_and_unsupported_facts_score_zero() -> None:
     """Forbidden, unsupported, and what is over is still believed while what holds is gone."""
     new = ("User likes cats.", "User is the mayor of Berlin.")
     assert verdicts(*new, known=(ROME,)) == ["forbidden", "unsupported"]
@@ -214,7 +214,7 @@ def test_everything_wrong() -> None:
     assert judge(TALK, Outcome((ROME,), new)).wrong_states == (ROME, KEPT)
 
 
-def test_duplicates() -> None:
+def test_second_wording_of_a_fact_counts_as_a_duplicate() -> None:
     """Of three about tea two are too many: they are right, and they are duplicates."""
     new = ("User likes tea.", "User drinks tea.", "User has a dog.", "Tea is what the user likes.")
     assert verdicts(*new) == ["right", "duplicate", "right", "duplicate"]
@@ -373,7 +373,7 @@ def answer(request: Request) -> Scripted:
 
 
 @pytest.mark.slow
-def test_the_command(
+def test_command_prints_a_table_and_writes_a_file(
     server: TestServer, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

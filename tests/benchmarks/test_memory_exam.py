@@ -39,7 +39,7 @@ def conversation() -> dict[str, object]:
 
 
 @pytest.mark.slow
-def test_the_examination(
+def test_exam_counts_stored_refused_and_unreachable_facts(
     server: TestServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -151,7 +151,7 @@ def test_a_call_given_twice_is_there_once(db: Connection, known: uuid.UUID) -> N
     assert [row["error"] for row in call(db, "list_model_calls", p_user_id=known)] == ["first"]
 
 
-def test_pages(db: Connection, known: uuid.UUID) -> None:
+def test_calls_are_listed_page_by_page(db: Connection, known: uuid.UUID) -> None:
     now = datetime.now(UTC)
     made = [record(db, known, p_call_id=id_at(now - timedelta(days=20 * n))) for n in range(6)]
     session = open_session(db, known)
@@ -182,7 +182,9 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("words", "fields"), WRONG)
-def test_refused(db: Connection, known: uuid.UUID, words: str, fields: dict[str, Any]) -> None:
+def test_malformed_call_is_refused_and_not_stored(
+    db: Connection, known: uuid.UUID, words: str, fields: dict[str, Any]
+) -> None:
     with refused("RC003", words):
         record(db, known, **fields)
     assert call(db, "list_model_calls", p_user_id=known) == []
@@ -283,7 +285,7 @@ def test_events_are_judged(db: Connection, known: uuid.UUID, wrong: Any) -> None
 # Tools
 
 
-def test_protocol_events(db: Connection, known: uuid.UUID) -> None:
+def test_protocol_events_are_recorded_masked_and_listed(db: Connection, known: uuid.UUID) -> None:
     session = open_session(db, known)
     made = record(db, known)
     body = b'{"jsonrpc": "2.0",  "id": 1, "params": {"a": "\\u0000"}}'

@@ -277,7 +277,9 @@ def test_failures_are_recorded_and_raised(
         assert (again.is_complete, again.answer.choices[0].message.content) == (False, "You use ")  # type: ignore[union-attr]
 
 
-def test_nobody_there(memory: AgentMemory, known: uuid.UUID) -> None:
+def test_refused_connection_is_recorded_with_its_error(
+    memory: AgentMemory, known: uuid.UUID
+) -> None:
     with memory.calls.recording(known), pytest.raises(openai_package.APIConnectionError):
         client("http://127.0.0.1:9/v1").embeddings.create(model="m", input="x")
     call = only_call(memory, known)
@@ -541,7 +543,7 @@ def test_a_stream_of_the_responses_api(memory: AgentMemory, known: uuid.UUID, is
     assert call.error == ("the stream ended before its answer did" if is_cut else None)
 
 
-def test_the_command(
+def test_command_lists_shows_and_replays_calls(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, dsn: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip

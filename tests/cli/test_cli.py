@@ -83,7 +83,9 @@ def who() -> str:
 # Usage
 
 
-def test_environment(cli: Cli, local: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_read_the_settings_of_the_environment(
+    cli: Cli, local: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Commands heed what `pgrecall.settings.Settings` names; --dsn leaves the other DSNs out."""
     monkeypatch.setenv("PGRECALL_WORKER_DSN", "host=/no/such/folder")
     done = cli("worker", "--until-idle", "--no-embedding")
@@ -127,7 +129,7 @@ def test_an_output_that_is_no_unicode(cli: Cli, who: str) -> None:
     assert json.loads(listed("--json"))[0]["content"] == "Möchte Käse"
 
 
-def test_help(cli: Cli) -> None:
+def test_every_command_has_a_help_page(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0
     for command in ("install", "status", "doctor", "demo", "chat", "import", "export", "search",
@@ -154,7 +156,7 @@ def test_help(cli: Cli) -> None:
         ["worker", "--api-key-env", "NO_SUCH_VARIABLE"],
     ],
 )
-def test_wrong_usage(cli: Cli, arguments: list[str]) -> None:
+def test_wrong_usage_exits_with_2_and_no_traceback(cli: Cli, arguments: list[str]) -> None:
     done = cli(*arguments)
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
@@ -193,7 +195,7 @@ def test_as_a_process(local: str) -> None:
 # Installation
 
 
-def test_install(cli: Cli, empty_dsn: str) -> None:
+def test_install_reports_the_schema_and_may_run_again(cli: Cli, empty_dsn: str) -> None:
     assert cli("status", "--dsn", empty_dsn).code == 1
     done = cli("install", "--dsn", empty_dsn, "--json")
     assert done.code == 0
@@ -285,7 +287,9 @@ def test_status_is_for_the_owner(cli: Cli, db: psycopg.Connection, local: str, r
     assert "only the owner of the schema recall" in done.err
 
 
-def test_bench(cli: Cli, db: psycopg.Connection, local: str) -> None:
+def test_bench_times_every_call_and_leaves_no_user(
+    cli: Cli, db: psycopg.Connection, local: str
+) -> None:
     """It times every call, and leaves nobody behind, whoever asks."""
     counted = "select count(*) from recall.users"
     before = db.execute(counted).fetchone()
@@ -319,7 +323,7 @@ def test_doctor_fails_when_something_is_broken(
 # Import
 
 
-def test_import(cli: Cli, who: str, tmp_path: Path) -> None:
+def test_import_stores_sessions_of_a_file(cli: Cli, who: str, tmp_path: Path) -> None:
     path = lines(
         tmp_path / "m.jsonl",
         message(who, "My name is Ada and I live in Lyon", created_at="2024-03-01T10:00:00Z",
@@ -358,7 +362,7 @@ def test_import(cli: Cli, who: str, tmp_path: Path) -> None:
     assert cli("search", "x", "--user", who, "--sessions", "--messages").code == 2
 
 
-def test_import_again(cli: Cli, who: str, tmp_path: Path) -> None:
+def test_second_import_stores_only_new_messages(cli: Cli, who: str, tmp_path: Path) -> None:
     """A second run stores nothing, a file that has grown only what is new."""
     said = [message(who, "ok", created_at=f"2024-03-01T10:00:{second:02}Z") for second in range(10)]
     said += [message(who, "ok") for _ in range(5)]
@@ -424,7 +428,7 @@ def test_import_goes_on_after_a_bad_line(cli: Cli, who: str, tmp_path: Path) -> 
         ({"token_count": -5}, "token_count is -5"),
     ],
 )
-def test_import_refuses(
+def test_import_names_a_malformed_line_and_stores_nothing_of_its_batch(
     cli: Cli, who: str, tmp_path: Path, change: dict[str, Any], why: str
 ) -> None:
     """The line is named, and nothing of its batch is stored."""
@@ -487,7 +491,7 @@ def test_import_many_interleaved(cli: Cli, tmp_path: Path) -> None:
             assert numbers == sorted(numbers)
 
 
-def test_import_facts(cli: Cli, who: str, tmp_path: Path) -> None:
+def test_import_stores_facts_of_a_file(cli: Cli, who: str, tmp_path: Path) -> None:
     facts = [
         {"user": who, "content": "Ada lives in Lyon.", "kind": "personal", "slot": "home_city"},
         {"user": who, "content": "Ada plays the cello.", "tags": ["music"], "importance": 0.9},
@@ -513,7 +517,7 @@ def test_import_facts(cli: Cli, who: str, tmp_path: Path) -> None:
 # Memories
 
 
-def test_memories(cli: Cli, who: str) -> None:
+def test_memories_are_added_edited_and_listed(cli: Cli, who: str) -> None:
     added = cli("memories", "add", "Ada uses Vim.", "--user", who, "--kind", "preference",
                 "--tag", "tools", "--json").json  # fmt: skip
     assert added["outcome"] == "added"
@@ -591,7 +595,7 @@ def test_texts_are_no_markup(cli: Cli, who: str) -> None:
 # Search and context
 
 
-def test_search(cli: Cli, who: str) -> None:
+def test_search_finds_memories_by_words(cli: Cli, who: str) -> None:
     for text in ("Ada lives in Porto.", "Ada uses Vim.", "Ada plays the cello."):
         cli("memories", "add", text, "--user", who)
     hits = cli("search", "music and instruments", "--user", who, "-k", "2", "--json").json
@@ -621,7 +625,9 @@ def test_search_without_a_key(cli: Cli, who: str, db: psycopg.Connection) -> Non
         db.execute("""select recall.configure('{"embedding_model": "local"}')""")
 
 
-def test_context(cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection) -> None:
+def test_context_prints_messages_and_explains_memories(
+    cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection
+) -> None:
     cli("import", lines(tmp_path / "m.jsonl", message(who, "Hello, it is me again")))
     cli("memories", "add", "Ada uses Vim as her editor.", "--user", who)
     done = cli("context", "Which editor do I use?", "--user", who, "--session", "s1", "--json")
@@ -700,7 +706,9 @@ def test_worker_with_an_endpoint(
 
 
 @pytest.mark.slow
-def test_demo(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_runs_twice_and_doubles_nothing(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From nothing to a context; a second time quickly, and nothing doubled."""
     assert _run(["demo"]) == 0
     first = capsys.readouterr().out
@@ -734,7 +742,7 @@ def test_demo_without_its_model_stores_nothing(cli: Cli, monkeypatch: pytest.Mon
     assert cli("status", "--json").json["users"] == users
 
 
-def test_embedded_memory(home: Path) -> None:
+def test_embedded_client_keeps_its_data_between_starts(home: Path) -> None:
     with AgentMemory.embedded(home, embedder=False) as memory:
         info = memory.admin.info()
         assert (info.embedding_model, info.embedding_dimensions) == ("local", 384)
@@ -745,14 +753,16 @@ def test_embedded_memory(home: Path) -> None:
         assert [s.turn_count for s in memory.sessions.list("ada")] == [1]
 
 
-def test_install_embedded(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_install_without_a_dsn_uses_the_embedded_server(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _run(["install", "--json"]) == 0
     installed = json.loads(capsys.readouterr().out)
     assert installed["embedding_model"] == "local"
     assert installed["extraction"] == "verbatim"
 
 
-def test_tick(cli: Cli, local: str) -> None:
+def test_tick_runs_due_maintenance_and_names_failed_tasks(cli: Cli, local: str) -> None:
     with psycopg.connect(local, autocommit=True) as conn:
         conn.execute("update recall.maintenance_tasks set last_run_at = null")
         done = cli("tick", "--json")
@@ -818,7 +828,7 @@ def test_commands_say_that_a_user_is_unknown(cli: Cli, who: str, db: psycopg.Con
     assert (done.code, "forgotten" in done.out) == (0, True)
 
 
-def test_verify(cli: Cli, local: str, who: str, tmp_path: Path) -> None:
+def test_verify_reports_a_changed_memory(cli: Cli, local: str, who: str, tmp_path: Path) -> None:
     cli("memories", "add", "I like tea", "--user", who, "--no-embedding")
     head = tmp_path / "head.json"
     intact = cli("verify", "--user", who, "--save-head", str(head))
@@ -937,7 +947,7 @@ def test_sealing_with_vectors(cli: Cli, with_keys: Callable[..., None], who: str
     assert "was sealed without vectors" in done.err
 
 
-def test_wrong_keys(
+def test_missing_or_wrong_keys_are_reported_and_change_nothing(
     cli: Cli,
     with_keys: Callable[..., None],
     who: str,

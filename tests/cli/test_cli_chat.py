@@ -120,7 +120,9 @@ def test_what_was_said_is_known_the_next_time(
     assert "plays the cello" not in stranger.out
 
 
-def test_tools(chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory) -> None:
+def test_model_may_call_the_memory_tools(
+    chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory
+) -> None:
     openai.then(
         calls(("remember", {"content": "User is allergic to nuts.", "kind": "fact", "slot": None,
                             "user_words": "I am allergic to nuts"}), text="Noting it."),
@@ -195,7 +197,9 @@ def test_a_session_goes_on(
     assert (session.title, session.turn_count) == ("garden", 4)
 
 
-def test_commands(chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory) -> None:
+def test_lines_that_begin_with_a_slash_are_commands(
+    chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory
+) -> None:
     assert "nothing is remembered" in chat("/memories").err
     memory.users.ensure(who)
     memory.remember(who, "User plays the cello.")
@@ -229,12 +233,14 @@ def test_what_a_model_says_moves_no_cursor(chat: Chat, openai: ScriptedOpenAI) -
         ["chat", "--user", "ada", "--model", "m", "--api-key-env", "NO_SUCH_VARIABLE"],
     ],
 )
-def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_exits_with_2_and_no_traceback(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _run([*arguments, "--dsn", "host=/nonexistent"]) == 2
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_no_server(chat: Chat) -> None:
+def test_unreachable_server_exits_with_1_and_no_traceback(chat: Chat) -> None:
     done = chat("x", options=("--dsn", "host=/nonexistent dbname=x connect_timeout=2"))
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("pgrecall: ")

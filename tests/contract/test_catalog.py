@@ -14,7 +14,7 @@ def test_the_rules_are_read() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rule(db: psycopg.Connection, rule: str) -> None:
+def test_no_object_breaks_the_rule(db: psycopg.Connection, rule: str) -> None:
     broken = [row[0] for row in db.execute(RULES[rule].encode())]
     assert not broken, "\n".join([rule, *broken])
 

@@ -58,7 +58,7 @@ def undisturbed(dsn: str) -> None:
             conn.execute(f"alter table {row['leaf']} set (autovacuum_enabled = off)")
 
 
-def test_appends(db: Connection, user: uuid.UUID) -> None:
+def test_appends_update_their_session_within_its_page(db: Connection, user: uuid.UUID) -> None:
     """Every append updates its session: counters, costs, times, the sliding end of its life."""
     session = open_session(db, user)
     with hot_updates(db, "sessions", UPDATES):
@@ -104,7 +104,7 @@ def test_writes_of_memories(db: Connection, user: uuid.UUID) -> None:
             call(db, "remember", p_user_id=user, p_content=f"Ada has the number {number}.")
 
 
-def test_accesses(db: Connection, user: uuid.UUID) -> None:
+def test_accesses_are_counted_within_the_page(db: Connection, user: uuid.UUID) -> None:
     """A context packs ten memories out of three hundred, again and again."""
     chance = random.Random(1)
     made = [

@@ -30,7 +30,7 @@ def checker(db: psycopg.Connection) -> psycopg.Connection:
     return db
 
 
-def test_every_function(checker: psycopg.Connection) -> None:
+def test_plpgsql_check_accepts_every_function(checker: psycopg.Connection) -> None:
     found = checker.execute(
         """
         with functions as (

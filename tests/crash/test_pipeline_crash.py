@@ -89,7 +89,7 @@ LOCK = "select from recall.users where user_id = '{}' for update"
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_kill_9(
+def test_worker_killed_at_any_point_repeats_one_step_only(
     model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection, connect: Callable[..., psycopg.Connection], point: str,
 ) -> None:  # fmt: skip

@@ -76,7 +76,7 @@ def page_dsn(server: TestServer) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", with_blocks("sql"))
-def test_sql_runs(page: Path, page_dsn: str, tmp_path: Path) -> None:
+def test_sql_of_a_page_runs(page: Path, page_dsn: str, tmp_path: Path) -> None:
     found = blocks(page, "sql")
     if page.parent.name == "functions":  # an example of a function must not disturb the next
         found = [f"begin;\n{block}rollback;" for block in found]
@@ -93,7 +93,7 @@ def test_sql_runs(page: Path, page_dsn: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", with_blocks("python"))
-def test_python_runs(
+def test_python_of_a_page_runs(
     page: Path, page_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = base64.b64encode(bytes(32)).decode()

@@ -32,7 +32,9 @@ def test_readme_has_at_most_250_lines() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.slow
-def test_sql(page: str, empty_dsn: str, tmp_path: Path) -> None:
+def test_sql_of_the_page_runs_and_finds_its_memory(
+    page: str, empty_dsn: str, tmp_path: Path
+) -> None:
     install_by_psql(empty_dsn)
     (tmp_path / "readme.sql").write_text("\n".join(blocks(page, "sql")), encoding="utf-8")
     done: subprocess.CompletedProcess[str] = run(

@@ -151,7 +151,7 @@ def test_another_user_sees_nothing(memory: AgentMemory, chat: ChatSession) -> No
     assert stored(other) == stored(chat)
 
 
-def test_asynchronously(model_dsn: str, user: uuid.UUID) -> None:
+def test_asynchronous_client_stores_a_list_once(model_dsn: str, user: uuid.UUID) -> None:
     async def run() -> None:
         async with AsyncAgentMemory.connect(model_dsn, embedder=False) as memory:
             chat = memory.session(user=user, model=MODEL)

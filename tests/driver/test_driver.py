@@ -74,7 +74,7 @@ def test_errors_of_the_driver_itself() -> None:
     assert str(pickle.loads(pickle.dumps(errors.NotFoundError("what")))) == "what"
 
 
-def test_missing_schema(empty_dsn: str) -> None:
+def test_missing_schema_error_names_the_install_command(empty_dsn: str) -> None:
     with (
         pytest.raises(errors.ConfigurationError, match="not installed") as caught,
         AgentMemory.connect(empty_dsn),
@@ -83,7 +83,7 @@ def test_missing_schema(empty_dsn: str) -> None:
     assert "pgrecall install" in str(caught.value)
 
 
-def test_unreachable_server() -> None:
+def test_open_raises_when_the_server_is_unreachable() -> None:
     with pytest.raises(psycopg.OperationalError, match=r"refused|does not exist|No such"):
         AgentMemory.connect("host=/nonexistent dbname=x connect_timeout=2").open()
 
@@ -269,7 +269,7 @@ def test_users_by_name(memory: AgentMemory, db: psycopg.Connection) -> None:
     assert memory.sessions.list("None") == []
 
 
-def test_session(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_session_has_its_values_until_it_is_closed(memory: AgentMemory, user: uuid.UUID) -> None:
     chat = memory.session(
         user=user,
         model="gpt-4o-mini",
@@ -429,7 +429,7 @@ def test_refused_messages_leave_nothing(
     assert chat.messages() == []
 
 
-def test_request_id(chat: pgrecall.ChatSession) -> None:
+def test_append_with_same_request_id_stores_once(chat: pgrecall.ChatSession) -> None:
     request_id = uuid.uuid4()
     first = chat.append(user="once", request_id=request_id)
     again = chat.append(user="once", request_id=request_id)
@@ -450,7 +450,7 @@ def test_retract_and_annotate(chat: pgrecall.ChatSession) -> None:
     ]  # fmt: skip
 
 
-def test_pages(chat: pgrecall.ChatSession) -> None:
+def test_messages_are_read_page_by_page(chat: pgrecall.ChatSession) -> None:
     chat.append([{"role": "user", "content": str(number)} for number in range(25)])
     pages: list[Message] = []
     before = 26
@@ -575,7 +575,9 @@ def test_ingest_and_batch_import(memory: AgentMemory, user: uuid.UUID) -> None:
     assert len(memory.memories.list(user)) == 2
 
 
-def test_search_messages(memory: AgentMemory, chat: pgrecall.ChatSession) -> None:
+def test_search_messages_finds_only_the_users_own(
+    memory: AgentMemory, chat: pgrecall.ChatSession
+) -> None:
     chat.append(user="I set up pyright with coc.nvim last night", reply="Good choice.")
     memory.worker().run_until_idle()
     hit = memory.sessions.search_messages(chat.user_id, "pyright")[0]
@@ -587,7 +589,9 @@ def test_search_messages(memory: AgentMemory, chat: pgrecall.ChatSession) -> Non
 # Contexts
 
 
-def test_context(memory: AgentMemory, chat: pgrecall.ChatSession, db: psycopg.Connection) -> None:
+def test_context_has_memories_question_and_budget(
+    memory: AgentMemory, chat: pgrecall.ChatSession, db: psycopg.Connection
+) -> None:
     added = memory.remember(chat.open() and chat.user_id, "Ada uses Vim as her editor.")
     chat.append(user="Hello", reply="Hi, Ada.")
     messages = chat.context("Which editor do I use?")
@@ -631,7 +635,7 @@ def test_context_that_does_not_fit(memory: AgentMemory, user: uuid.UUID) -> None
         chat.context("word " * 200)
 
 
-def test_cost_limit(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_context_raises_after_the_cost_limit(memory: AgentMemory, user: uuid.UUID) -> None:
     chat = memory.session(user=user, model="gpt-4o-mini", cost_limit_microcents=1)
     chat.append(user="a", reply="b", usage={"cost_microcents": 5})
     with pytest.raises(errors.CostLimitError):
@@ -693,7 +697,7 @@ class FakeClient:
         return completion()
 
 
-def test_send(configured: str, user: uuid.UUID) -> None:
+def test_send_stores_question_and_reply(configured: str, user: uuid.UUID) -> None:
     client: Any = FakeClient()
     with AgentMemory.connect(configured, embedder=False, llm=client) as memory:
         chat = memory.session(user=user, model="gpt-4o-mini")
@@ -705,7 +709,7 @@ def test_send(configured: str, user: uuid.UUID) -> None:
         assert chat.messages()[0].latency_ms is not None
 
 
-def test_working_memory(chat: pgrecall.ChatSession) -> None:
+def test_working_memory_is_put_read_and_cleared_by_task(chat: pgrecall.ChatSession) -> None:
     chat.put_working("task", "plan", {"steps": [1, 2]}, ttl=timedelta(minutes=5))
     chat.put_working("task", "note", "x")
     assert chat.get_working("task", "plan") == {"steps": [1, 2]}
@@ -717,7 +721,7 @@ def test_working_memory(chat: pgrecall.ChatSession) -> None:
 # Settings
 
 
-def test_configure(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_configure_refuses_unknown_settings(memory: AgentMemory, user: uuid.UUID) -> None:
     memory.admin.configure(default_context_window=9000)
     with pytest.raises(errors.InvalidInputError, match="no_such"):
         memory.admin.configure(no_such=1)
@@ -743,7 +747,7 @@ def test_embedders_that_do_not_fit(configured: str) -> None:
             pass
 
 
-def test_default_embedder(
+def test_search_by_meaning_without_a_key_says_what_to_set(
     empty_dsn: str, server: Any, dsn: str, monkeypatch: pytest.MonkeyPatch, user: uuid.UUID
 ) -> None:
     """Without a key a search by meaning says what to do; by words it works."""
@@ -778,7 +782,9 @@ def test_default_embedder(
 # The asynchronous client
 
 
-def test_asynchronous(configured: str, user: uuid.UUID) -> None:
+def test_asynchronous_client_does_what_the_blocking_one_does(
+    configured: str, user: uuid.UUID
+) -> None:
     async def stream() -> AsyncIterator[Any]:
         yield chunk({"role": "assistant", "content": "Vi"})
         yield chunk({"content": "m."}, finish_reason="stop")

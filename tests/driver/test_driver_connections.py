@@ -91,7 +91,7 @@ def test_nothing_is_prepared_through_a_pooler(
         assert (count > 0) == (pooler is not True)
 
 
-def test_statement_timeout(dsn: str) -> None:
+def test_statement_timeout_ends_a_call_and_the_client_goes_on(dsn: str) -> None:
     limits = Limits(statement_timeout=0.2)
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
         with pytest.raises(CallTimeoutError) as caught:
@@ -110,7 +110,9 @@ def kill(db: psycopg.Connection, application: str = "pgrecall") -> int:
     return cursor.rowcount
 
 
-def test_lost_connections(chat: ChatSession, db: psycopg.Connection) -> None:
+def test_appends_are_stored_once_when_connections_are_lost(
+    chat: ChatSession, db: psycopg.Connection
+) -> None:
     """Every append is stored once, every read comes through, whenever connections are lost."""
     chat.append(user="first")
     for number in range(5):
@@ -160,7 +162,7 @@ def test_changes_without_a_request_id_are_not_sent_again(
 @pytest.mark.parametrize(
     "error", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected]
 )
-def test_conflicts(
+def test_append_is_sent_again_after_a_conflict_and_remember_is_not(
     chat: ChatSession,
     memory: AgentMemory,
     user: uuid.UUID,
@@ -259,7 +261,9 @@ def test_pool_of_the_caller(dsn: str, user: uuid.UUID, autocommit: bool) -> None
         assert not pool.closed
 
 
-def test_separate_servers(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_calls_go_to_the_server_of_their_kind(
+    dsn: str, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     names = {
         kind: make_conninfo(dsn, application_name=f"test_{kind}")
         for kind in ("write", "history", "memory", "worker")

@@ -57,7 +57,7 @@ def test_the_marks_find_a_text(memory: AgentMemory, model_dsn: str, db: Connecti
     assert found_in(dumped(model_dsn)) == []
 
 
-def test_a_life(
+def test_encrypted_user_leaves_no_readable_text_in_a_whole_life(
     memory: AgentMemory, script: Script, openai: ScriptedOpenAI, user: uuid.UUID, db: Connection,
     model_dsn: str,
 ) -> None:  # fmt: skip

@@ -60,7 +60,7 @@ def packed(db: psycopg.Connection, user: uuid.UUID, session: uuid.UUID) -> bool:
     [("high", "semantic", None, True), ("medium", "episodic", timedelta(days=90), True),
      ("low", "session", timedelta(days=31), False)],
 )  # fmt: skip
-def test_known_where(
+def test_confidence_decides_in_which_sessions_a_memory_is_found(
     db: psycopg.Connection,
     user: uuid.UUID,
     confidence: str,

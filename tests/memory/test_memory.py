@@ -129,7 +129,7 @@ def test_the_strict_form(db: Connection, user: uuid.UUID) -> None:
     assert memory(db, user, told["memory_id"])["tier"] == "semantic"
 
 
-def test_remember(db: Connection, user: uuid.UUID) -> None:
+def test_remember_returns_the_columns_of_the_contract(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     row = remember(
         db, user, "User wants to run a marathon", p_kind="goal", p_tags=["sport"],
@@ -388,7 +388,7 @@ def test_who_may_call(db: Connection, user: uuid.UUID) -> None:
             remember(db, user, "User likes tea")
 
 
-def test_filters(db: Connection, user: uuid.UUID) -> None:
+def test_filters_select_memories(db: Connection, user: uuid.UUID) -> None:
     one, two = open_session(db, user), open_session(db, user)
     ingest(
         db, user, one,
@@ -469,7 +469,7 @@ def test_a_filter_reads_each_key_by_its_own_type(db: Connection, user: uuid.UUID
             }) == ["tea"]  # fmt: skip
 
 
-def test_pages(db: Connection, user: uuid.UUID) -> None:
+def test_memories_are_read_page_by_page(db: Connection, user: uuid.UUID) -> None:
     ingest(db, user, None, *({"content": f"Fact number {n}"} for n in range(25)))
     seen: list[str] = []
     after = None
@@ -534,7 +534,7 @@ def test_valid_at_asks_what_was_true(db: Connection, user: uuid.UUID) -> None:
         assert found == [expected, "Always true"], at
 
 
-def test_the_profile(db: Connection, user: uuid.UUID) -> None:
+def test_profile_has_the_latest_memory_of_each_slot(db: Connection, user: uuid.UUID) -> None:
     remember(db, user, "Works at Acme", p_slot="employer")
     beta = remember(db, user, "Works at Beta", p_slot="employer",
                     p_observed_at="2024-05-01T00:00:00Z")  # fmt: skip
@@ -548,7 +548,7 @@ def test_the_profile(db: Connection, user: uuid.UUID) -> None:
     }  # fmt: skip
 
 
-def test_neighbors(db: Connection, user: uuid.UUID) -> None:
+def test_neighbors_are_the_nearest_by_vector(db: Connection, user: uuid.UUID) -> None:
     for place in range(4):
         remember(db, user, f"Fact number {place}", p_embedding=unit(place))
     remember(db, user, "Fact without a vector")

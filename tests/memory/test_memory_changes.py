@@ -64,7 +64,7 @@ def row_of(conn: Connection, user: uuid.UUID, memory: uuid.UUID) -> dict[str, An
 # Edits
 
 
-def test_an_edit(db: Connection, user: uuid.UUID) -> None:
+def test_edit_ends_the_old_version_and_its_vector(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     old = remember(db, user, "User likes tea", p_provenance="tool_output", p_session_id=session,
                    p_tags=["drinks"], p_metadata={"a": 1}, p_embedding=vector())  # fmt: skip
@@ -287,7 +287,7 @@ def test_what_was_revoked_stays_so(db: Connection, user: uuid.UUID) -> None:
 # Decisions
 
 
-def test_decisions(db: Connection, user: uuid.UUID) -> None:
+def test_decisions_add_update_and_delete_in_one_job(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     acme = remember(db, user, "Works at Acme", p_slot="employer", p_kind="personal",
                     p_tags=["job"])["memory_id"]  # fmt: skip
@@ -668,7 +668,9 @@ def test_what_has_run_out_is_restored(db: Connection, user: uuid.UUID, swept: bo
 
 
 @pytest.mark.concurrent
-def test_opposite_supersessions(db: Connection, connect: Connect, user: uuid.UUID) -> None:
+def test_opposite_supersessions_leave_one_memory_active(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
     connections = [connect(), connect()]
     for round_ in range(10):
         one = remember(db, user, f"User likes tea {round_} times")["memory_id"]

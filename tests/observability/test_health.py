@@ -71,7 +71,9 @@ def test_months_run_out(db: Connection) -> None:
 @pytest.mark.parametrize(
     ("ago", "status"), [("1 minute", "ok"), ("11 minutes", "warn"), ("61 minutes", "fail")]
 )
-def test_work_waits(db: Connection, user: uuid.UUID, ago: str, status: str) -> None:
+def test_queue_turns_red_when_due_work_waits(
+    db: Connection, user: uuid.UUID, ago: str, status: str
+) -> None:
     enqueue(db, user, ago)
     found = finding(db, "queue")
     assert found[0] == status
@@ -220,7 +222,7 @@ def test_health_reads_only(db: Connection, user: uuid.UUID) -> None:
 @pytest.mark.parametrize(
     ("ago", "status"), [("50 minutes", "ok"), ("2 hours", "warn"), ("25 hours", "fail")]
 )
-def test_a_backlog(
+def test_backlog_is_measured_from_when_the_work_was_left(
     db: Connection, user: uuid.UUID, kind: str, row: str | None, ago: str, status: str
 ) -> None:
     """Measured from when the work was left, however often it was tried again since."""
@@ -283,7 +285,7 @@ def test_writes_that_a_crash_may_lose(db: Connection) -> None:
     assert "alter system set synchronous_commit = on;" in str(found[2])
 
 
-def test_without_autovacuum(db: Connection) -> None:
+def test_autovacuum_row_warns_without_track_counts(db: Connection) -> None:
     assert finding(db, "autovacuum")[0] == "ok"
     db.execute("set local track_counts = off")
     found = finding(db, "autovacuum")
@@ -539,7 +541,9 @@ def test_every_row_turns_red_somewhere(db: Connection) -> None:
     assert rows_of_health - red <= {"version"}
 
 
-def test_slow_statements(db: Connection, connect: Callable[..., Connection]) -> None:
+def test_slow_statements_are_named_without_their_text(
+    db: Connection, connect: Callable[..., Connection]
+) -> None:
     preloaded = value(db, "select current_setting('shared_preload_libraries')")
     assert "slow_statements" not in {row["name"] for row in call(db, "health")}
     other = connect()

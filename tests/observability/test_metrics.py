@@ -63,7 +63,7 @@ def test_nothing_of_a_user_is_in_it(db: Connection, mark: str) -> None:
     assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-", text)
 
 
-def test_the_queue(db: Connection, mark: str) -> None:
+def test_queue_gauges_count_jobs_and_their_lag(db: Connection, mark: str) -> None:
     counted = rows(db, "select kind, state::text, count(*) from recall.jobs group by 1, 2")
     assert gauges(db, "pgrecall_jobs") == {
         f"{row['kind']} {row['state']}": row["count"] for row in counted
@@ -106,7 +106,7 @@ def test_work_and_its_cost(db: Connection) -> None:
         assert cost == {"today": pytest.approx(1.5, abs=0.01), "yesterday": 0}
 
 
-def test_memories(db: Connection, mark: str) -> None:
+def test_memory_gauges_count_tiers_and_accesses(db: Connection, mark: str) -> None:
     tiers = rows(db, "select tier::text, count(*) from recall.memory_store group by 1")
     estimated = gauges(db, "pgrecall_memories_estimate")
     common = max(tiers, key=lambda row: row["count"])
@@ -119,7 +119,7 @@ def test_memories(db: Connection, mark: str) -> None:
     assert gauges(db, "pgrecall_context_relevance")[""] == pytest.approx(0.3)
 
 
-def test_rates(db: Connection) -> None:
+def test_ratios_count_the_events_of_the_last_day(db: Connection) -> None:
     with db.transaction(force_rollback=True):
         db.execute("truncate recall.memory_events")
         for event, count, ago in (("added", 4, "1 hour"), ("duplicate", 3, "2 hours"),
@@ -168,7 +168,7 @@ def test_storage_and_maintenance(db: Connection, mark: str) -> None:
     assert sum(gauges(db, "pgrecall_health_checks").values()) == len(call(db, "health"))
 
 
-def test_connections(db: Connection, connect: Connect, mark: str) -> None:
+def test_share_of_connections_grows_with_each(db: Connection, connect: Connect, mark: str) -> None:
     """The share in use grows by what a connection takes."""
     most = value(db, "select current_setting('max_connections')::int"
                      " - current_setting('superuser_reserved_connections')::int"
@@ -218,7 +218,7 @@ def test_a_read_only_transaction(db: Connection) -> None:
         assert call(db, "metrics")
 
 
-def test_the_driver(dsn: str, mark: str) -> None:
+def test_driver_returns_metrics_with_labels(dsn: str, mark: str) -> None:
     with AgentMemory.connect(dsn, embedder=False) as memory:
         found = memory.admin.metrics()
     assert Metric(name="pgrecall_dead_jobs", value=1.0, labels={}) in found
@@ -255,7 +255,9 @@ def test_lines_of_a_name_stand_together() -> None:
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=[panel["title"] for panel in PANELS])
-def test_every_panel(db: Connection, connect: Connect, mark: str, panel: dict[str, Any]) -> None:
+def test_every_panel_runs_with_the_rights_of_an_operator(
+    db: Connection, connect: Connect, mark: str, panel: dict[str, Any]
+) -> None:
     """Its statements run with an operator's rights, read only, and find what they name."""
     known = {row["name"] for row in call(db, "metrics")} | {
         # only when something was worked on

@@ -291,7 +291,7 @@ def test_an_upgrade_keeps_what_was_configured(empty_dsn: str) -> None:
         check_invariants(conn)
 
 
-def test_defaults(empty_dsn: str) -> None:
+def test_installation_has_the_default_sizes(empty_dsn: str) -> None:
     install_by_psql(empty_dsn)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         (settings,) = rows(conn, "select * from recall.settings")
@@ -442,7 +442,7 @@ def test_a_read_only_transaction(empty_dsn: str) -> None:
         assert caught.value.sqlstate == "RC007"
 
 
-def test_another_encoding(server: TestServer) -> None:
+def test_database_in_another_encoding_is_refused(server: TestServer) -> None:
     with server.admin() as admin:
         name = f"{server.create_database('other')}_latin1"
         admin.execute(

@@ -87,7 +87,9 @@ def tables(conn: psycopg.Connection) -> list[str]:
 
 
 @pytest.mark.parametrize("autocommit", [True, False])
-def test_own_transaction(folder: Path, empty_dsn: str, autocommit: bool) -> None:
+def test_install_commits_and_resets_its_settings(
+    folder: Path, empty_dsn: str, autocommit: bool
+) -> None:
     write(folder, LIST)
     with psycopg.connect(empty_dsn, autocommit=autocommit) as conn:
         schema.install(conn, embedding_dimensions=7)

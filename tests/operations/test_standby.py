@@ -272,7 +272,7 @@ def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
         keyless.memories.list(sealed)
 
 
-def test_commands(
+def test_commands_that_write_say_that_a_standby_is_read_only(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PGRECALL_DSN", pair.dsn)

@@ -163,7 +163,7 @@ def test_partition_that_is_no_part_of_the_subscription(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("pair", ["by parents"], indirect=True)
-def test_disabled_subscription(pair: Pair) -> None:
+def test_disabled_subscription_turns_red_and_its_hint_enables_it(pair: Pair) -> None:
     pair.subscriber.execute(f"alter subscription {pair.slot} disable".encode())
     assert pair.health("subscriptions") == (
         "warn", f"{pair.slot} is disabled", f"alter subscription {pair.slot} enable;"

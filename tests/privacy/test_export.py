@@ -141,7 +141,9 @@ def test_vectors_of_another_length(db: Connection, elsewhere: Connection, world:
                             " 'embed' and session_id is null", [world["user"]])  # fmt: skip
 
 
-def test_users_apart(db: Connection, world: World, user: uuid.UUID) -> None:
+def test_export_holds_only_the_user_and_refuses_unknown_ones(
+    db: Connection, world: World, user: uuid.UUID
+) -> None:
     call(db, "remember", p_user_id=user, p_content="I am somebody else")
     document = export(db, user)
     assert "exported" not in json.dumps(document["tables"])

@@ -55,7 +55,7 @@ def test_what_was_made_of_it_goes(db: Connection) -> None:
     check_invariants(db)
 
 
-def test_one_conversation(db: Connection, user: uuid.UUID) -> None:
+def test_forget_session_erases_that_session_only(db: Connection, user: uuid.UUID) -> None:
     gone = open_session(db, user, p_title="zebra", p_system_prompt="You are a zebra.")
     kept = open_session(db, user)
     turns = append(db, user, gone, said("I ride a zebra", "and I like tea"), None, uuid.uuid4())

@@ -552,7 +552,7 @@ FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_filters(db: Connection, user: uuid.UUID, name: str) -> None:
+def test_filter_applies_before_the_limit(db: Connection, user: uuid.UUID, name: str) -> None:
     ingest(
         db, user,
         {"content": "Tea a", "at": 0, "slot": "home", "tags": ["x", "y"],
@@ -578,7 +578,7 @@ def test_filter_by_source_session(db: Connection, user: uuid.UUID) -> None:
     assert contents(found) == ["From the session"]
 
 
-def test_min_similarity(db: Connection, user: uuid.UUID) -> None:
+def test_min_similarity_leaves_out_what_is_less_similar(db: Connection, user: uuid.UUID) -> None:
     ingest(
         db, user, {"content": "Near tea", "at": 10}, {"content": "Far tea", "at": 70},
         {"content": "Tea without a vector"},
@@ -601,7 +601,9 @@ def test_min_similarity(db: Connection, user: uuid.UUID) -> None:
         {"min_similarity": "much"}, {"include_ended": "yes"}, {"'; drop table x; --": 1},
     ],
 )  # fmt: skip
-def test_bad_filters(db: Connection, user: uuid.UUID, filter_: dict[str, Any]) -> None:
+def test_malformed_filter_is_refused(
+    db: Connection, user: uuid.UUID, filter_: dict[str, Any]
+) -> None:
     with refused("RC003", "filter"):
         search(db, user, "tea", filter=filter_)
 
@@ -618,7 +620,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_texts(db: Connection, user: uuid.UUID, text: str) -> None:
+def test_hostile_text_is_searched_as_text(db: Connection, user: uuid.UUID, text: str) -> None:
     ingest(db, user, {"content": "Tea at five", "at": 0}, {"content": f"Odd {text[:500]}", "at": 9})
     assert len(search(db, user, text)) == 2
     assert len(search(db, user, text, query_embedding=vector(0))) == 2
@@ -644,7 +646,9 @@ def test_words_with_odd_characters_find_themselves(db: Connection, user: uuid.UU
         (str([0] * 384), "zero vector"),
     ],
 )
-def test_bad_vectors(db: Connection, user: uuid.UUID, embedding: str, words: str) -> None:
+def test_malformed_query_vector_is_refused(
+    db: Connection, user: uuid.UUID, embedding: str, words: str
+) -> None:
     for query in (None, "tea"):
         with refused("RC004", words):
             search(db, user, query, query_embedding=embedding)

@@ -97,7 +97,9 @@ def test_a_memory_leads_to_the_turns_it_rests_on(
     assert all(r["memory_part"] == 0 for turn, r in rows.items() if turn != cited)
 
 
-def test_filters(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_filters_select_turns_by_session_and_time(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     other = open_session(db, user)
     append(db, user, other, [{"role": "user", "content": "My violin is out of tune.",
                               "created_at": "2025-03-01T10:00:00Z"}])  # fmt: skip
@@ -255,7 +257,9 @@ def test_any_query_is_answered(
 @pytest.mark.parametrize(
     "text", ["'", "'; drop table x; --", "\\", "$$", "%_", "{}", "\u202e", "é🎻"]
 )
-def test_hostile_filters(db: Connection, user: uuid.UUID, session: uuid.UUID, text: str) -> None:
+def test_hostile_filter_is_data_or_refused(
+    db: Connection, user: uuid.UUID, session: uuid.UUID, text: str
+) -> None:
     assert find(db, user, text, agent_id=text) == []
     assert find(db, user, text, metadata={text: text}) == []
     for refused in ({text: text}, {"session_id": text}, {"since": text}, {"roles": [text]}):

@@ -131,7 +131,7 @@ def test_the_cursor_is_a_content_hash(memory: AgentMemory, db: psycopg.Connectio
     assert len(cursor) == hashlib.sha256().digest_size
 
 
-def test_two_passes(
+def test_extraction_in_two_passes_adds_updates_and_deletes(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip

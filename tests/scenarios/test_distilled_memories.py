@@ -48,7 +48,7 @@ def later(days: float) -> datetime:
     return datetime.now(UTC) + days * DAY
 
 
-def test_seven_types(
+def test_extraction_stores_seven_types_with_turns_and_importance(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, person: uuid.UUID
 ) -> None:
     """Extraction after the conversation; each memory knows its turns, importance and confidence."""
@@ -172,7 +172,9 @@ def test_six_of_a_tag_become_one(
     assert (kept[merged].tags, kept[merged].source) == (["tone"], "consolidation")
 
 
-def test_decay(memory: AgentMemory, person: uuid.UUID, db: psycopg.Connection) -> None:
+def test_unimportant_untouched_memories_are_archived(
+    memory: AgentMemory, person: uuid.UUID, db: psycopg.Connection
+) -> None:
     """Importance below 0.3 and 30 days untouched: archived 90 days later; nothing is deleted."""
     memory.remember(person, "User once liked green", importance=0.2)
     memory.remember(person, "User likes blue", importance=0.3)

@@ -299,7 +299,7 @@ def states(year: Year) -> Counter[tuple[str, str, str]]:
     return Counter((row["kind"], row["tier"], row["state"]) for row in found)
 
 
-def test_the_year(year: Year) -> None:
+def test_memories_of_a_year_rise_fade_and_expire_by_kind_and_use(year: Year) -> None:
     """Memories rise, fade, are replaced, merged and expire, each as its kind and use have it."""
     found = states(year)
     of_state = Counter({key[2]: 0 for key in found})

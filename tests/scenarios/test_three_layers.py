@@ -138,7 +138,7 @@ def test_structured_and_semantic(memory: AgentMemory, user: uuid.UUID) -> None:
     assert memory.search(user, "answers in steps")[0].content == "User prefers answers in steps"
 
 
-def test_memories_decay(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_score_of_a_memory_decays_by_day(memory: AgentMemory, user: uuid.UUID) -> None:
     """score · exp(-λ · days), for users or applications that want it."""
     memory.admin.configure_user(user, decay_mode="multiply", decay_per_day=0.02)
     memory.remember(user, "User's printer is jammed")

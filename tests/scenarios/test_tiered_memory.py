@@ -156,7 +156,9 @@ def test_promotion_from_tier_to_tier(
     assert memory_row(db, strict, "User uses Vim.")["expires_at"] is None
 
 
-def test_expiry(memory: AgentMemory, strict: uuid.UUID, db: psycopg.Connection) -> None:
+def test_once_needed_memories_expire_first_and_rows_are_kept(
+    memory: AgentMemory, strict: uuid.UUID, db: psycopg.Connection
+) -> None:
     """What was needed and no longer is goes first, the rest after 90 days; the rows are kept."""
     memory.memories.ingest(strict, [
         {"content": f"User asked about topic {word}.", "kind": "episode",
@@ -189,7 +191,9 @@ def test_conflicts_go_by_recency_then_authority(
 # Reading
 
 
-def test_the_score(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_score_weighs_similarity_freshness_frequency_and_authority(
+    memory: AgentMemory, user: uuid.UUID
+) -> None:
     """0.45 cosine + 0.20 freshness + 0.15 frequency + 0.20 confidence · authority."""
     memory.admin.configure_user(user, scoring="classic")
     memory.memories.ingest(user, [{"content": f"User's {kind} says tea", "provenance": kind}
@@ -213,7 +217,7 @@ def test_the_score(memory: AgentMemory, user: uuid.UUID) -> None:
     [("continuation", 0.15, 0.85), ("knowledge", 0.40, 0.60), ("new_session", 0.50, 0.50),
      ("tool_heavy", 0.10, 0.70)],
 )  # fmt: skip
-def test_the_budget(
+def test_context_fills_its_budget_and_never_exceeds_it(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection,
     task: str, memory_share: float, history_share: float,
 ) -> None:  # fmt: skip
@@ -263,7 +267,9 @@ def test_packing_by_score_per_token(memory: AgentMemory, user: uuid.UUID) -> Non
 # Compaction
 
 
-def test_compaction(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_compaction_summarizes_the_oldest_turns_and_keeps_history(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     """The oldest turns become a summary at the head; what was said stays in the history."""
     chat = memory.session(user=user, model=MODEL, context_window_size=4000,
                           max_response_tokens=500)  # fmt: skip

@@ -555,13 +555,13 @@ WRITES: dict[str, Write] = {
 
 
 @pytest.mark.parametrize("way", WRITES)
-def test_kept_by_default(db: Connection, user: uuid.UUID, way: str) -> None:
+def test_secrets_are_kept_by_default(db: Connection, user: uuid.UUID, way: str) -> None:
     WRITES[way](db, user, open_session(db, user), f"It is {KEY}.")
     assert KEY in stored_text(db, user)
 
 
 @pytest.mark.parametrize("way", WRITES)
-def test_masked(db: Connection, masking: uuid.UUID, way: str) -> None:
+def test_masked_secret_is_nowhere_stored(db: Connection, masking: uuid.UUID, way: str) -> None:
     WRITES[way](db, masking, open_session(db, masking), f"It is {KEY}.")
     stored = stored_text(db, masking)
     assert KEY not in stored
@@ -569,7 +569,7 @@ def test_masked(db: Connection, masking: uuid.UUID, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WRITES)
-def test_refused(db: Connection, refusing: uuid.UUID, way: str) -> None:
+def test_refused_secret_stores_nothing(db: Connection, refusing: uuid.UUID, way: str) -> None:
     session = open_session(db, refusing)
     with pytest.raises(psycopg.Error, match=r"holds a secret \(api key\)") as caught:
         WRITES[way](db, refusing, session, f"It is {KEY}.")

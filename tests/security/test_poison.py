@@ -602,7 +602,9 @@ def test_unread_turns_are_not_extracted_any_more(db: Connection, user: uuid.UUID
     assert believed(db, user) == set()
 
 
-def test_refused(db: Connection, user: uuid.UUID) -> None:
+def test_revoke_source_refuses_malformed_sources_and_unknown_users(
+    db: Connection, user: uuid.UUID
+) -> None:
     session = open_session(db, user)
     with refused("RC003", "p_source"):
         revoke(db, user)

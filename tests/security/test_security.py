@@ -35,7 +35,7 @@ Connection = psycopg.Connection[Any]
 # --- rights
 
 
-def test_the_matrix(db: Connection) -> None:
+def test_each_role_may_call_exactly_the_functions_of_the_matrix(db: Connection) -> None:
     """Exactly these: nothing that is internal, nothing for anybody else."""
     public = public_functions(db)
     assert public == MATRIX["recall_admin"], "a function without a line here"
@@ -128,7 +128,9 @@ def test_without_a_user_nothing(db: Connection, worlds: tuple[World, World]) -> 
                 answer(db, asked, worlds[0] | {"user": None})
 
 
-def test_another_identity(db: Connection, worlds: tuple[World, World]) -> None:
+def test_call_for_another_identity_is_refused_before_any_read(
+    db: Connection, worlds: tuple[World, World]
+) -> None:
     """recall.user_id holds for the transaction; it is compared before anything is looked at."""
     mine, theirs = worlds
     for asked in CALLS:

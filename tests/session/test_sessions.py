@@ -212,7 +212,7 @@ def test_a_system_prompt_is_stored_once(db: Connection, user: uuid.UUID) -> None
         ({}, "title", "old"),
     ],
 )
-def test_update_session(
+def test_update_session_changes_only_the_given_values(
     db: Connection, user: uuid.UUID, changes: dict[str, Any], column: str, expected: Any
 ) -> None:
     session = open_session(
@@ -474,7 +474,7 @@ def configurable(db: Connection) -> Connection:
         ({}, "extraction", "llm"),
     ],
 )
-def test_configure(
+def test_configured_setting_holds_for_all_users(
     configurable: Connection, user: uuid.UUID, changes: dict[str, Any], column: str, expected: Any
 ) -> None:
     call(configurable, "configure", p_changes=changes)
@@ -550,7 +550,7 @@ def test_language_is_a_text_search_configuration(
         ({"singleton": False}, "RC007", "fixed"),
     ],
 )
-def test_configure_refuses(
+def test_configure_refuses_and_changes_nothing(
     db: Connection, user: uuid.UUID, changes: dict[str, Any], sqlstate: str, words: str
 ) -> None:
     before = rows(db, "select * from recall.settings")
@@ -590,7 +590,7 @@ def test_configure_needs_an_object(db: Connection, user: uuid.UUID, changes: str
         db.execute("select recall.configure_user(%s, %s::jsonb)", [user, changes])
 
 
-def test_configure_user(db: Connection, user: uuid.UUID) -> None:
+def test_configure_user_changes_that_user_only(db: Connection, user: uuid.UUID) -> None:
     other = uuid.uuid4()
     before = rows(db, "select * from recall.settings")
     call(db, "configure_user", p_user_id=user,
@@ -608,7 +608,7 @@ def test_configure_user(db: Connection, user: uuid.UUID) -> None:
     assert [after | {"has_overrides": before[0]["has_overrides"]}] == before, "only a trial"
 
 
-def test_register_model(configurable: Connection, user: uuid.UUID) -> None:
+def test_register_model_replaces_what_is_given(configurable: Connection, user: uuid.UUID) -> None:
     call(configurable, "register_model", p_model_id="mine", p_context_window_size=4000,
          p_tokenizer="o200k_base", p_input_price=10, p_output_price=20)  # fmt: skip
     session = open_session(configurable, user, p_model_id="mine")
@@ -636,7 +636,7 @@ def test_register_model_refuses(db: Connection, values: dict[str, Any]) -> None:
         call(db, "register_model", **{"p_model_id": "m", "p_context_window_size": 1} | values)
 
 
-def test_register_kind(configurable: Connection) -> None:
+def test_register_kind_adds_a_kind_with_a_lifetime(configurable: Connection) -> None:
     call(configurable, "register_kind", p_kind="recipe", p_description="What was cooked",
          p_lifetime=timedelta(days=7))  # fmt: skip
     call(configurable, "register_kind", p_kind="recipe", p_description="A dish",

@@ -63,7 +63,9 @@ def test_a_write_renews_and_a_read_does_not(
     assert row["expires_at"] - row["updated_at"] == timedelta(hours=1)
 
 
-def test_token_counts(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_working_values_have_given_or_estimated_token_counts(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     put(db, user, session, p_token_count=3)
     put(db, user, session, p_key="long", p_value=Jsonb("x y z " * 100))
     counts = rows(
@@ -74,7 +76,9 @@ def test_token_counts(db: Connection, user: uuid.UUID, session: uuid.UUID) -> No
     assert counts[1]["token_count"] > 300
 
 
-def test_clear(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_clear_working_counts_what_it_deletes(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     for task in ("trip", "trip2", "trip3"):
         put(db, user, session, p_task_id=task)
     arguments = {"p_user_id": user, "p_session_id": session}
@@ -153,7 +157,7 @@ def test_the_tables_are_unlogged(db: Connection) -> None:
 
 
 @pytest.mark.concurrent
-def test_many_writers(
+def test_concurrent_writers_of_a_task_store_every_key(
     db: Connection, connect: Connect, user: uuid.UUID, session: uuid.UUID
 ) -> None:
     connections = [connect() for _ in range(6)]
