@@ -127,10 +127,10 @@ def db(connect: Callable[..., psycopg.Connection]) -> psycopg.Connection:
 
 @pytest.fixture(autouse=True)
 def invariants_at_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Check the invariants of the schema after each concurrent, slow or property-based test."""
+    """Check the invariants of the schema after concurrent, marked and property-based tests."""
     shakes = (
         request.node.get_closest_marker("concurrent")
-        or request.node.get_closest_marker("slow")
+        or request.node.get_closest_marker("invariants")
         or getattr(getattr(request, "function", None), "hypothesis", None)
     )
     dsn = request.getfixturevalue("dsn") if shakes and "dsn" in request.fixturenames else None

@@ -705,6 +705,7 @@ def test_worker_with_an_endpoint(
 # The embedded server
 
 
+@pytest.mark.invariants
 @pytest.mark.slow
 def test_demo_runs_twice_and_doubles_nothing(
     home: Path, capsys: pytest.CaptureFixture[str]

@@ -107,6 +107,7 @@ def other(server: TestServer, request: pytest.FixtureRequest) -> Iterator[Connec
     server.drop_database(name)
 
 
+@pytest.mark.invariants
 @pytest.mark.slow
 def test_texts_are_read_alike_in_databases_of_every_locale(
     db: Connection, other: Connection

@@ -161,6 +161,7 @@ def test_no_plan_depends_on_the_share_of_the_table(talker: Talker, connect: Conn
         assert plans(connect, one[0], **ways[one[1]]) == nodes, one[1]
 
 
+@pytest.mark.invariants
 @pytest.mark.slow
 @large
 def test_recall_of_fifty_thousand_messages(db: Connection) -> None:

@@ -175,6 +175,7 @@ def test_neither_recall_nor_plans_depend_on_the_share(
             assert nodes == PLANS.setdefault((size, way), nodes)
 
 
+@pytest.mark.invariants
 @pytest.mark.slow
 @large
 @pytest.mark.parametrize(("size", "share", "least"), [
