@@ -475,7 +475,7 @@ def _error(conn: Connection, query: str, parameters: list[Any]) -> str | None:
         ('{"event_count": 1, "event_hash": "zz"}', "RC003"),
         ('{"event_count": 1, "hash": "00"}', "RC003"),
         ('{"event_count": 0, "event_hash": ""}', "RC006"),
-        (f'{{"event_count": 0, "event_hash": "", "user_id": "{uuid.uuid4()}"}}', "RC006"),
+        (f'{{"event_count": 0, "event_hash": "", "user_id": "{uuid.UUID(int=1)}"}}', "RC006"),
     ],
 )
 def test_a_head_that_is_none(db: Connection, user: uuid.UUID, head: str, state: str) -> None:
