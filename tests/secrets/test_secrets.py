@@ -354,6 +354,26 @@ def test_lists_and_pairs_under_a_telling_name(db: Connection) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_quick_check_of_a_large_value_finds_what_its_parts_hold(
+    db: Connection, shape: Shape
+) -> None:
+    """_mask_json gives what _redact_json gives, also after a line break, a tab or a quote."""
+    documents = [
+        json.dumps(document)
+        for document in (
+            {"a": [shape.text]}, {shape.text: 1}, {"name": "content", "value": shape.text},
+            *({"a": before + shape.text} for before in ("x\n", "x\t", "x\r", "x\x01", 'x "', "\\")),
+        )
+    ]  # fmt: skip
+    assert rows(
+        db,
+        "select d.document from unnest(%s::jsonb[]) as d (document)"
+        " where recall._mask_json(d.document, %s) <> recall._redact_json(d.document, %s)",
+        [documents, DEFAULT, DEFAULT],
+    ) == []  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_spans_name_the_place(db: Connection, shape: Shape) -> None:
     text = f"ä {shape.text}"
     spans = rows(db, "select * from recall._secret_spans(%s, %s)", [text, DEFAULT])
