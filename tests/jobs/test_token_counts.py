@@ -10,12 +10,12 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from test_next_request import answered, claim, scripted, told
 
 from pgrecall.models import count_text_tokens
 from pgrecall.models._tokens import count_for_any_model
 from support import ask, call, open_session, refused, rows, value
 from support.memories import remember
+from support.requests import answered, claim, scripted, told
 
 Connection = psycopg.Connection[Any]
 
