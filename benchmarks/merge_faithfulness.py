@@ -73,7 +73,7 @@ def judged(db: psycopg.Connection[Any], merges: Sequence[Merge]) -> dict[Merge, 
     found = {}
     for merge in merges:
         row = db.execute(
-            "select j.verdict, j.words from recall._judge_merge(%s, %s) as j",
+            "select j.o_verdict, j.o_words from recall._judge_merge(%s, %s) as j",
             [list(merge.statements), merge.text],
         ).fetchone()
         assert row is not None

@@ -150,7 +150,6 @@ begin isolation level read committed;
 \ir ../functions/audit/_check_head.sql
 \ir ../functions/audit/_check_memories.sql
 \ir ../functions/audit/_event_hash.sql
-\ir ../functions/audit/_followed_event.sql
 \ir ../functions/audit/_judge_head.sql
 \ir ../functions/audit/_log_event.sql
 \ir ../functions/audit/_log_events.sql
@@ -236,7 +235,6 @@ begin isolation level read committed;
 \ir ../functions/memory/_asks_to_retract.sql
 \ir ../functions/memory/_candidate_embeddings.sql
 \ir ../functions/memory/_candidate_origin.sql
-\ir ../functions/memory/_candidate_problem.sql
 \ir ../functions/memory/_candidate_rows.sql
 \ir ../functions/memory/_chain_ids.sql
 \ir ../functions/memory/_check_candidates.sql
@@ -339,12 +337,10 @@ begin isolation level read committed;
 \ir ../functions/memory/_store_dispute.sql
 \ir ../functions/memory/_synonyms.sql
 \ir ../functions/memory/_text_language.sql
-\ir ../functions/memory/_unknown_memory.sql
 \ir ../functions/memory/_unquoted_text.sql
 \ir ../functions/memory/_update_memory.sql
 \ir ../functions/memory/_utility.sql
 \ir ../functions/memory/_vector_of.sql
-\ir ../functions/memory/_without_nulls.sql
 \ir ../functions/memory/_word_heads.sql
 \ir ../functions/memory/_word_lists.sql
 \ir ../functions/memory/achieve_goal.sql
@@ -520,7 +516,6 @@ begin isolation level read committed;
 \ir ../functions/lifecycle/_retire_session.sql
 \ir ../functions/lifecycle/_retire_turns.sql
 \ir ../functions/lifecycle/_settle_memories.sql
-\ir ../functions/lifecycle/_shared_tags.sql
 \ir ../functions/lifecycle/_similar_episodes.sql
 \ir ../functions/lifecycle/_sweep_memories.sql
 \ir ../functions/lifecycle/_users_with_proposals.sql

@@ -54,7 +54,11 @@ begin
       from broken as b
      cross join lateral (
             select case when not b.is_linked and b.place <= 20
-                        then recall._followed_event(p_user_id, b.e) end
+                        then (select e.event_no
+                                from recall.memory_events as e
+                               where e.user_id = p_user_id
+                                 and recall._event_hash(e.event_hash, b.e) = b.event_hash
+                               limit 1) end
            ) as p (followed)
      cross join lateral (
             values (case when b.event_no > b.no_before + 1 then 'event_missing' end,

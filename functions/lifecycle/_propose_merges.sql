@@ -20,6 +20,7 @@ declare
     v_set   record;
     v_fresh uuid[];
     v_ids   uuid[];
+    v_tags  jsonb;
 begin
     for v_set in
         select s.tag, s.kind, s.fresh, s.seen
@@ -31,11 +32,22 @@ begin
         continue when v_fresh = '{}' or cardinality(v_ids) <= p_settings.merge_above;
 
         v_ids := v_ids[1:p_settings.merge_batch];
+        -- The tags that all of these memories have.
+        select coalesce(jsonb_agg(s.tag order by s.tag), '[]')
+          into v_tags
+          from (
+                select t.tag
+                  from recall.memory_store as m
+                 cross join unnest(m.tags) as t (tag)
+                 where m.user_id   = p_user_id
+                   and m.memory_id = any (v_ids)
+                 group by t.tag
+                having count(distinct m.memory_id) = cardinality(v_ids)
+               ) as s;
         if recall._propose_job(
                p_user_id, 'merge', md5(v_set.kind || ' ' || v_set.tag), v_ids,
                jsonb_build_object('tag', v_set.tag, 'kind', v_set.kind),
-               jsonb_build_object('for', 'merge', 'tags', recall._shared_tags(p_user_id, v_ids)))
-        then
+               jsonb_build_object('for', 'merge', 'tags', v_tags)) then
             v_taken := v_taken || v_ids;
             v_jobs  := v_jobs + 1;
         end if;

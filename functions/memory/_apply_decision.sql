@@ -16,7 +16,11 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_candidate jsonb       := recall._without_nulls(p_decision - '{decision,target_id}'::text[]);
+    -- jsonb_strip_nulls would remove the nulls inside metadata, too.
+    v_candidate jsonb       := (
+        select coalesce(jsonb_object_agg(k.key, k.value), '{}')
+          from jsonb_each(p_decision - '{decision,target_id}'::text[]) as k
+         where k.value <> 'null');
     v_verb      text        := p_decision ->> 'decision';
     v_now       timestamptz := clock_timestamp();
     v_claimed   recall.provenance;

@@ -19,23 +19,32 @@ declare
         '{content,kind,slot,tags,importance,confidence,provenance,source,observed_at,valid_from,'
         'valid_to,source_turn_ids,embedding,embedding_model,token_count,agent_id,metadata}'::text[];
     v_kinds   text[]          := array(select k.kind from recall.memory_kinds as k order by k.kind);
+    v_one     jsonb;
     v_ordinal integer;
     v_problem text;
 begin
     if p_candidates is null or jsonb_typeof(p_candidates) <> 'array' then
         v_problem := ' is not a list';
     else
-        select e.ordinal
-          into v_ordinal
+        select e.candidate, e.ordinal, j.problem
+          into v_one, v_ordinal, v_problem
           from jsonb_array_elements(p_candidates) with ordinality as e (candidate, ordinal)
-         where recall._judge_candidate(e.candidate, v_keys || p_more_keys, v_kinds,
-                                       p_settings.memory_max_characters) is not null
+         cross join lateral (
+                select recall._judge_candidate(e.candidate, v_keys || p_more_keys, v_kinds,
+                                               p_settings.memory_max_characters)
+                offset 0
+               ) as j (problem)
+         where j.problem is not null
          order by e.ordinal
          limit 1;
+        if v_problem = ' has an unknown key' then
+            select format('.%s is no key', left(min(k.key), 80))
+              into v_problem
+              from jsonb_object_keys(v_one - (v_keys || p_more_keys)) as k (key);
+        end if;
         if found then
-            v_problem := recall._candidate_problem(
-                p_candidates -> (v_ordinal - 1), v_ordinal, v_keys || p_more_keys, v_kinds,
-                p_settings.memory_max_characters);
+            v_problem := concat(format('[%s]%s', v_ordinal - 1, v_problem),
+                                ' is ' || left((v_one -> ltrim(v_problem, '.'))::text, 80));
         end if;
     end if;
 

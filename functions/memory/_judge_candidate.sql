@@ -1,7 +1,7 @@
 -- Return what is wrong with a candidate or decision; NULL when it is valid.
 -- This is one expression that PostgreSQL inlines (a call costs 40 µs a candidate), except for the
 -- fields that few candidates have. Therefore a malformed field is reported by name only, and
--- recall._candidate_problem adds its value.
+-- recall._check_candidates adds its value.
 create or replace function recall._judge_candidate(
     p_candidate      jsonb,
     p_keys           text[],

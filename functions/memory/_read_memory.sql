@@ -21,7 +21,11 @@ begin
        and m.memory_id = p_memory_id;
 
     if not found then
-        perform recall._unknown_memory(p_memory_id);
+        -- Another user's memory gets the same error as an id that does not exist.
+        raise exception using
+            errcode = 'RC001',
+            message = format('this user has no memory %s', coalesce(p_memory_id::text, 'null')),
+            hint    = 'recall.get_memories lists them.';
     end if;
     return v_memory;
 end;
