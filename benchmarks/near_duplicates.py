@@ -2,9 +2,10 @@
 
 Over the labeled pairs in duplicate_pairs.txt, or in another file of that format: the guard alone,
 as if the vectors had nominated every pair, and the whole rule: both texts are remembered with their
-vectors of the local model.
+vectors of the local model. With --pipeline also an extraction of the second text, whose
+consolidation is answered by the label.
 
-    python benchmarks/near_duplicates.py [--dsn DSN] [--pairs FILE] [--json] [--wrong]
+    python benchmarks/near_duplicates.py [--dsn DSN] [--pairs FILE] [--pipeline] [--json] [--wrong]
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from pgvector import HalfVector
+from psycopg.types.json import Jsonb
 
 from pgrecall.models import LocalEmbedder
-from target import database
+from target import database, do_due_jobs
 
 PAIRS = Path(__file__).with_name("duplicate_pairs.txt")
 LABELS = ("duplicate", "merged", "different")
@@ -126,14 +127,76 @@ def remembered(
     return verdicts, nominees
 
 
+def consolidated(
+    db: psycopg.Connection[Any], pairs: Sequence[Pair]
+) -> tuple[dict[Pair, str | None], int]:
+    """Let a worker extract the second text; return what became, and how many were asked about.
+
+    The model of the consolidation decides as the label says, as a person would. So this bounds what
+    the pipeline can reach: a pair is kept twice when the model is not shown the first text.
+    """
+    embedder = LocalEmbedder()
+    worker = {"chat_model": "labels", "context_window": 32_768, "embedding_model": embedder.model}
+    verdicts: dict[Pair, str | None] = {}
+    asked = 0
+    db.execute("""select recall.configure('{"extraction": "llm", "summaries": "none"}')""")
+    for pair in pairs:
+        shown: list[bool] = []
+        user = uuid.uuid4()
+        remember(db, user, pair.old, embedder.embed([pair.old])[0])
+        talk(db, user, pair.new)
+
+        def respond(
+            request: dict[str, Any], pair: Pair = pair, shown: list[bool] = shown
+        ) -> dict[str, Any]:
+            if request["type"] == "embed":
+                return {"vectors": embedder.embed(request["inputs"])}
+            if request["purpose"] == "extract":
+                said: dict[str, Any] = {"episodes": [], "facts": [
+                    {"content": pair.new, "kind": "fact", "slot": None, "importance": 0.5,
+                     "confidence": "high", "correction": False, "tags": [], "turns": [1]},
+                ]}  # fmt: skip
+            else:
+                shown.append(f"   1) {pair.old}" in request["messages"][1]["content"])
+                decision = {"duplicate": "NONE", "merged": "UPDATE", "different": "ADD"}[pair.label]
+                said = {"decisions": [{"candidate": 1, "decision": decision if shown[0] else "ADD",
+                                       "target": 1 if decision == "UPDATE" else None}]}  # fmt: skip
+            return {"content": json.dumps(said), "finish_reason": "stop"}
+
+        for _ in do_due_jobs(db, worker, respond, kinds=["extract"]):
+            pass
+        asked += len(shown)
+        [texts] = db.execute(
+            """select array_agg(m.content) from recall.memory_store as m
+                where m.user_id = %s and m.is_active""",
+            [user],
+        ).fetchone() or ([],)
+        verdicts[pair] = (
+            None if len(texts) == 2 else "duplicate" if texts == [pair.old] else "merged"
+        )
+    return verdicts, asked
+
+
+def talk(db: psycopg.Connection[Any], user: uuid.UUID, text: str) -> None:
+    """Let a user say a text in a session that is over."""
+    (session,) = db.execute("select recall.open_session(%s, 'gpt-4o-mini')", [user]).fetchone() or (
+        None,
+    )
+    db.execute(
+        "select count(*) from recall.append_messages(%s, %s, %s)",
+        [user, session, Jsonb([{"role": "user", "content": text}])],
+    )
+    db.execute("select recall.close_session(%s, %s)", [user, session])
+
+
 def remember(
     db: psycopg.Connection[Any], user: uuid.UUID, text: str, vector: Sequence[float]
 ) -> str:
     row = db.execute(
         """select r.outcome
              from recall.remember(
-                      p_user_id => %s, p_content => %s, p_embedding => %s) as r""",
-        [user, text, HalfVector(list(vector))],
+                      p_user_id => %s, p_content => %s, p_embedding => %s::halfvec) as r""",
+        [user, text, str(list(vector))],
     ).fetchone()
     assert row is not None
     return str(row[0])
@@ -212,6 +275,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
     parser.add_argument("--pairs", type=Path, default=PAIRS, help="the labeled pairs")
+    parser.add_argument("--pipeline", action="store_true",
+                        help="also let a worker extract each, and answer by the label")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--wrong", action="store_true", help="list the pairs that went wrong")
     options = parser.parse_args()
@@ -221,6 +286,9 @@ def main() -> int:
         db.execute("""select recall.configure('{"embedding_model": "local"}')""")
         verdicts, nominees = remembered(db, pairs)
         rules = {"guard": guarded(db, pairs), "whole rule": verdicts}
+        if options.pipeline:
+            rules["pipeline"], asked = consolidated(db, pairs)
+            print(f"the consolidation was asked about {asked} of {len(pairs)} pairs")
     figures = report(pairs, rules, nominees)
     if options.json:
         print(json.dumps(figures, ensure_ascii=False))

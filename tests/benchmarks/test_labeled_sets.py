@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from merge_faithfulness import judged, read_merges
-from near_duplicates import guarded, read_pairs
+from near_duplicates import Pair, consolidated, guarded, read_pairs
 
 VERDICTS = Path(__file__).with_name("labeled_verdicts.tsv")
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -98,3 +98,21 @@ def test_verdicts_on_labeled_sets_are_those_on_record(db: psycopg.Connection[Any
         differing = [place for place, pair in enumerate(zip(letters, recorded[name], strict=True))
                      if pair[0] != pair[1]]  # fmt: skip
         assert not differing, f"{name}, counted from 0: {differing}; now {letters}"
+
+
+def test_consolidation_is_shown_paraphrases_that_the_guard_leaves(
+    db: psycopg.Connection[Any],
+) -> None:
+    """A model that decides by the label joins what it is shown; what is unlike stays two."""
+    pairs = [
+        Pair("words", "duplicate", "User gets migraines", "User suffers from bad headaches"),
+        Pair("detail", "merged", "User works remotely", "User does remote work from Tbilisi"),
+        Pair("name", "different", "User works in Lyon", "User works in Porto"),
+        Pair("far", "duplicate", "User adores opera", "Quarterly invoices arrive on Mondays"),
+    ]
+    db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+    assert list(guarded(db, pairs).values()) == [None] * 4
+    verdicts, asked = consolidated(db, pairs)
+    assert list(verdicts.values()) == ["duplicate", "merged", None, None]
+    assert asked == 3
+    db.execute("delete from recall.jobs")
