@@ -4,7 +4,10 @@
 # The database plans each request and judges each answer: see docs/reference/job-protocol.md.
 # It reads and writes the endpoint's JSON, too.
 #
-#     export PGRECALL_DSN=postgresql://… OPENAI_BASE_URL=https://…/v1 OPENAI_API_KEY=…
+# psql gets the connection by the environment: the process list shows a DSN with its password.
+#
+#     export PGHOST=… PGDATABASE=… PGUSER=… PGPASSWORD=…
+#     export OPENAI_BASE_URL=https://…/v1 OPENAI_API_KEY=…
 #     export PGRECALL_WORKER='{"chat_model": "gpt-4o-mini",
 #                              "embedding_model": "openai:text-embedding-3-small"}'
 #     examples/worker.sh [--until-idle]
@@ -18,7 +21,7 @@ printf 'Content-Type: application/json\nAuthorization: Bearer %s\n' "$OPENAI_API
 worker=$(tr '\n' ' ' <<<"$PGRECALL_WORKER")
 
 # Run a script in the database and print one value a line; arguments set variables of the script.
-database() { psql -XAtq -F $'\n' -v ON_ERROR_STOP=1 "${@/#/--set=}" "$PGRECALL_DSN"; }
+database() { psql -XAtq -F $'\n' -v ON_ERROR_STOP=1 "${@/#/--set=}"; }
 
 # Hand in the endpoint's response to the last request, if there was one. Print what is next, the
 # worker with the features that its endpoint lacks, and the next request: its id, path and body.

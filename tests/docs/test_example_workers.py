@@ -75,15 +75,16 @@ def available(name: str) -> str:
 def started(
     name: str, dsn: str, openai: ScriptedOpenAI, *options: str, **worker: Any
 ) -> subprocess.Popen[str]:
-    """Start a worker."""
+    """Start a worker. That in shell gets no DSN, which it could only pass on as an argument."""
+    address = libpq(dsn) if name == "shell" else {"PGRECALL_DSN": url(dsn)}
     return subprocess.Popen(
         [*COMMANDS[name], *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PATH": f"{os.environ['PATH']}:{Path(tool('psql')).parent}",
-             "PGRECALL_DSN": url(dsn), "OPENAI_BASE_URL": openai.base_url,
-             "OPENAI_API_KEY": "x", "PGRECALL_WORKER": json.dumps(WORKER | worker)},
+             "OPENAI_BASE_URL": openai.base_url, "OPENAI_API_KEY": "x",
+             "PGRECALL_WORKER": json.dumps(WORKER | worker), **address},
     )  # fmt: skip
 
 
@@ -93,6 +94,14 @@ def run(name: str, dsn: str, openai: ScriptedOpenAI, **worker: Any) -> str:
     printed, problems = process.communicate(timeout=60)
     assert process.returncode == 0, problems
     return printed
+
+
+def libpq(dsn: str) -> dict[str, str]:
+    """Return a DSN as the environment variables of libpq."""
+    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD",
+             "dbname": "PGDATABASE"}  # fmt: skip
+    parts = conninfo.conninfo_to_dict(dsn)
+    return {variable: str(parts[name]) for name, variable in names.items() if name in parts}
 
 
 def url(dsn: str) -> str:
