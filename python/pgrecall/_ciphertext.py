@@ -79,6 +79,6 @@ def refuse_ciphertext(call: Call) -> None:
         given = value.obj if isinstance(value, Jsonb) else value
         if name not in _VECTORS and has_ciphertext(given):
             raise InvalidInputError(
-                f"{name} of {call.function} holds a ciphertext, and the user is not sealed",
-                hint="Pass the readable text. A sealed export is taken by import_user.",
+                f"{name} of {call.function} holds a ciphertext, and the user is not encrypted",
+                hint="Pass the readable text. import_user takes an encrypted export.",
             )

@@ -25,7 +25,7 @@ __all__ = ["AsyncDeadline", "SyncDeadline"]
 
 
 class _Guard:
-    """The socket of a connection, to be shut down by whoever watches the time.
+    """The socket of a connection, which the thread or loop that watches the time shuts down.
 
     It is a duplicate: psycopg may close its own meanwhile, and the number then be another's.
     """
@@ -72,8 +72,8 @@ class _Deadline:
     def error(self) -> CallTimeoutError:
         return CallTimeoutError(
             f"no answer within {self._seconds:g} s",
-            hint="The server, a pooler or the network does not answer; whether the call was done "
-            "is unknown. Limits.answer_timeout is what the driver adds to the server's timeout.",
+            hint="The server, a pooler or the network does not answer. It is unknown whether "
+            "the call ran. Limits.answer_timeout is what the driver adds to the server's timeout.",
         )
 
 

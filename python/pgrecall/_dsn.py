@@ -1,4 +1,4 @@
-"""Reading a DSN. A malformed one is never quoted: nobody knows which part of it is the password."""
+"""Read a DSN. Errors never quote a malformed one: any part of it may be the password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver has to know of a database, and which embedder fits it."""
+"""Settings of a database that concern the driver, and the embedder that fits them."""
 
 from __future__ import annotations
 

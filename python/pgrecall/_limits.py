@@ -12,19 +12,19 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What every connection of the driver is bound to; times in seconds.
+    """Timeouts and sizes of every connection of the driver; times in seconds.
 
     Attributes:
         statement_timeout: of one statement; 0 is none, and then no call has a deadline.
         idle_timeout: of a transaction that does nothing; 0 is none.
         connect_timeout: of opening a connection, and of waiting for one of the pool.
-        answer_timeout: what an answer may take beyond the two; a call that is not answered by
+        answer_timeout: of an answer, in addition to these two; a call that is not answered by
             then ends with `CallTimeoutError`, and its connection is closed.
-        min_connections: what a pool keeps.
-        max_connections: what a pool may have.
+        min_connections: connections that a pool keeps open.
+        max_connections: connections that a pool may open.
         pooler: whether connections lead through a transaction pooler such as PgBouncer, where
             nothing is pipelined or prepared; None finds out, connection by connection.
-        rerank_timeout: what a reranker may take; after it the database's order stays.
+        rerank_timeout: of a reranker; after it the order of the database stays.
     """
 
     statement_timeout: float = 5.0

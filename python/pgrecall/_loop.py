@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 INTERRUPTED = "interrupted"
-"""The finish_reason of a reply that was not heard to its end."""
+"""The finish_reason of a reply that broke off."""
 
 _CHARS_PER_TOKEN = 16  # more than any but a degenerate text has
 _CUT = "\n[cut here: the result was longer]"
@@ -50,7 +50,7 @@ class EndpointHabits:
     def adapted(self, request: Mapping[str, Any], keep: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request without what is refused; a limit of tokens by its other name.
 
-        What the caller asked for himself (`keep`) is not left out behind his back.
+        Parameters that the caller passed (`keep`) are never left out.
         """
         model = request.get("model")
         adapted = dict(request)
@@ -63,7 +63,7 @@ class EndpointHabits:
         return adapted
 
     def learn(self, request: Mapping[str, Any], keep: Mapping[str, Any], said: str) -> bool:
-        """Take note of a refusal; return whether there is another way to ask."""
+        """Learn from a refusal; return whether the request can be sent in another form."""
         said = said.lower()
         for name, words in _REFUSABLE.items():
             if name in request and name not in keep and any(word in said for word in words):
@@ -106,7 +106,7 @@ def trimmed(
 
 
 def usage_of(completion: Mapping[str, Any]) -> dict[str, int] | None:
-    """Return what a completion says of its tokens; None when that is nothing, or no numbers."""
+    """Return the token counts of a completion; None without any, or with other values."""
     usage = completion.get("usage")
     if not isinstance(usage, Mapping):
         return None
@@ -124,8 +124,8 @@ def usage_of(completion: Mapping[str, Any]) -> dict[str, int] | None:
 def repaired(completion: dict[str, Any]) -> dict[str, Any]:
     """Return the message of a completion, mended in place so that it can be stored.
 
-    A reply was paid for. What some endpoints get wrong (calls without an id or a type, arguments
-    that are no text, characters that PostgreSQL cannot store) shall not cost it.
+    Some endpoints make mistakes: calls without an id or a type, arguments that are not text,
+    characters that PostgreSQL cannot store. Repaired, the reply is not lost.
 
     Raises:
         InvalidInputError: there is no message.
@@ -172,12 +172,12 @@ def result_text(value: Any) -> str:
 
 
 def error_text(problem: str) -> str:
-    """Return the content of a tool message that says what went wrong."""
+    """Return the content of a tool message with an error."""
     return json.dumps({"error": storable(problem)[:_MAX_ERROR_CHARS]}, ensure_ascii=False)
 
 
 def bounded(text: str, max_tokens: int, model: str) -> str:
-    """Return a text of at most so many tokens, which says where it was cut."""
+    """Return a text of at most so many tokens, with a mark where it was cut."""
     short = text[: max_tokens * _CHARS_PER_TOKEN]
     cut = truncate_text(short, max_tokens, model)
     return text if len(cut) == len(text) else cut + _CUT

@@ -143,16 +143,16 @@ def shorten_task(messages: list[Any], tokens: int, model: str) -> None:
 def continued(
     stored: Sequence[bytes], listed: Sequence[bytes], *, is_whole: bool = True
 ) -> tuple[int, int]:
-    """Return how many stored messages a list goes on from, and how many of its own are known.
+    """Return how many stored messages a list continues, and how many of its own are stored.
 
-    Both are hashes, oldest first; `is_whole` says that what is stored begins here. The list goes on
-    from the last stored message, wherever it holds it; of several places that one counts whose
-    messages before it agree the longest, and the later of two equals. What agrees must be said only
-    once in what is stored, unless the list begins with it: "I see." alone is no place.
-    A list that does not hold that message, or not with all that stands before it, may be an edit:
-    it begins like the conversation, or like a stretch of it of two messages at least, and then goes
-    on differently. A list of which neither is true is new from its first message on: its holder has
-    summarized it.
+    Both are hashes, oldest first; `is_whole` says that `stored` has the first message, too.
+    The list continues after the last stored message. If it contains that message more than once,
+    the place counts with the longest agreement before it, and of two equals the later one. The part
+    that agrees must occur only once in `stored`, unless the list begins with it: "I see." alone
+    proves nothing.
+    A list without that message, or with other messages before it, may be an edit: it begins like
+    the conversation, or like two or more messages in a row of it, and then differs. Any other list
+    is new from its first message on: the caller has summarized the conversation.
     """
     if is_whole and listed[: len(stored)] == stored:
         return len(stored), len(stored)
@@ -174,7 +174,7 @@ def continued(
 
 
 def _times(stored: Sequence[bytes], part: Sequence[bytes]) -> int:
-    """Return how often a list holds another as it is."""
+    """Return how often a list contains another."""
     return sum(stored[place : place + len(part)] == part for place in range(len(stored)))
 
 

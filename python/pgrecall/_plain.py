@@ -1,6 +1,6 @@
 """Stored texts as they may stand in a prompt: the driver's own `recall._plain_text`.
 
-For what the database cannot read (sealed users) or does not compile (answers of memory tools).
+For what the database cannot read (encrypted users) or does not compile (answers of memory tools).
 """
 
 from __future__ import annotations

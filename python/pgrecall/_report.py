@@ -1,4 +1,4 @@
-"""What a worker has done, and what it leaves."""
+"""The report of a worker: jobs done, failed and waiting."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Outcome", "WorkerReport", "sum_waiting", "until"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one job.
+    """The outcome of one job.
 
     Attributes:
         kind: of the job.
         is_done: whether its effect is in the database.
         error: why it failed.
-        is_deferred: whether it is due later. A job that is none of these came too late.
+        is_deferred: whether it is due later. A job that is none of these lost its lease.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class WorkerReport:
-    """What a worker has done so far, and what waited when it ended.
+    """Jobs that a worker has done so far, and jobs that waited when it ended.
 
     `str` makes a line of it.
 
@@ -39,7 +39,7 @@ class WorkerReport:
         failed: jobs that failed, to be tried again or dead, by kind.
         lost: jobs whose result came too late; they are due again.
         last_error: why a job failed last, or None.
-        deferred: jobs that are due later: a conversation goes on, a retry, a cost limit.
+        deferred: jobs that are due later: an active conversation, a retry, a cost limit.
         deferred_until: when the first of these is due, or None.
         without_model: jobs, deferred ones included, that need a language model, which this worker
             does not have.
@@ -69,7 +69,7 @@ class WorkerReport:
             self.lost += 1
 
     def count_waiting(self, waiting: Sequence[WaitingJobs], *, has_model: bool) -> None:
-        """Take over how many jobs wait, as `waiting_jobs` says."""
+        """Set the counts of waiting jobs from `waiting_jobs`."""
         self.deferred, self.deferred_until, need_model = sum_waiting(waiting)
         self.without_model = 0 if has_model else need_model
 
@@ -82,7 +82,7 @@ class WorkerReport:
 
     @property
     def waiting(self) -> list[str]:
-        """What waits, in words."""
+        """The waiting jobs, in words."""
         parts = []
         if self.deferred_until is not None:
             parts.append(f"{_jobs(self.deferred)} deferred {until(self.deferred_until)}")

@@ -1,7 +1,7 @@
-"""What differs between the asynchronous and the blocking client, beyond `await`.
+"""The differences between the asynchronous and the blocking client, beyond `await`.
 
-The two classes have the same methods. The blocking modules are made from the asynchronous ones by
-replacing names, so each method here stands once in each form.
+The two classes of a pair have the same methods: `make generate` makes the blocking modules from the
+asynchronous ones by replacing names.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class AsyncHome:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def enter(self) -> None:
-        """Take the running loop for the home, at the first call.
+        """Make the running loop the home, at the first call.
 
         Raises:
             RuntimeError: the home is another loop.
@@ -106,7 +106,7 @@ class AsyncRuntime:
 
     @staticmethod
     async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what computes or blocks, without stopping others."""
+        """Run a function that computes or blocks, in a thread."""
         return await asyncio.to_thread(function, *arguments)
 
     @staticmethod
@@ -126,7 +126,7 @@ class AsyncRuntime:
     async def with_heartbeat(
         function: Callable[[], Result], beat: Callable[[], Awaitable[Any]], seconds: float
     ) -> Result:
-        """Run what computes or blocks, and `beat` whenever so many seconds have passed."""
+        """Run a function that computes or blocks, and call `beat` every so many seconds."""
         task = asyncio.create_task(asyncio.to_thread(function))
         while not (await asyncio.wait({task}, timeout=seconds))[0]:
             await beat()
@@ -155,7 +155,7 @@ class SyncRuntime:
 
     @staticmethod
     def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what computes or blocks."""
+        """Run a function that computes or blocks."""
         return function(*arguments)
 
     @staticmethod
@@ -170,7 +170,7 @@ class SyncRuntime:
     def within(seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run a function of the caller, as `call` does; `TimeoutError` when it takes longer.
 
-        It cannot be stopped then, and goes on in a thread that nobody waits for.
+        It cannot be stopped then, and continues in a daemon thread.
         """
         future: Future[Any] = Future()
 
@@ -187,7 +187,7 @@ class SyncRuntime:
     def with_heartbeat(
         function: Callable[[], Result], beat: Callable[[], Any], seconds: float
     ) -> Result:
-        """Run what computes or blocks, and `beat` whenever so many seconds have passed."""
+        """Run a function that computes or blocks, and call `beat` every so many seconds."""
         with ThreadPoolExecutor(1, thread_name_prefix="pgrecall-step") as executor:
             future = executor.submit(contextvars.copy_context().run, function)
             while not wait_for_futures([future], timeout=seconds).done:
@@ -201,18 +201,18 @@ class SyncRuntime:
 
 
 class AsyncBackground:
-    """Small things to do beside the caller, whose failures are logged, not raised."""
+    """Short calls in the background; their errors are logged, not raised."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def attach(self) -> None:
-        """Take what threads submit, too, from now on: it is done in the loop that runs here."""
+        """Accept calls from threads, too, from now on: they run in the loop that runs here."""
         self._loop = asyncio.get_running_loop()
 
     def submit(self, function: Callable[[], Awaitable[Any]], what: str) -> bool:
-        """Start it; when too much waits already, drop it with a warning, and return False."""
+        """Start it; when too many wait already, drop it with a warning and return False."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -221,7 +221,7 @@ class AsyncBackground:
             self._loop.call_soon_threadsafe(self.submit, function, what)
             return True
         if len(self._tasks) >= _MAX_WAITING:
-            logger.warning("%s was left out: %d others wait", what, len(self._tasks))
+            logger.warning("%s was dropped: %d tasks are waiting", what, len(self._tasks))
             return False
         task = loop.create_task(self._run(function, what))
         self._tasks.add(task)
@@ -242,7 +242,7 @@ class AsyncBackground:
 
 
 class SyncBackground:
-    """Small things to do beside the caller, whose failures are logged, not raised."""
+    """Short calls in the background; their errors are logged, not raised."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -250,13 +250,13 @@ class SyncBackground:
         self._tasks: set[Future[None]] = set()
 
     def attach(self) -> None:
-        """Take what threads submit, too, as it always does."""
+        """Do nothing: threads may always submit."""
 
     def submit(self, function: Callable[[], Any], what: str) -> bool:
-        """Start it; when too much waits already, drop it with a warning, and return False."""
+        """Start it; when too many wait already, drop it with a warning and return False."""
         with self._lock:
             if len(self._tasks) >= _MAX_WAITING:
-                logger.warning("%s was left out: %d others wait", what, len(self._tasks))
+                logger.warning("%s was dropped: %d tasks are waiting", what, len(self._tasks))
                 return False
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(1, thread_name_prefix="pgrecall-background")
@@ -362,24 +362,24 @@ class SyncCrew(_Crew):
 
 
 class AsyncStop:
-    """A wish to stop: made by a signal, or by `set` from any thread."""
+    """A request to stop: made by a signal, or by `set` from any thread."""
 
     def __init__(self) -> None:
         self._wish = threading.Event()
         self._wakers: list[Callable[[], object]] = []
 
     def set(self) -> None:
-        """Ask to stop."""
+        """Request a stop."""
         self._wish.set()
         for wake in list(self._wakers):
             wake()
 
     def is_set(self) -> bool:
-        """Return whether somebody asked."""
+        """Return whether a stop was requested."""
         return self._wish.is_set()
 
     async def wait(self, seconds: float) -> bool:
-        """Wait so long, or until somebody asks; return whether somebody asked."""
+        """Wait so long, or until a stop is requested; return whether it was."""
         loop = asyncio.get_running_loop()
         woken = asyncio.Event()
 
@@ -417,7 +417,7 @@ class AsyncStop:
 
 
 class SyncStop:
-    """A wish to stop: made by a signal, or by `set` from any thread."""
+    """A request to stop: made by a signal, or by `set` from any thread."""
 
     def __init__(self) -> None:
         self._wish = threading.Event()
@@ -425,15 +425,15 @@ class SyncStop:
         self._signaled = False
 
     def set(self) -> None:
-        """Ask to stop."""
+        """Request a stop."""
         self._wish.set()
 
     def is_set(self) -> bool:
-        """Return whether somebody asked."""
+        """Return whether a stop was requested."""
         return self._signaled or self._wish.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait so long, or until somebody asks; return whether somebody asked."""
+        """Wait so long, or until a stop is requested; return whether it was."""
         end = time.monotonic() + seconds
         while not self.is_set() and (left := end - time.monotonic()) > 0:
             self._wish.wait(min(left, _SIGNAL_SECONDS))

@@ -23,7 +23,7 @@ EMBEDDED_EMBEDDING = "local"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What an installation left.
+    """The result of an installation.
 
     Attributes:
         was_new: whether there was no schema before.
@@ -77,8 +77,8 @@ def set_up(
 
     Raises:
         InstallError: the installation was refused; nothing changed.
-        ConfigurationError: nothing says how many dimensions the model has, or another model has
-            made the vectors that are stored.
+        ConfigurationError: the dimensions of the model are unknown, or the stored vectors
+            come from another model.
     """
     is_new = not _is_installed(conn)
     if is_new:
@@ -122,7 +122,7 @@ def _check_vectors(conn: psycopg.Connection[Any], embedding: str) -> None:
         if count:
             raise ConfigurationError(
                 f"installed with embedding model {installed}, not {embedding}: "
-                f"{count} vectors would have to be made again",
+                f"{count} stored vectors would have to be computed again",
                 hint="Leave --embedding out to upgrade. The command that migrates vectors to "
                 "another model, pgrecall migrate-embeddings, comes with a later version.",
             )
@@ -174,7 +174,7 @@ class EmbeddedDatabase:
         return installed
 
     def stop(self) -> None:
-        """Give the server up; the last one stops it."""
+        """Leave the server; the last process stops it."""
         self.server.stop()
 
 

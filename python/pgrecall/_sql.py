@@ -26,7 +26,7 @@ Vector = Sequence[float] | HalfVector
 
 
 class Unset(enum.Enum):
-    """The type of `UNSET`: an argument that was not given, whose default stands in SQL."""
+    """The type of `UNSET`: an argument that was not given; SQL has its default."""
 
     UNSET = enum.auto()
 
@@ -40,8 +40,8 @@ _VECTORS = {"halfvec", "halfvec[]"}
 class Call:
     """A call of one function by named parameters.
 
-    What is `UNSET` is left out, so that its default stands in SQL only. Strings with a NUL, times
-    without a zone and numbers that JSON does not know are refused.
+    An argument that is `UNSET` is left out, so that it has the default of the SQL function.
+    Strings with a NUL, times without a zone and numbers that JSON does not have are refused.
 
     Raises:
         InvalidInputError: such a value; the message names the element.
@@ -51,7 +51,7 @@ class Call:
     function: str
     text: bytes
     parameters: dict[str, Any]
-    keys: str = ""  # numbers of the oldest and the newest key by which it was sealed
+    keys: str = ""  # numbers of the oldest and the newest key that encrypted it
 
     @property
     def user_id(self) -> UUID | None:

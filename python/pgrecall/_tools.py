@@ -175,7 +175,7 @@ class AskedCall:
         """Return the arguments.
 
         Raises:
-            ValueError: they are no JSON object; the message says so to the model.
+            ValueError: they are not a JSON object; the message is for the model.
         """
         if self.is_custom:
             return {"input": self.arguments}
@@ -224,7 +224,7 @@ def result(name: str, **fields: Any) -> str:
 def list_result(
     name: str, key: str, items: Iterable[Mapping[str, Any]], max_chars: int, **fields: Any
 ) -> str:
-    """Return a list as a result, introduced as data; what does not fit is left out and counted."""
+    """Return a list as a result, marked as data; items that do not fit are counted."""
     items = list(items)
     count = len(items)
     while True:

@@ -44,7 +44,7 @@ DATABASE = "recall"
 SUPERUSER = "postgres"
 SYSTEM_USER = "pgrecall"
 _START_SECONDS = 60
-# What the programs may need; nothing of the application's, such as its keys.
+# Variables that the programs may need; none of the application, such as its keys.
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _COPIES = Path("/var/cache/pgrecall")  # of the programs, where the server's user cannot reach them
 _NO_PROCESS = 2**22 + 1  # beyond the largest process number of Linux
@@ -58,7 +58,7 @@ class _ProcessOptions(TypedDict, total=False):
 
 
 class EmbeddedServerError(RuntimeError):
-    """The embedded server is not installed, or does not start; the message says what to do."""
+    """The embedded server is not installed, or does not start; the message has the remedy."""
 
 
 def default_home() -> Path:
@@ -131,11 +131,11 @@ class EmbeddedServer:
 
     @property
     def is_running(self) -> bool:
-        """Whether a server runs in the folder, whoever started it."""
+        """Whether a server runs in the folder."""
         return _Cluster(self.home).is_running()
 
     def stop(self) -> None:
-        """Give the server up; it stops when no other process uses it. Repeatable."""
+        """Leave the server; it stops when no other process uses it. Repeatable."""
         if self._release is not None:
             self._release()
         self._lease = self._release = None
@@ -269,7 +269,7 @@ class _Cluster:
         """Return the folder of the socket: home/run, or one in the temporary folder.
 
         The path of a socket is bounded by the kernel; either folder belongs to the server's user
-        alone, since whoever reaches the socket is superuser.
+        alone, since a client of the socket is superuser.
         """
         path = self.home / "run"
         if len(os.fsencode(path / ".s.PGSQL.5432")) > _SOCKET_PATH_LIMIT:
@@ -356,7 +356,7 @@ class _Cluster:
 
 
 def _leave(cluster: _Cluster, lease: IO[bytes]) -> None:
-    """Give the shared lock up, and stop the server when nobody else holds it."""
+    """Release the shared lock, and stop the server when no other process holds it."""
     if not cluster.home.exists():
         lease.close()
         return
@@ -432,7 +432,7 @@ def _environment() -> dict[str, str]:
 
 
 def _make_private(path: Path) -> None:
-    """Make a folder that is the server's user's alone, or take the one that is.
+    """Make a folder that only the server's user may enter, or check the existing one.
 
     In the temporary folder anybody may have made something of that name: no link is followed, and
     nobody else's folder is changed.
@@ -462,7 +462,7 @@ def _is_reachable(path: Path) -> bool:
 
 
 def _unreachable(path: Path) -> str:
-    """Return which folder keeps the server's user out, and what to do."""
+    """Return the folder that the server's user may not enter, and the remedy."""
     path = path.resolve()
     closed = next((one for one in reversed(path.parents) if not _is_reachable(one)), path)
     return (

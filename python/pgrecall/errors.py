@@ -1,7 +1,7 @@
 """The errors of the database as exceptions, by SQLSTATE.
 
-Importing this module registers the classes with psycopg, which then raises them itself, whoever
-runs the statement. They stay psycopg errors: `sqlstate` and `diag` are there as on any other.
+Importing this module registers the classes with psycopg, which then raises them itself, for
+any statement. They stay psycopg errors: `sqlstate` and `diag` are there as on any other.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class PgRecallError(psycopg.DatabaseError):
 
     @property
     def message(self) -> str:
-        """What went wrong, in one sentence."""
+        """The problem, in one sentence."""
         return self.diag.message_primary or (str(self.args[0]) if self.args else "")
 
     @property
     def hint(self) -> str | None:
-        """What to do about it, or None."""
+        """The remedy, or None."""
         return self._hint or self.diag.message_hint
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What the functions return, as frozen dataclasses.
+"""Rows that the functions return, as frozen dataclasses.
 
 Fields are named as the columns of the functions. Columns that a newer database adds are passed
 over; one that an older database lacks is None. Times carry a time zone, costs are micro-cents.
@@ -129,7 +129,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
-    """A message of a caller's list: its place from 1 on, and the cursor that stands behind it."""
+    """A message of a caller's list: its position from 1 on, and the cursor after it."""
 
     ordinal: int
     message: JSON
@@ -165,7 +165,7 @@ class MessageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What became of a memory: added, duplicate, merged, superseded or disputed.
+    """The outcome for a memory: added, duplicate, merged, superseded or disputed.
 
     Attributes:
         is_proven: of a text that a model remembers, whether the user's own words prove it; without
@@ -179,7 +179,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory, current or ended (`is_active`); an ended one says how and by what it ended."""
+    """A memory, current or ended (`is_active`); an ended one has the reason and its successor."""
 
     memory_id: UUID
     content: str
@@ -218,7 +218,7 @@ class Memory:
 class MemoryScore:
     """How well a memory matches a query (`match`), the terms of its score, and their parts of it.
 
-    None says that the memory has no such term. A score is `decay` times the sum of the parts.
+    None means that the memory has no such term. A score is `decay` times the sum of the parts.
     """
 
     memory_id: UUID
@@ -316,7 +316,7 @@ class ExplainedMemory(MemoryScore):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """What was inferred against the user's own word (`disputed_id`), and waits for a decision.
+    """An inference that contradicts the user's statement (`disputed_id`), and awaits a decision.
 
     Attributes:
         is_retraction: whether a model asks to forget the memory, rather than to replace it.
@@ -351,7 +351,7 @@ class MemoryEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrityFinding:
-    """What was changed in the audit or the memories without the functions (`verify_integrity`)."""
+    """A change of the audit or the memories that no function made (`verify_integrity`)."""
 
     finding: str
     event_no: int | None = None
@@ -410,10 +410,10 @@ class WaitingJobs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """A call of a model in the ledger: bodies byte for byte, credentials masked.
+    """A call of a model in the call log: bodies byte for byte, credentials masked.
 
     `request` and `response` are for queries: JSON, of a stream what it came to. `latency_ms` is the
-    time to the last of the answer. `metadata.truncated` says how long a body was that was cut.
+    time to the last of the answer. `metadata.truncated` has the length of a body that was cut.
     """
 
     call_id: UUID

@@ -196,8 +196,8 @@ def install(
 ) -> None:
     """Install or upgrade the schema on this connection; repeatable.
 
-    What is given overrides the session's own `recall.…` settings for the installation only; what is
-    None means "as installed", or the default of a new installation (1536 numbers per embedding,
+    An argument overrides the session's own `recall.…` setting, for the installation only. None
+    means "as installed", or the default of a new installation (1536 numbers per embedding,
     8 hash partitions, 3 months of history ahead, roles named `recall_…` that no other database of
     the cluster uses).
 

@@ -1,4 +1,4 @@
-"""What the environment says: variables that begin with `PGRECALL_`."""
+"""Settings from the environment: variables that begin with `PGRECALL_`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Settings(BaseSettings):
         max_connections: `PGRECALL_MAX_CONNECTIONS`: of each pool.
         pooler: `PGRECALL_POOLER`: whether the server stands behind a transaction pooler: `on`,
             `off`, or `auto`, which finds out.
-        wrapping_keys: `PGRECALL_WRAPPING_KEYS`: keys of sealed users, `name:base64` each.
+        wrapping_keys: `PGRECALL_WRAPPING_KEYS`: key encryption keys, `name:base64` each.
         wrapping_key_file: `PGRECALL_WRAPPING_KEY_FILE`: a file of the same.
-        sealed: `PGRECALL_SEALED`: `require` refuses users who are not sealed.
+        sealed: `PGRECALL_SEALED`: `require` refuses users who are not encrypted.
     """
 
     model_config = SettingsConfigDict(env_prefix="PGRECALL_", env_ignore_empty=True)
@@ -51,7 +51,7 @@ class Settings(BaseSettings):
     sealed: Literal["require"] | None = None
 
     def keys(self) -> LocalWrappingKeys | None:
-        """Return the wrapping keys, None when there are none."""
+        """Return the key encryption keys, None when there are none."""
         if self.wrapping_key_file is not None:
             from pgrecall.encryption import LocalWrappingKeys
 

@@ -903,9 +903,9 @@ def test_a_sealed_user(
     with_keys(first=1)
     cli("memories", "add", "I like my zebrafish", "--user", other, "--no-embedding")
     made = cli("seal", "--user", who)
-    assert (made.code, made.out, made.err.strip()) == (0, "", f"sealed: {who}")
+    assert (made.code, made.out, made.err.strip()) == (0, "", f"encrypted: {who}")
     again = cli("seal", "--user", who)
-    assert (again.code, again.err.strip()) == (0, f"sealed already: {who}")
+    assert (again.code, again.err.strip()) == (0, f"encrypted already: {who}")
     assert cli("seal", "--user", who, "--json").json["is_new"] is False
 
     said = lines(tmp_path / "said.jsonl", message(who, "I keep a zebrafish"))
@@ -925,7 +925,7 @@ def test_a_sealed_user(
     with_keys(second=2, first=1)
     rewrapped = cli("rotate-key", "--user", who, "--wrapping-only")
     assert (rewrapped.code, rewrapped.err.strip()) == (
-        0, "0 rows sealed anew, 1 keys wrapped anew",
+        0, "0 rows encrypted again, 1 keys rewrapped",
     )  # fmt: skip
     with_keys(second=2)
     (found,) = cli("memories", "list", "--user", who, "--json").json
@@ -941,11 +941,11 @@ def test_sealing_with_vectors(cli: Cli, with_keys: Callable[..., None], who: str
     assert cli("seal", "--user", who, "--vectors").code == 0
     assert cli("seal", "--user", who, "--vectors", "--json").json["is_new"] is False
     done = cli("seal", "--user", who)
-    assert (done.code, "was sealed with vectors" in done.err) == (1, True)
+    assert (done.code, "was encrypted with vectors" in done.err) == (1, True)
     cli("seal", "--user", f"other {who}")
     done = cli("seal", "--user", f"other {who}", "--vectors", "--json")
     assert (done.code, done.json["error"]["code"]) == (1, "RC006")
-    assert "was sealed without vectors" in done.err
+    assert "was encrypted without vectors" in done.err
 
 
 def test_missing_or_wrong_keys_are_reported_and_change_nothing(
@@ -968,19 +968,19 @@ def test_missing_or_wrong_keys_are_reported_and_change_nothing(
         ["memories", "add", "I like milk", "--user", who, "--no-embedding"],
     )
     for keys, words in (
-        ({"second": 2}, "there is no wrapping key 'first' here"),
-        ({"first": 2}, "'first' is not the one that this user was sealed with"),
+        ({"second": 2}, "this driver has no key encryption key 'first'"),
+        ({"first": 2}, "key encryption key 'first' did not wrap the data keys of this user"),
     ):
         with_keys(**keys)
         for arguments in calls:
             done = cli(*arguments)
             assert (done.code, done.out, words in done.err) == (1, "", True), (arguments, done)
-    for text, words in (("first:nonsense", "no key of 32 bytes"), ("first:!", "is not base64")):
+    for text, words in (("first:nonsense", "is not 32 bytes long"), ("first:!", "is not base64")):
         Path(os.environ["PGRECALL_WRAPPING_KEY_FILE"]).write_text(text)
         done = cli("seal", "--user", who)
         assert (done.code, words in done.err, "openssl rand" in done.err) == (1, True, True), done
     monkeypatch.setenv("PGRECALL_WRAPPING_KEY_FILE", "/no/such/file")
-    assert "the file of wrapping keys cannot be read" in cli("seal", "--user", who).err
+    assert "the file of key encryption keys cannot be read" in cli("seal", "--user", who).err
     monkeypatch.delenv("PGRECALL_WRAPPING_KEY_FILE")
     for arguments in (*calls[:4], ["seal", "--user", f"new {who}"]):
         done = cli(*arguments)
@@ -1007,7 +1007,7 @@ def test_the_wrapping_key_of_everybody(
     with_keys(second=2, first=1)
     failed = cli(*arguments)
     assert (failed.code, "keys of 1 users stay" in failed.err) == (1, True), failed
-    assert "there is no wrapping key 'lost' here" in failed.err
+    assert "this driver has no key encryption key 'lost'" in failed.err
     assert db.execute(left, [f"c {who}"]).fetchall() == [(True,)]
     with_keys(second=2, lost=3)
     assert cli(*arguments, "--json").json == {"rows": 0, "rewrapped_keys": 1}
@@ -1031,5 +1031,5 @@ def test_who_cannot_be_sealed(
     assert "has data already, which would stay readable" in done.err
     for arguments in (["rotate-key"], ["rotate-key", "--wrapping-only"]):
         done = cli(*arguments, "--user", who)
-        assert (done.code, "is not sealed" in done.err) == (1, True)
+        assert (done.code, "is not encrypted" in done.err) == (1, True)
     assert stored(db, who) == before

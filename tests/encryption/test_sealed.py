@@ -65,7 +65,7 @@ def test_a_text_opens_only_as_what_it_is() -> None:
         (ada, token[:20] + ("A" if token[20] != "A" else "B") + token[21:], None),  # the HMAC
         (ada, token[:-4] + "AAAA", None),
     ):
-        with pytest.raises(ConfigurationError, match=r"does not open|not among the keys"):
+        with pytest.raises(ConfigurationError, match=r"cannot be decrypted|not among the keys"):
             keys.open(text, fields)
     # a rotated user: old texts open, names stay comparable
     rotated = UserKeys(ada.user_id, {1: bytes(32), 2: key})
@@ -90,11 +90,11 @@ def test_wrapping_keys(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         assert keys.current == "2"
         wrapped = keys.wrap("1", b"x" * 32, b"ada")
         assert keys.unwrap("1", wrapped, b"ada") == b"x" * 32
-        with pytest.raises(ConfigurationError, match="not the one"):
+        with pytest.raises(ConfigurationError, match="did not wrap"):
             keys.unwrap("2", wrapped, b"ada")
-        with pytest.raises(ConfigurationError, match="not the one"):
+        with pytest.raises(ConfigurationError, match="did not wrap"):
             keys.unwrap("1", wrapped, b"bob")
-        with pytest.raises(ConfigurationError, match="no wrapping key '3'"):
+        with pytest.raises(ConfigurationError, match="no key encryption key '3'"):
             keys.unwrap("3", wrapped, b"ada")
     for wrong in ("", "name:c2hvcnQ=", "name:!!!", "name"):
         with pytest.raises(ConfigurationError):
@@ -278,17 +278,17 @@ def test_without_the_key(
     before = value(db, "select turn_count from recall.sessions where session_id = %s", [session])
     with connected(configured, None) as keyless:
         chat = keyless.session(user=sealed, session_id=session)
-        with pytest.raises(ConfigurationError, match="is sealed, and there is no wrapping key"):
+        with pytest.raises(ConfigurationError, match="is encrypted, and this driver has no key"):
             chat.open()
-        with pytest.raises(ConfigurationError, match="is sealed"):
+        with pytest.raises(ConfigurationError, match="is encrypted"):
             keyless.search(sealed, MARK)
         with pytest.raises(NotAllowedError, match="takes no readable text"):
             keyless.remember(sealed, f"a {MARK}")
-        with pytest.raises(ConfigurationError, match="no wrapping key to seal"):
+        with pytest.raises(ConfigurationError, match="no key encryption key to encrypt"):
             keyless.encryption.seal_user(uuid.uuid4())
     for keys, words in (
-        (LocalWrappingKeys({"first": bytes(32)}), "not the one"),
-        (LocalWrappingKeys({"second": bytes(range(32))}), "no wrapping key 'first'"),
+        (LocalWrappingKeys({"first": bytes(32)}), "did not wrap"),
+        (LocalWrappingKeys({"second": bytes(range(32))}), "no key encryption key 'first'"),
     ):
         with connected(configured, keys) as wrong:
             with pytest.raises(ConfigurationError, match=words):
@@ -470,7 +470,7 @@ def test_rows_cannot_be_moved(memory: AgentMemory, sealed: uuid.UUID, db: Connec
         "update recall.memory_store set content = (select m.content from recall.memory_store as m"
         " where m.user_id = %s) where user_id = %s", [sealed, eve],
     )  # fmt: skip
-    with pytest.raises(ConfigurationError, match="does not open"):
+    with pytest.raises(ConfigurationError, match="cannot be decrypted"):
         memory.memories.list(eve)
     db.execute(
         "update recall.memory_store set content = slot where user_id = %s and slot is not null",
@@ -479,7 +479,7 @@ def test_rows_cannot_be_moved(memory: AgentMemory, sealed: uuid.UUID, db: Connec
     home = memory.remember(sealed, "The user lives in Oslo.", slot="home")
     db.execute("update recall.memory_store set content = slot where memory_id = %s",
                [home.memory_id])  # fmt: skip
-    with pytest.raises(ConfigurationError, match="does not open"):
+    with pytest.raises(ConfigurationError, match="cannot be decrypted"):
         memory.memories.get(sealed, home.memory_id)
 
 
@@ -544,7 +544,7 @@ def test_an_export_is_readable(
     assert f"I keep a {MARK}." in json.dumps(document)
     assert MARK not in json.dumps(value(db, "select recall.export_user(%s)", [sealed]))
     with connected(configured, None) as keyless:
-        with pytest.raises(ConfigurationError, match="is sealed"):
+        with pytest.raises(ConfigurationError, match="is encrypted"):
             keyless.privacy.export_user(sealed)
         assert MARK not in json.dumps(keyless.privacy.export_user(sealed, sealed=True))
     with pytest.raises(NotAllowedError, match="for people to read"):
@@ -579,7 +579,7 @@ def test_a_sealed_export_moves(
     assert readable(db) == []
     with (
         connected(configured, LocalWrappingKeys({"first": bytes(32)})) as wrong,
-        pytest.raises(ConfigurationError, match="not the one"),
+        pytest.raises(ConfigurationError, match="did not wrap"),
     ):
         wrong.memories.list(sealed)
 

@@ -109,7 +109,7 @@ def test_encrypted_user_leaves_no_readable_text_in_a_whole_life(
     look(memory)
     # nobody else sees anything of it
     assert memory.search(uuid.uuid4(), MARK) == []
-    with connected(model_dsn, None) as keyless, pytest.raises(Exception, match="is sealed"):
+    with connected(model_dsn, None) as keyless, pytest.raises(Exception, match="is encrypted"):
         keyless.search(user, MARK)
 
     memory.encryption.rotate_user(user)

@@ -242,7 +242,7 @@ def test_a_rotation_that_is_refused(
     made = memory.remember(sealed, "The user likes tea.")
     stranger = uuid.uuid4()
     memory.remember(stranger, "The user likes coffee.")
-    with pytest.raises(InvalidInputError, match="not sealed"):
+    with pytest.raises(InvalidInputError, match="not encrypted"):
         memory.encryption.rotate_user(stranger)
     with connected(configured, None) as keyless, pytest.raises(ConfigurationError):
         keyless.encryption.rotate_user(sealed)
@@ -251,7 +251,7 @@ def test_a_rotation_that_is_refused(
     db.execute("update recall.memory_store set content = left(content, -4) || 'AAAA'"
                " where memory_id = %s", [made.memory_id])  # fmt: skip
     db.execute("set session_replication_role = origin")
-    with pytest.raises(ConfigurationError, match="does not open"):
+    with pytest.raises(ConfigurationError, match="cannot be decrypted"):
         memory.encryption.rotate_user(sealed)
     assert keys_of(db, sealed) == [(1, False), (2, False)]
 

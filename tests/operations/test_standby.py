@@ -267,7 +267,7 @@ def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
             memory.session(user=user, session_id=chat.session_id).get_working("task")
     with (
         AgentMemory.connect(pair.dsn, embedder=False) as keyless,
-        pytest.raises(ConfigurationError, match="is sealed"),
+        pytest.raises(ConfigurationError, match="is encrypted"),
     ):
         keyless.memories.list(sealed)
 

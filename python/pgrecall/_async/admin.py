@@ -21,7 +21,7 @@ class AsyncAdmin:
         self._core = core
 
     async def configure(self, **changes: Any) -> None:
-        """Change settings for everybody, named as the columns of `recall.settings`.
+        """Change settings of all users, named as the columns of `recall.settings`.
 
         Raises:
             InvalidInputError: an unknown setting, or a value out of range.
@@ -31,14 +31,14 @@ class AsyncAdmin:
         self._core.forget_settings()
 
     async def configure_user(self, user: User, **changes: Any) -> None:
-        """Override settings for one user; None takes an override back."""
+        """Override settings for one user; None removes an override."""
         await self._core.change_value(user, "configure_user", changes=changes)
         self._core.call_log.forget()
 
     async def calibrate_embeddings(self) -> Calibration:
-        """Measure the cosines of unrelated texts under the embedding model, and keep them.
+        """Measure the cosines of unrelated texts under the embedding model, and store them.
 
-        `match` is measured by them, and so is what a context leaves out as unrelated.
+        `match` and the filter of unrelated memories in a context depend on them.
 
         Raises:
             ConfigurationError: fewer than twenty users have vectors of the model.
@@ -56,7 +56,7 @@ class AsyncAdmin:
         cached_input_price: int | Unset = UNSET,
         output_price: int | Unset = UNSET,
     ) -> None:
-        """Make a chat model known: window in tokens, micro-cents per million tokens."""
+        """Register a chat model: window in tokens, micro-cents per million tokens."""
         await self._core.write.value(
             Call.of(
                 "register_model",
@@ -70,7 +70,7 @@ class AsyncAdmin:
         )
 
     async def health(self) -> list[HealthCheck]:
-        """Return what can go wrong, each with ok, warn or fail, and a remedy."""
+        """Return the health checks, each with ok, warn or fail, and a remedy."""
         return await self._core.write.rows(HealthCheck, Call.of("health"), repeatable=True)
 
     async def metrics(self) -> list[Metric]:
@@ -99,7 +99,7 @@ class AsyncAdmin:
         payload: JSON | Unset = UNSET,
         run_at: datetime | Unset = UNSET,
     ) -> UUID | None:
-        """Leave work for a worker; None when an equal job is ready already."""
+        """Enqueue a job; None when an equal job is ready already."""
         found: UUID | None = await self._core.change_value(
             user,
             "enqueue_job",

@@ -116,10 +116,7 @@ class AsyncConversation:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What `chat.completions.create` takes beside the messages.
-
-        model, temperature, top_p and max_tokens.
-        """
+        """Arguments of `chat.completions.create`: model, temperature, top_p and max_tokens."""
         info = self.info
         return {
             "model": info.model_id,

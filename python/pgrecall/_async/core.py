@@ -1,4 +1,4 @@
-"""What the parts of a client share: databases, keys, an embedder, and the ways to call."""
+"""The core that the parts of a client share: databases, keys, an embedder, and ways to call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MAKING = threading.Lock()  # threads share one call log
 
 
 class AsyncCore:
-    """The databases of one client, and what is known of them and of users.
+    """The databases of one client, with cached facts about them and about users.
 
     Attributes:
         limits: timeouts and pool sizes.
@@ -125,7 +125,7 @@ class AsyncCore:
         if self._given_embedder is None:
             self._embedder = UNSET
 
-    # What is known of the database, and of users
+    # Facts about the database, and about users
 
     async def info(self) -> DatabaseInfo:
         """Return version, embedding model and dimensions of the database; asked once."""
@@ -240,7 +240,7 @@ class AsyncCore:
         return UNSET if vectors is None else vectors[0]
 
     async def embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
-        """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
+        """Return vectors of a user's texts; calls of an endpoint are recorded for the user."""
         if not isinstance(await self.embedder(), OpenAIEmbedder):
             return await self.embed(texts)
         with await self.call_log.of_own(await self.user_id(user)):
@@ -252,7 +252,7 @@ class AsyncCore:
         return sealing is None or sealing.has_vectors
 
     async def sealing(self, user: User) -> Sealing | None:
-        """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
+        """Return how a user is encrypted; None without key encryption keys."""
         if self.guard.wrapping is None:
             return None
         return await self.guard.sealing(await self.user_id(user))

@@ -55,7 +55,7 @@ class AsyncDatabase:
         try:
             columns, rows = await send(sealed, repeatable, timeout)
         except NotAllowedError:
-            # sealed, or its keys replaced, by somebody else since we asked
+            # another process has encrypted the user, or replaced the keys, since we asked
             if guard.wrapping is None or not guard.forget(user_id):
                 raise
             sealed = await guard.sealed(call, user_id)

@@ -24,8 +24,8 @@ _MAKING = threading.Lock()  # threads share one sealer, which keeps the keys
 class AsyncGuard:
     """Stand between the methods and the database.
 
-    Without wrapping keys a call must hold no ciphertext, and an answer is passed on as it is. With
-    them, or when an answer holds a ciphertext, `pgrecall.encryption` decides.
+    Without key encryption keys, a call must hold no ciphertext, and an answer is passed on
+    unchanged. With them, or when an answer holds a ciphertext, `pgrecall.encryption` decides.
 
     Args:
         transport: leads to the wrapped keys.
@@ -33,8 +33,8 @@ class AsyncGuard:
         required: "require" refuses every user without data keys.
 
     Raises:
-        ConfigurationError: `required` is another word, or the wrapping keys or the package
-            cryptography are missing.
+        ConfigurationError: `required` is not "require", a key encryption key is missing, or the
+            package cryptography is not installed.
     """
 
     def __init__(

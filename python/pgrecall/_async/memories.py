@@ -51,19 +51,19 @@ class AsyncMemories:
         """Return the memories that answer a query, best first.
 
         Args:
-            user: whose.
+            user: the user.
             query: words, or a question; None gives the most important and recent.
-            embedding: the query's vector; None searches by words, left out it is made here.
+            embedding: the query's vector; None searches by words; left out, the driver makes it.
             limit: how many at most.
             filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, provenance, source,
                 source_session_id, agent_id, session_id, metadata, observed_after, observed_before,
                 valid_at, min_similarity, min_match, include_ended, stale.
-            as_of: search what was known then.
-            asked_at: when the query was asked, for "last week" and its like; None is `as_of`, or
+            as_of: search as of this time.
+            asked_at: when the query was asked, for words such as "last week"; None is `as_of`, or
                 now. Days are those of the user's setting time_zone (encrypted users: UTC).
             dates: whether such words in the query favor what was observed in that time; with a
                 filter by time they never do.
-            reranker: another one than the client's; None for none.
+            reranker: a reranker instead of the client's; None for none.
 
         Raises:
             InvalidInputError: an unknown key of the filter, a negative limit.
@@ -82,7 +82,7 @@ class AsyncMemories:
         content: str,
         **fields: Unpack[MemoryFields],
     ) -> Remembered:
-        """Remember a sentence about the user; what is known already is not stored twice.
+        """Remember a sentence about the user; a known sentence is not stored twice.
 
         With `user_words` or `current_message` the caller is a model: the sentence counts as the
         user's own only if the user's words prove it, else as an inference of its session.
@@ -95,15 +95,15 @@ class AsyncMemories:
             tags: for filters.
             importance: 0 to 1.
             provenance: user_stated, correction, … (how it is known).
-            embedding: its vector; None stores none, left out it is made here.
-            session_id: the session it belongs to; left out it is the user's.
+            embedding: its vector; None stores none; left out, the driver makes it.
+            session_id: the session it belongs to; left out, it holds for all sessions.
             agent_id: the agent that remembers.
-            observed_at: when it was said.
-            expires_at: until when it is kept.
+            observed_at: when the user said it.
+            expires_at: the time at which it expires.
             token_count: its tokens; left out they are estimated.
-            metadata: anything.
+            metadata: any JSON object.
             user_words: what the model quotes of the user; empty if nothing.
-            current_message: what the user says in the turn at hand, which is not stored yet.
+            current_message: the user's message of the current turn, which is not stored yet.
 
         Raises:
             InvalidInputError: an unknown kind, a value out of range, words without a session.
@@ -142,11 +142,11 @@ class AsyncMemories:
         """Remember many sentences of one user in one transaction; the results are in their order.
 
         Args:
-            user: whose.
+            user: the user.
             candidates: each with content, and kind, slot, tags, importance, confidence,
-                provenance, source, observed_at, valid_from, valid_to, metadata, … as it has them.
+                provenance, source, observed_at, valid_from, valid_to, metadata, …: all optional.
             session_id: the session they come from.
-            embeddings: one vector per candidate; None stores none, left out they are made here.
+            embeddings: one vector per candidate; None stores none; left out, the driver makes them.
 
         Raises:
             InvalidInputError: the message names the candidate and the field; nothing is stored.
@@ -218,9 +218,9 @@ class AsyncMemories:
         """Return the user's memories; a page goes on after `after_id`.
 
         Args:
-            user: whose.
+            user: the user.
             filter: as in `search`.
-            as_of: what was believed then.
+            as_of: the memories of this time.
             limit: how many at most.
             after_id: the last memory of the page before.
         """
@@ -258,11 +258,11 @@ class AsyncMemories:
         """Replace a memory's text: a new row supersedes it, whose id is returned.
 
         Args:
-            user: whose.
+            user: the user.
             memory_id: the memory; one that was superseded already is followed to its current form.
             content: the new text.
             changes: other fields to change, as in a candidate of `ingest`, expires_at, review_at.
-            embedding: the text's vector; None stores none, left out it is made here.
+            embedding: the text's vector; None stores none; left out, the driver makes it.
 
         Raises:
             NotFoundError: the user has no such memory.
@@ -292,7 +292,7 @@ class AsyncMemories:
         )
 
     async def restore(self, user: User, memory_id: UUID) -> UUID:
-        """Undo a merge, a retraction or an expiry: return the id of a new, active row."""
+        """Undo a merge, a retraction or an expiry, and return the id of the new, active row."""
         found: UUID = await self._core.change_value(user, "restore_memory", memory_id=memory_id)
         return found
 
@@ -301,7 +301,7 @@ class AsyncMemories:
         return bool(await self._core.change_value(user, "validate_memory", memory_id=memory_id))
 
     async def achieve(self, user: User, memory_id: UUID) -> bool:
-        """Mark a goal as achieved: it stays, with little importance. False: it was not active.
+        """Mark a goal as achieved: it stays, with low importance. False: it was not active.
 
         Raises:
             InvalidInputError: it is no goal.
@@ -309,7 +309,7 @@ class AsyncMemories:
         return bool(await self._core.change_value(user, "achieve_goal", memory_id=memory_id))
 
     async def reinforce(self, user: User, memory_id: UUID, *, useful: bool) -> bool:
-        """Say whether a memory helped: importance and confidence move. False: it was not active."""
+        """Record whether a memory helped, by importance and confidence. False: it is not active."""
         return bool(
             await self._core.change_value(
                 user, "reinforce_memory", memory_id=memory_id, useful=useful
@@ -317,11 +317,11 @@ class AsyncMemories:
         )
 
     async def to_review(self, user: User) -> builtins.list[Memory]:
-        """Return the memories that should be asked about again."""
+        """Return the memories that the user should confirm again."""
         return await self._core.read_memory(Memory, user, "memories_to_review")
 
     async def disputes(self, user: User) -> builtins.list[Dispute]:
-        """Return what was inferred against the user's own word, and waits for a decision."""
+        """Return inferences that contradict the user's statements, for a decision."""
         return await self._core.read_memory(Dispute, user, "list_disputes")
 
     async def dispute(
@@ -340,12 +340,12 @@ class AsyncMemories:
         of an encrypted user are compared here, in the session's last 200 messages.
 
         Args:
-            user: whose.
+            user: the user.
             memory_id: the memory that a model asks to forget.
             session_id: the conversation in which the user's words are looked for.
             user_words: what the model quotes of the user.
-            current_message: what the user says in the turn at hand, which is not stored yet.
-            reason: kept in the audit.
+            current_message: the user's message of the current turn, which is not stored yet.
+            reason: recorded in the audit.
 
         Returns:
             Outcome `retracted`, `disputed` (with the dispute's id) or `ended` (it was not active).
@@ -395,9 +395,9 @@ class AsyncMemories:
         return prove(words, content, current_message, messages)
 
     async def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID | None:
-        """Accept what was disputed, or refuse it; return the id of the memory that stands.
+        """Accept a dispute, or refuse it; return the id of the memory that remains.
 
-        None stands where a dispute that asks to forget was accepted.
+        None remains when an accepted dispute asked to forget the memory.
         """
         found: UUID | None = await self._core.change_value(
             user, "resolve_dispute", memory_id=memory_id, accept=accept
@@ -415,7 +415,7 @@ class AsyncMemories:
         )
 
     async def profile(self, user: User) -> dict[str, Any]:
-        """Return the structured half of what is known: slot → content, since, confidence."""
+        """Return the profile of a user: slot → content, since, confidence."""
         user_id = await self._core.user_id(user)
         call = Call.of("get_profile", user_id=user_id)
         return await self._core.memory.value(call, repeatable=True) or {}

@@ -20,7 +20,7 @@ class AsyncPrivacy:
         self._core = core
 
     async def forget_user(self, user: User) -> dict[str, Any]:
-        """Delete everything of a user for good; return the receipt, to be kept elsewhere.
+        """Erase all data of a user; return the receipt, for safekeeping elsewhere.
 
         It has the rows deleted by table (`counts`) and what SQL cannot reach (`not_reached`).
         """
@@ -29,7 +29,7 @@ class AsyncPrivacy:
         return receipt
 
     async def forget_session(self, user: User, session_id: UUID) -> dict[str, int]:
-        """Delete one conversation for good, and the memories that came from it alone.
+        """Erase one conversation, and the memories that came from it alone.
 
         Returns:
             The rows deleted, by table.
@@ -38,9 +38,9 @@ class AsyncPrivacy:
         return dict(done["counts"])
 
     async def forget_memory(self, user: User, memory_id: UUID) -> dict[str, int]:
-        """Delete one memory for good: every version, and what was made of it.
+        """Erase one memory: every version, and all data derived from it.
 
-        `retract` ends it, and keeps it on record. The messages that it came from stay.
+        `retract` ends it, and keeps it in the history. The messages that it came from stay.
 
         Returns:
             The rows deleted, by table.
@@ -49,17 +49,17 @@ class AsyncPrivacy:
         return dict(done["counts"])
 
     async def export_user(self, user: User, *, sealed: bool = False) -> dict[str, Any]:
-        """Return everything of a user as one JSON document, as `import_user` takes it.
+        """Return all data of a user as one JSON document for `import_user`.
 
         Args:
-            user: whose.
-            sealed: leave the texts of a sealed user as they are, with the wrapped keys: so it is
-                imported elsewhere, and no key is needed for it. Else they are readable, for the
-                user to have; that is not imported.
+            user: the user.
+            sealed: export ciphertexts and wrapped keys of an encrypted user, for import elsewhere;
+                no key is needed. Otherwise the texts are decrypted, for the user to read; such a
+                document cannot be imported.
 
         Raises:
-            NotFoundError: nobody knows this user.
-            ConfigurationError: a text does not open, or is a ciphertext of a user without keys.
+            NotFoundError: the user does not exist.
+            ConfigurationError: a text cannot be decrypted, or the user has no keys.
         """
         user_id = await self._core.user_id(user)
         call = Call.of("export_user", user_id=user_id)
@@ -81,28 +81,28 @@ class AsyncPrivacy:
     async def import_user(
         self, document: JSON, *, allow_weaker: bool | Unset = UNSET
     ) -> dict[str, int]:
-        """Take a document of `export_user`; return the rows inserted, by table.
+        """Import a document of `export_user`; return the rows inserted, by table.
 
-        The user it was made of must have nothing here yet, or nothing but this.
+        The user must have no data in this database, except the data of this document.
 
         Args:
             document: what `export_user` has returned.
-            allow_weaker: take over settings of the user that are weaker than those here, such as
+            allow_weaker: import settings that are weaker than those of this database, such as
                 `secrets: keep`; by default such a document is refused.
 
         Raises:
             InvalidInputError: it is no such document, or weakens the settings here.
-            NotAllowedError: the user has other data, or is sealed where the document is not; or
-                this driver requires sealed users and the document has no keys.
+            NotAllowedError: the user has other data, or is encrypted and the document is not, or
+                this driver requires encrypted users and the document has no keys.
         """
         if not document.get("user_id"):
             raise InvalidInputError(
-                "the document names no user_id", hint="It is what export_user has returned."
+                "the document has no user_id", hint="Pass a document of export_user."
             )
         if self._core.guard.required and not (document.get("tables") or {}).get("user_keys"):
             raise NotAllowedError(
-                "the document is of a user without keys, and this driver requires sealed users",
-                hint="Take export_user(…, sealed=True) of a sealed user.",
+                "the document is of a user without keys, and this driver requires encrypted users",
+                hint="Import a document of export_user(…, sealed=True) of an encrypted user.",
             )
         user_id = await self._core.user_id(str(document["user_id"]))
         counts: dict[str, int] = await self._core.long_call(
@@ -114,20 +114,20 @@ class AsyncPrivacy:
     async def verify_integrity(
         self, user: User, *, head: JSON | None = None
     ) -> list[IntegrityFinding]:
-        """Return what was changed in a user's audit or memories behind the functions' back.
+        """Return changes of a user's audit or memories that the functions did not make.
 
         Args:
-            user: whose.
-            head: what `export_head` returned, kept outside of the database since. It shows what the
-                chain alone cannot: that it was made anew, or cut off at its end.
+            user: the user.
+            head: an answer of `export_head`, stored outside of the database since. Unlike the chain
+                alone it shows that somebody rewrote the chain, or removed its last events.
 
         Raises:
-            NotFoundError: nobody knows this user.
+            NotFoundError: the user does not exist.
             InvalidInputError: `head` is none of this user.
         """
         return await self._core.read_memory(IntegrityFinding, user, "verify_integrity", head=head)
 
     async def export_head(self, user: User) -> dict[str, Any]:
-        """Return number and hash of the last event of a user's audit, to be kept elsewhere."""
+        """Return number and hash of the last event of a user's audit, for safekeeping elsewhere."""
         call = Call.of("export_head", user_id=await self._core.user_id(user))
         return dict(await self._core.memory.value(call, repeatable=True))

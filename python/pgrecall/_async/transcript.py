@@ -19,7 +19,7 @@ _SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's l
 
 
 class AsyncTranscript:
-    """Appends messages to a session, and takes turns back."""
+    """Appends messages to a session, and retracts turns."""
 
     def __init__(self, core: AsyncCore, conversation: AsyncConversation) -> None:
         self._core = core
@@ -56,7 +56,7 @@ class AsyncTranscript:
         return await self._core.write.rows(Appended, call, repeatable=True)
 
     async def sync(self, messages: Any) -> list[Appended]:
-        """Append what is new in a list that the caller holds; see `ChatSession.sync`."""
+        """Append the new messages of a list that the caller keeps; see `ChatSession.sync`."""
         messages = await AsyncRuntime.collected(messages)
         if isinstance(messages, Sequence) and not messages:
             return []
@@ -90,7 +90,7 @@ class AsyncTranscript:
             return await self.append(given[known:], request_id=request_id)
 
     async def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
-        """Return a hash of each message; a sealed user's are not shown to the database."""
+        """Return a hash of each message, for an encrypted user without sending them."""
         self._is_sealed = await self._core.sealing(self._conversation.user_id) is not None
         if self._is_sealed:
             from pgrecall.encryption._sealed import message_digest
@@ -107,5 +107,5 @@ class AsyncTranscript:
         return stored.content_hash or b""
 
     async def retract(self, from_turn: int) -> int:
-        """Take the turns from there on back; return how many."""
+        """Retract the turns from this one on; return how many."""
         return int(await self._conversation.change("retract_turns", from_turn=from_turn))

@@ -1,4 +1,4 @@
-"""The worker: it takes jobs, does their step, and hands the result in."""
+"""The worker: it claims jobs, answers their requests, and completes them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ __all__ = ["AsyncWorker"]
 logger = logging.getLogger("pgrecall")
 
 _OF_MODEL = ("extract:llm", "summarize", "compact", "merge", "pattern")
-_MAX_PAUSE = 60.0  # seconds between two attempts to reach a lost server
-_REPEATS = (0.5, 2.0)  # seconds before a call that took too long is sent again
-_MAINTENANCE_SECONDS = 30.0  # between two looks for maintenance that is due
-_MAINTENANCE_TIMEOUT = 60.0  # of one call, whose tasks bound themselves; the database notes it
-_MAINTENANCE_TURN = 5.0  # seconds of a backlog, before jobs have their turn
-_MAINTENANCE_RETRY = 1.1  # seconds, as the database has a task wait for rows that somebody holds
+# Seconds:
+_MAX_PAUSE = 60.0  # between two attempts to reach a lost server.
+_REPEATS = (0.5, 2.0)  # before a call that took too long is sent again.
+_MAINTENANCE_SECONDS = 30.0  # between two checks for maintenance that is due.
+_MAINTENANCE_TIMEOUT = 60.0  # of one call, whose tasks bound themselves.
+_MAINTENANCE_TURN = 5.0  # of a backlog, before the next jobs.
+_MAINTENANCE_RETRY = 1.1  # that the database lets a task wait for locked rows.
 
 
 class AsyncWorker:
@@ -68,9 +69,7 @@ class AsyncWorker:
         concurrency: int,
     ) -> None:
         if concurrency < 1:
-            raise InvalidInputError(
-                f"concurrency is {concurrency}", hint="A worker does 1 or more."
-            )
+            raise InvalidInputError(f"concurrency is {concurrency}", hint="Pass 1 or more.")
         if concurrency > 1 and not core.work.transport.is_pooled:
             raise InvalidInputError(
                 f"one connection cannot serve {concurrency} jobs at the same time",
@@ -89,7 +88,7 @@ class AsyncWorker:
         self.report = WorkerReport()
 
     def stop(self) -> None:
-        """Ask it to stop after the jobs at hand; may be called from any thread."""
+        """Stop after the jobs in progress; may be called from any thread."""
         self._stop.set()
 
     async def run_until_idle(
@@ -101,8 +100,8 @@ class AsyncWorker:
     ) -> WorkerReport:
         """Work until no job is due and none runs, and return what was done.
 
-        Jobs that are due later (a conversation that still goes on, a failure to be tried again)
-        are not waited for; the report counts them.
+        It does not wait for jobs that are due later (an active conversation, a retry); the
+        report counts them.
 
         Args:
             flush: whether to extract at once what waits for its idle time.
@@ -110,10 +109,11 @@ class AsyncWorker:
             progress: called after each job.
 
         Raises:
-            ConnectionLostError: the server is lost. The jobs at hand come back with their leases.
+            ConnectionLostError: the server is lost. Jobs in progress come back when their
+                leases end.
             CallTimeoutError: a call took too long, three times.
-            ConfigurationError: the embedder is not the database's, or needs a key; there is no step
-                for a kind that it was told to take.
+            ConfigurationError: the embedder is not the database's, or needs a key; `kinds` has a
+                kind that it cannot do.
         """
         if handle_signals:
             async with self._stop.on_signals():
@@ -137,8 +137,8 @@ class AsyncWorker:
     ) -> WorkerReport:
         """Work until `stop`, SIGTERM or SIGINT, and return what was done.
 
-        A lost server is waited for, with growing pauses. Jobs at hand are finished before it stops;
-        a second signal of the same kind does not wait for them.
+        It waits for a lost server, with growing pauses. It finishes the jobs in progress before it
+        stops; a second signal of the same kind does not wait for them.
 
         Args:
             handle_signals: whether the signals ask to stop (only in the main thread).
@@ -146,8 +146,8 @@ class AsyncWorker:
             on_start: called once, when a signal already stops the worker in order.
 
         Raises:
-            ConfigurationError: the embedder is not the database's, or needs a key; there is no step
-                for a kind that it was told to take.
+            ConfigurationError: the embedder is not the database's, or needs a key; `kinds` has a
+                kind that it cannot do.
         """
         if handle_signals:
             async with self._stop.on_signals():
@@ -168,7 +168,7 @@ class AsyncWorker:
                 except psycopg.OperationalError as error:  # a timeout or deadlock passes, too
                     failures += 1
                     pause = min(_MAX_PAUSE, 0.5 * 2 ** min(failures, 10))
-                    what = "is not there" if is_lost(error) else "is busy"
+                    what = "cannot be reached" if is_lost(error) else "is busy"
                     logger.warning("the server %s, waiting %.0f s: %s", what, pause, error)
                     await self._stop.wait(pause * _jitter())
             try:
@@ -176,11 +176,11 @@ class AsyncWorker:
             except psycopg.Error as error:
                 if not is_lost(error):
                     raise
-                logger.warning("a job at hand is left to its lease: %s", error)
+                logger.warning("a job in progress comes back when its lease ends: %s", error)
         try:
             return await self.count_waiting()
         except psycopg.OperationalError as error:
-            logger.warning("what waits is not known: %s", error)
+            logger.warning("the waiting jobs could not be counted: %s", error)
             return self.report
 
     async def run_once(self) -> bool:
@@ -207,7 +207,7 @@ class AsyncWorker:
     async def _finish(
         self, crew: AsyncCrew, progress: Callable[[WorkerReport], object] | None
     ) -> None:
-        """Wait for the jobs at hand."""
+        """Wait for the jobs in progress."""
         while crew.free < crew.size:
             self._count(await crew.ended(), progress)
 
@@ -230,7 +230,7 @@ class AsyncWorker:
         return self._poll_seconds * _jitter()
 
     async def _claim(self, limit: int, *, flush: bool = False) -> list[Job]:
-        """Claim jobs. What a claim took whose answer was lost comes back with its lease."""
+        """Claim jobs. After a lost answer the jobs of a claim come back when their lease ends."""
         jobs: list[Job] = await self._patiently(partial(self._claim_once, limit, flush))
         return jobs
 
@@ -263,7 +263,7 @@ class AsyncWorker:
         return await send()
 
     def _kinds_of(self, embedder: Embedder | None) -> list[str]:
-        """Return the kinds to take: of those that it can do, the ones that it was told to."""
+        """Return the kinds to claim: those of `kinds`, or all that it can do."""
         able = [*(("extract:verbatim", "embed") if embedder else ("extract:verbatim",)),
                 *(_OF_MODEL if self._llm else ())]  # fmt: skip
         if self._kinds is None:
@@ -307,7 +307,7 @@ class AsyncWorker:
 
         Args:
             seconds: after which what is still due is left for the next time.
-            patience: how long to wait for rows that somebody holds, with a pause between two tries.
+            patience: how long to wait for locked rows, with a pause between two tries.
         """
         until = time.monotonic() + seconds
         patient = time.monotonic() + patience
@@ -348,13 +348,13 @@ class AsyncWorker:
             case "deferred":
                 logger.warning("job %s (%s) is deferred: %s", job.job_id, job.kind, end["reason"])
                 return Outcome(job.kind, is_deferred=True)
-        logger.info("job %s (%s) is no longer this worker's", job.job_id, job.kind)
+        logger.info("job %s (%s): its lease has ended", job.job_id, job.kind)
         return Outcome(job.kind)
 
     async def _work(self, job: Job) -> dict[str, Any]:
         """Answer the requests of a job until there is none, and return how it ended.
 
-        An answer that is missing says that the same question is to be put in another way.
+        A missing answer asks for the same request in another form.
         """
         embedder = await self._core.embedder()
         guard = self._core.guard
@@ -394,7 +394,7 @@ class AsyncWorker:
         try:
             await self._call(job, "extend_lease", lease=self._lease)
         except psycopg.Error as error:  # the next one may come through
-            logger.warning("job %s: no sign of life: %s", job.job_id, error)
+            logger.warning("job %s: the lease could not be extended: %s", job.job_id, error)
 
     async def _call(self, job: Job, function: str, **arguments: Any) -> Any:
         """Call a function on the job; the lease token makes each of them repeatable."""
@@ -420,10 +420,10 @@ class AsyncWorker:
                 error=storable(said),
                 retry=False if is_final else UNSET,
             )
-        except psycopg.Error as failure:  # as when somebody holds the user for long
+        except psycopg.Error as failure:  # such as a user that stays locked
             if is_lost(failure):
                 raise
-            logger.warning("job %s is left to its lease: %s", job.job_id, failure)
+            logger.warning("job %s comes back when its lease ends: %s", job.job_id, failure)
         return Outcome(job.kind, error=said)
 
 
@@ -438,7 +438,7 @@ def _offer(
 def _answered(
     request: Mapping[str, Any], embedder: Embedder | None, asking: Asking | None
 ) -> dict[str, Any] | None:
-    """Answer a request by a model; None when the offer has changed, to have it made anew."""
+    """Answer a request by a model; None when the offer has changed, so that it is repeated."""
     if request["type"] == "chat":
         assert asking is not None  # noqa: S101  (it was offered)
         return asking.answer(request)
@@ -447,7 +447,7 @@ def _answered(
 
 
 def _is_held(run: MaintenanceRun) -> bool:
-    """Return whether a task left work that it could not do because somebody held the rows."""
+    """Return whether a task left work because rows were locked."""
     return bool(run.result.get("waits"))
 
 

@@ -22,7 +22,7 @@ class Admin:
         self._core = core
 
     def configure(self, **changes: Any) -> None:
-        """Change settings for everybody, named as the columns of `recall.settings`.
+        """Change settings of all users, named as the columns of `recall.settings`.
 
         Raises:
             InvalidInputError: an unknown setting, or a value out of range.
@@ -32,14 +32,14 @@ class Admin:
         self._core.forget_settings()
 
     def configure_user(self, user: User, **changes: Any) -> None:
-        """Override settings for one user; None takes an override back."""
+        """Override settings for one user; None removes an override."""
         self._core.change_value(user, "configure_user", changes=changes)
         self._core.call_log.forget()
 
     def calibrate_embeddings(self) -> Calibration:
-        """Measure the cosines of unrelated texts under the embedding model, and keep them.
+        """Measure the cosines of unrelated texts under the embedding model, and store them.
 
-        `match` is measured by them, and so is what a context leaves out as unrelated.
+        `match` and the filter of unrelated memories in a context depend on them.
 
         Raises:
             ConfigurationError: fewer than twenty users have vectors of the model.
@@ -57,7 +57,7 @@ class Admin:
         cached_input_price: int | Unset = UNSET,
         output_price: int | Unset = UNSET,
     ) -> None:
-        """Make a chat model known: window in tokens, micro-cents per million tokens."""
+        """Register a chat model: window in tokens, micro-cents per million tokens."""
         self._core.write.value(
             Call.of(
                 "register_model",
@@ -71,7 +71,7 @@ class Admin:
         )
 
     def health(self) -> list[HealthCheck]:
-        """Return what can go wrong, each with ok, warn or fail, and a remedy."""
+        """Return the health checks, each with ok, warn or fail, and a remedy."""
         return self._core.write.rows(HealthCheck, Call.of("health"), repeatable=True)
 
     def metrics(self) -> list[Metric]:
@@ -100,7 +100,7 @@ class Admin:
         payload: JSON | Unset = UNSET,
         run_at: datetime | Unset = UNSET,
     ) -> UUID | None:
-        """Leave work for a worker; None when an equal job is ready already."""
+        """Enqueue a job; None when an equal job is ready already."""
         found: UUID | None = self._core.change_value(
             user,
             "enqueue_job",

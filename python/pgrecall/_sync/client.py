@@ -1,14 +1,14 @@
 # Made from _async/client.py by `make generate`; change that file, not this.
 """The client: it makes the parts that share a core, and hands them to sessions and workers.
 
-    transport      sends calls over a pool or a connection
-    guard          encrypts and decrypts texts of encrypted users
-    database       calls functions over both
-    core           the databases of one client, its embedder, ids of users
-    users … admin  one attribute of the client each; they know the core only
-    conversation   one session; contexts, transcript, turn and tools work on it
-    session        the session as callers have it
-    worker         works on the queue
+- transport: sends calls over a pool or a connection.
+- guard: encrypts and decrypts texts of encrypted users.
+- database: calls functions over both.
+- core: the databases of one client, its embedder, and ids of users.
+- users, sessions, memories, privacy, admin: an attribute of the client each; they use the core.
+- conversation: one session, which contexts, transcript, turn and tools use.
+- session: the public class of a session.
+- worker: works on the queue.
 
 A module imports from those above it only.
 """
@@ -78,8 +78,8 @@ class AgentMemory:
     Make it by `connect` or `embedded`; nothing is opened before the first call. Threads may share
     it, or the tasks of one event loop: each call takes a connection of its own from a pool. From
     another event loop a call raises RuntimeError until the memory is closed. A method is one call
-    of the function of the same purpose; its keyword arguments are those of the function, and what
-    is left out has the default that the function has.
+    of the function of the same purpose; its keyword arguments are those of the function, and have
+    its defaults.
 
     `search` and `remember` are those of `memories`.
 
@@ -144,9 +144,10 @@ class AgentMemory:
                 of the query and at most 30 texts that returns a score for each. None, the default,
                 leaves the database's order.
             limits: timeouts and pool sizes.
-            wrapping_keys: what unwraps the keys of encrypted users; see `pgrecall.encryption`.
-            sealed: "require" refuses to write for, or read, a user who is not sealed, whatever the
-                database says: who can change its rows can delete every sign of a key.
+            wrapping_keys: key encryption keys, which unwrap the data keys of encrypted users; see
+                `pgrecall.encryption`.
+            sealed: "require" refuses to read or write for a user who is not encrypted. It does not
+                trust the database, where an attacker could delete the rows that hold the keys.
         """
         core = Core(
             dsn,
@@ -230,7 +231,7 @@ class AgentMemory:
     def open(self) -> None:
         """Connect, and check that the schema is there and the embedder fits it.
 
-        Calls do what they need of this themselves; this brings the errors forward.
+        Without it the first calls connect and raise these errors.
 
         Raises:
             ConnectionLostError: the server cannot be reached.
@@ -300,19 +301,19 @@ class AgentMemory:
             top_p: for `ChatSession.params`.
             cost_limit_microcents: past it no context is compiled.
             title: for lists.
-            metadata: anything.
-            extraction: how memories are drawn from it: by a model, each message as it stands, or
-                none; kept in metadata. Default: what the settings say.
+            metadata: any JSON object.
+            extraction: how memories are extracted: by a model (llm), each message unchanged
+                (verbatim), or none; stored in metadata. Default: the settings.
 
-        What exists already is returned unchanged; `ChatSession.update` changes it.
+        A session that exists is returned unchanged; `ChatSession.update` changes it.
 
         Raises:
-            InvalidInputError: an unknown way of extraction.
+            InvalidInputError: `extraction` has another value.
         """
         if extraction is not None:
             if extraction not in ("llm", "verbatim", "none"):
                 raise InvalidInputError(
-                    f"extraction is {extraction}", hint="One of llm, verbatim, none."
+                    f"extraction is {extraction}", hint="Pass llm, verbatim or none."
                 )
             options["metadata"] = {**options.get("metadata", {}), "extraction": extraction}
         conversation = Conversation(self._core, self.users, user, session_id, model, options)
@@ -335,15 +336,15 @@ class AgentMemory:
         poll_seconds: float = 1.0,
         concurrency: int = 1,
     ) -> Worker:
-        """Return a worker for the jobs that appends leave behind.
+        """Return a worker for queued jobs.
 
         Args:
             llm: the language model of its steps; None is the one of `connect`, if it named one.
-            kinds: what it takes (`extract`, `extract:verbatim`, `embed`, …); None is all it can do:
-                verbatim extraction and embeddings, and with a language model all the others.
-            name: how it is called in the queue; None is host and process.
-            lease: after what time without a sign of life another takes the job.
-            poll_seconds: how often it looks for work, on average.
+            kinds: kinds of jobs (`extract`, `extract:verbatim`, `embed`, …); None is all it can
+                do: verbatim extraction and embeddings, with a language model all others.
+            name: its name in the queue; None is host and process.
+            lease: the time without a renewal after which another worker claims the job.
+            poll_seconds: seconds between two checks for jobs, on average.
             concurrency: how many jobs it does at the same time. A job waits for a model most of
                 its time; it needs a connection of the pool only for moments.
 

@@ -21,8 +21,10 @@ from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 
 __all__ = ["Contexts"]
 
-_CHOSEN_MEMORIES = 90  # that an order of the driver's offers a context, as many as SQL considers
-_MEASURED = 10  # of so many contexts of a conversation one is measured, the first one first
+# candidates that the driver offers a context, as many as the database considers
+_CHOSEN_MEMORIES = 90
+
+_MEASURED = 10  # one context of ten is measured, beginning with the first
 
 
 @dataclass(slots=True)
@@ -31,7 +33,7 @@ class Contexts:
 
     Attributes:
         last: the last one.
-        last_asked: what the user says in the turn at hand, which is not stored yet.
+        last_asked: the user's message of the current turn, which is not stored yet.
     """
 
     _core: Core

@@ -1,5 +1,5 @@
 # Made from _async/core.py by `make generate`; change that file, not this.
-"""What the parts of a client share: databases, keys, an embedder, and the ways to call."""
+"""The core that the parts of a client share: databases, keys, an embedder, and ways to call."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAKING = threading.Lock()  # threads share one call log
 
 
 class Core:
-    """The databases of one client, and what is known of them and of users.
+    """The databases of one client, with cached facts about them and about users.
 
     Attributes:
         limits: timeouts and pool sizes.
@@ -126,7 +126,7 @@ class Core:
         if self._given_embedder is None:
             self._embedder = UNSET
 
-    # What is known of the database, and of users
+    # Facts about the database, and about users
 
     def info(self) -> DatabaseInfo:
         """Return version, embedding model and dimensions of the database; asked once."""
@@ -237,7 +237,7 @@ class Core:
         return UNSET if vectors is None else vectors[0]
 
     def embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
-        """Return vectors of a user's texts; what an endpoint is asked is recorded for him."""
+        """Return vectors of a user's texts; calls of an endpoint are recorded for the user."""
         if not isinstance(self.embedder(), OpenAIEmbedder):
             return self.embed(texts)
         with self.call_log.of_own(self.user_id(user)):
@@ -249,7 +249,7 @@ class Core:
         return sealing is None or sealing.has_vectors
 
     def sealing(self, user: User) -> Sealing | None:
-        """Return how a user is sealed, as far as a driver with wrapping keys wants to know."""
+        """Return how a user is encrypted; None without key encryption keys."""
         if self.guard.wrapping is None:
             return None
         return self.guard.sealing(self.user_id(user))

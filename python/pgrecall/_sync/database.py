@@ -54,7 +54,7 @@ class Database:
         try:
             columns, rows = send(sealed, repeatable, timeout)
         except NotAllowedError:
-            # sealed, or its keys replaced, by somebody else since we asked
+            # another process has encrypted the user, or replaced the keys, since we asked
             if guard.wrapping is None or not guard.forget(user_id):
                 raise
             sealed = guard.sealed(call, user_id)

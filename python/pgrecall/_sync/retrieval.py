@@ -1,5 +1,5 @@
 # Made from _async/retrieval.py by `make generate`; change that file, not this.
-"""What searches and contexts share: the database's order of memories, and a reranker's."""
+"""Retrieval of memories for searches and contexts, in the order of the database or a reranker."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class ChatSession:
     def __exit__(self, *_: object) -> None:
         return
 
-    # What it is
+    # Identity and parameters
 
     @property
     def info(self) -> Session:
@@ -104,15 +104,12 @@ class ChatSession:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What `chat.completions.create` takes beside the messages.
-
-        model, temperature, top_p and max_tokens.
-        """
+        """Arguments of `chat.completions.create`: model, temperature, top_p and max_tokens."""
         return self._conversation.params
 
     @property
     def last_context(self) -> CompiledContext | None:
-        """The whole of what the last `context` compiled: budget, memories used, …."""
+        """The last compiled context with its budget, memories and history."""
         return self._contexts.last
 
     def refresh(self) -> Session:
@@ -138,11 +135,11 @@ class ChatSession:
         self._conversation.change("pause_session")
 
     def resume(self) -> None:
-        """Take a paused, closed or expired conversation back."""
+        """Make a paused, closed or expired conversation active again."""
         self._conversation.change("resume_session")
 
     def close(self) -> None:
-        """Close the conversation: working memory goes, the last extraction is left to a worker."""
+        """Close the conversation: delete its working memory, and enqueue the last extraction."""
         self._conversation.change("close_session")
 
     # A turn
@@ -152,15 +149,16 @@ class ChatSession:
     ) -> list[ChatCompletionMessageParam]:
         """Compile the messages of the next call, within the model's budget.
 
-        What was compiled beside the messages is in `last_context`. That memories were used is
-        recorded in the background. Stale memories (of little importance, unused for a month) are
-        left out, but for instructions and `memory_ids`; a `filter` with "stale" chooses.
+        `last_context` has the budget, the memories and the rest of the compiled context. The use
+        of its memories is recorded in the background. Stale memories (of little importance, unused
+        for a month) are left out, except instructions and `memory_ids`; a `filter` with "stale"
+        overrides this.
 
-        With a reranker, memories are packed in its order: the 90 best of a search, of which it sees
-        the first 30, go in as `memory_ids`. It does not touch the quoted turns of `recalled`. When
-        it fails or takes longer than `Limits.rerank_timeout`, the context is the one without it.
-        It is not asked for another `selection` than hybrid, beside `memory_ids`, `pack` density or
-        `memories_as_of` session_start, and without a query.
+        A reranker orders the first 30 of the 90 best memories of a search, and the context packs
+        them in this order. It does not order the quoted turns of `recalled`. When it fails, or
+        takes longer than `Limits.rerank_timeout`, the order of the database stays. It is not called
+        without a query, or with `memory_ids`, `pack` density, `memories_as_of` session_start or a
+        `selection` other than hybrid.
 
         Args:
             query: steers what is remembered, and is the user's message that the context ends with.
@@ -220,13 +218,13 @@ class ChatSession:
         )
 
     def sync(self, messages: Any) -> list[Appended]:
-        """Append what is new in a list of messages that the caller holds, and return that.
+        """Append the new messages of a list that the caller keeps, and return them.
 
-        The list is the caller's: it may have lost its beginning, or hold a summary in its place.
-        What follows the last message stored here is appended; when the list does not hold that one,
-        all of the list. When the list agrees with the conversation and then goes on differently (an
-        edit, another answer), the turns that it left are retracted first. A list that only ends
-        earlier changes nothing. The session's own system prompt at its head is passed over.
+        The caller's list may lack its beginning, or have a summary instead. Messages after the last
+        stored message are appended; if the list does not contain that message, the whole list is.
+        When the list agrees with the conversation and then differs (an edit, another answer), the
+        stored turns that differ are retracted first. A list that only ends earlier changes nothing.
+        A system prompt at its beginning that is the session's own is ignored.
 
         Two calls at the same time with a list that has only grown append once.
 
@@ -287,27 +285,27 @@ class ChatSession:
 
         Stored is one model call at a time, in one transaction: the user's message with the first,
         the assistant's message with its usage, latency and finish_reason, and the answers to all
-        of its calls. So the transcript is valid at any moment, and when a later call fails what
-        was paid for before it stands. When the first fails nothing is appended. A stream that
-        breaks, or that its reader closes, leaves what was said until then, with finish_reason
-        `interrupted`; before the first word that is nothing. A tool that is interrupted leaves the
-        answer `{"error": "interrupted"}`.
+        of its calls. So the transcript is valid at any moment, and a call that fails loses none of
+        the calls before it. When the first call fails, nothing is appended. A stream that breaks,
+        or that its reader closes, stores the text so far, with finish_reason `interrupted`; without
+        any text it stores nothing. An interrupted tool is stored with the answer
+        `{"error": "interrupted"}`.
 
-        The turn stays within the window: results are cut, and when they need room the oldest
+        The turn stays within the window: results are cut, and when they need tokens, the oldest
         messages of the history are left out, then the oldest rounds of the turn. When a worker
-        compacts the session meanwhile, the next call begins with the summary. An endpoint that
-        reports no usage is counted for, and
-        `usage_estimated` in the message's metadata says so.
+        compacts the session meanwhile, the next call begins with the summary. When an endpoint
+        reports no usage, the driver counts the tokens and sets `usage_estimated` in the message's
+        metadata.
 
         Args:
             text: the user's message: a text, a list of parts, or a message.
             tools: definitions for the model, beside those of the memory tools.
-            functions: who executes calls of `tools`: functions by name, called with the model's
-                arguments by keyword, or one function of name and arguments (a plain function of
-                the asynchronous client runs in a thread). What they return, a text or anything
-                JSON can say, is the answer; what they raise is told to the model. Calls of tools
-                without a function are returned, not executed; those of the same message that have
-                one are answered already.
+            functions: the functions that execute calls of `tools`: functions by name, called with
+                the model's arguments by keyword, or one function of name and arguments. In the
+                asynchronous client a plain function runs in a thread. The answer is the result, a
+                text or a JSON value; an exception becomes an error message to the model. Calls of
+                tools without a function are returned, not executed; other calls of the same message
+                are answered already.
             memory_tools: whether the model gets the tools of `memory_tools()`, or which of them.
             max_tool_rounds: after so many rounds of calls the model is asked without tools.
             max_result_tokens: of the answer to one call.
@@ -316,7 +314,7 @@ class ChatSession:
 
         Raises:
             openai.OpenAIError: a call failed, or a stream broke.
-            ModelAnswerError: the endpoint answered what is no completion.
+            ModelAnswerError: the answer of the endpoint is not a completion.
             InvalidInputError: two tools of one name.
             ContextOverflowError: as `context`, as CostLimitError.
         """
@@ -380,7 +378,7 @@ class ChatSession:
         )
 
     def retract(self, from_turn: int) -> int:
-        """Take the turns from there on back (regenerate, undo); return how many."""
+        """Retract the turns from this one on (regenerate, undo); return how many."""
         return self._transcript.retract(from_turn)
 
     def annotate(self, turn_index: int, patch: Mapping[str, Any]) -> None:
@@ -438,7 +436,7 @@ class ChatSession:
         ttl: timedelta | Unset = UNSET,
         token_count: int | Unset = UNSET,
     ) -> None:
-        """Keep a value (anything JSON can say) for a task; writing it again renews its life."""
+        """Store a JSON value for a task; writing it again renews its time to live."""
         self._conversation.change(
             "put_working", task_id=task_id, key=key, value=value, ttl=ttl, token_count=token_count
         )
@@ -457,5 +455,5 @@ class ChatSession:
         return self._core.write.value(call, repeatable=True)
 
     def clear_working(self, task_id: str | Unset = UNSET) -> int:
-        """Forget a task's values, or all of the session; return how many."""
+        """Delete a task's values, or all of the session; return how many."""
         return int(self._conversation.change("clear_working", task_id=task_id))

@@ -80,16 +80,16 @@ class Sessions:
         """Return messages of all the user's sessions that answer a query, best first.
 
         Args:
-            user: whose.
+            user: the user.
             query: words, or a question.
-            embedding: the query's vector; None searches by words, left out it is made here.
+            embedding: the query's vector; None searches by words; left out, the driver makes it.
             limit: how many at most.
             filter: session_id, agent_id, since, until, roles, metadata.
-            asked_at: when the query was asked, for "last week" and its like; None is now. Days are
+            asked_at: when the query was asked, for words such as "last week"; None is now. Days are
                 those of the user's setting time_zone (encrypted users: UTC).
-            dates: whether such words in the query favor what was said in that time; with a filter
-                by time they never do.
-            reranker: another one than the client's; None for none.
+            dates: whether such words in the query favor messages of that time; with a filter by
+                time they never do.
+            reranker: a reranker instead of the client's; None for none.
         """
         given = with_dates(filter, asked_at, dates)
         chosen = self._retrieval.chosen(reranker)
@@ -123,9 +123,9 @@ class Sessions:
         """Return the user's sessions by title, summary and best turn, best first.
 
         Args:
-            user: whose.
+            user: the user.
             query: words, or a question; None gives the last active first.
-            embedding: the query's vector; None searches by words, left out it is made here.
+            embedding: the query's vector; None searches by words; left out, the driver makes it.
             limit: how many at most.
         """
         if query and self._core.sealing(user):

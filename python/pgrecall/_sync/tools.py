@@ -40,18 +40,17 @@ class MemoryTools:
     Made by `ChatSession.memory_tools`. Every call concerns the session's user: nothing that the
     model writes can name another, and another user's ids are unknown ids.
 
-    What goes wrong is told to the model as `{"error": …}`: malformed arguments, an unknown tool or
-    id, what the database refuses. Only a lost server raises.
+    The model gets errors as `{"error": …}`: malformed arguments, an unknown tool or id, a refusal
+    of the database. Only a lost server raises.
 
-    What `remember` stores is an extraction done by the chat model, and stands like one: with the
-    user's own words in proof, found in the conversation, it is what the user said; without them it
-    is an inference, which applies to this conversation, expires with it, and never supersedes what
-    the user said. So a web page or a tool's result that talks the model into remembering something
-    does not reach other conversations.
+    `remember` stores a memory like an extraction. When the conversation contains the user's own
+    words as proof, the memory counts as stated by the user. Without proof it is an inference: it
+    applies to this conversation, expires with it, and never supersedes the user's statements. So a
+    prompt injection by a web page or a tool's result does not reach other conversations.
 
-    `forget_memory` ends what the user said only with the user's own words in proof; without them it
-    records a dispute (`memories.disputes`), and the memory stays. It ends softly:
-    `memories.restore` takes it back.
+    `forget_memory` ends a memory that the user stated only with the user's own words as proof.
+    Without proof it records a dispute (`memories.disputes`), and the memory stays. An ended memory
+    is kept: `memories.restore` makes it active again.
     """
 
     def __init__(
@@ -93,10 +92,10 @@ class MemoryTools:
 
         Args:
             call: an element of the `tool_calls` of the model's message.
-            max_chars: of the answer, about; what does not fit is left out, and said so.
+            max_chars: of the answer, about; it counts the items that do not fit.
 
         Raises:
-            InvalidInputError: that is no tool call.
+            InvalidInputError: `call` is not a tool call.
             psycopg.OperationalError: the server is lost.
         """
         asked = AskedCall.of(call)

@@ -20,7 +20,7 @@ _SYNC_SPARE = 100  # stored messages looked at beyond the length of a caller's l
 
 
 class Transcript:
-    """Appends messages to a session, and takes turns back."""
+    """Appends messages to a session, and retracts turns."""
 
     def __init__(self, core: Core, conversation: Conversation) -> None:
         self._core = core
@@ -57,7 +57,7 @@ class Transcript:
         return self._core.write.rows(Appended, call, repeatable=True)
 
     def sync(self, messages: Any) -> list[Appended]:
-        """Append what is new in a list that the caller holds; see `ChatSession.sync`."""
+        """Append the new messages of a list that the caller keeps; see `ChatSession.sync`."""
         messages = SyncRuntime.collected(messages)
         if isinstance(messages, Sequence) and not messages:
             return []
@@ -91,7 +91,7 @@ class Transcript:
             return self.append(given[known:], request_id=request_id)
 
     def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
-        """Return a hash of each message; a sealed user's are not shown to the database."""
+        """Return a hash of each message, for an encrypted user without sending them."""
         self._is_sealed = self._core.sealing(self._conversation.user_id) is not None
         if self._is_sealed:
             from pgrecall.encryption._sealed import message_digest
@@ -108,5 +108,5 @@ class Transcript:
         return stored.content_hash or b""
 
     def retract(self, from_turn: int) -> int:
-        """Take the turns from there on back; return how many."""
+        """Retract the turns from this one on; return how many."""
         return int(self._conversation.change("retract_turns", from_turn=from_turn))

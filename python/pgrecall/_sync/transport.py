@@ -137,7 +137,7 @@ class Transport:
                     self._drain(began)
 
     def _drain(self, began: float) -> None:
-        """Let the pool open its connections anew: the others may have been lost with this one.
+        """Make the pool replace its connections: the others may be lost, too.
 
         Not checked one by one, since a check of one that does not answer would wait for ever; and
         once for all who lost theirs at the same time.
@@ -168,9 +168,9 @@ class Transport:
                     connection.execute(_FRAME, frame, prepare=False)
                     cursor.execute(call.text, call.parameters, prepare=False)
             else:
-                # What stands in one pipeline is one transaction. With autocommit a call is one
-                # round trip instead of four, 12 % of an append on the loopback interface; in a
-                # pool of the caller the commit is another, since an error ends the pipeline.
+                # One pipeline is one transaction. With autocommit a call is one round trip instead
+                # of four, 12 % of an append on the loopback interface. In a pool of the caller the
+                # commit is another round trip, since an error ends the pipeline.
                 with connection.pipeline():
                     connection.execute(_FRAME, frame)
                     cursor.execute(call.text, call.parameters)

@@ -83,7 +83,9 @@ class Turn:
     def __post_init__(self) -> None:
         if self.max_tool_rounds < 0 or self.max_result_tokens < 1:
             raise InvalidInputError(
-                "max_tool_rounds or max_result_tokens is too small", hint="At least 0, and 1."
+                f"max_tool_rounds is {self.max_tool_rounds}, max_result_tokens is "
+                f"{self.max_result_tokens}",
+                hint="At least 0, and at least 1.",
             )
         self._tools = [dump(tool) for tool in self.tools or ()]
         self._names = [tool_name(tool) for tool in self._tools]
@@ -94,10 +96,10 @@ class Turn:
             raise InvalidInputError(f"two tools are named {twice[0]}", hint="Rename one.")
         self._messages: list[Mapping[str, Any]] = []
         self._rounds: list[list[dict[str, Any]]] = []
-        self._ends: list[int] = []  # the last turn of each round
-        self._asked = 0  # rounds so far, also those that the context has taken over
-        self._first_turn = 0  # of what is stored
-        self._compacted = 0  # turns up to this one stand in the summary
+        self._ends: list[int] = []  # the last turn of each round.
+        self._asked = 0  # rounds so far, including those that the summary covers.
+        self._first_turn = 0  # the first stored turn.
+        self._compacted = 0  # the last turn that the summary covers.
         self._budget: dict[str, Any] = {}
         self._task: Task | None = None
         self._answered: dict[str, Any] = {}
@@ -131,7 +133,7 @@ class Turn:
     def _renew(self) -> None:
         """Compile the context again when the session was compacted during the turn.
 
-        The new summary takes the place of the rounds that it covers. History ends before this
+        The new summary replaces the rounds that it covers. History ends before this
         turn, whose other rounds follow the context as before.
         """
         if not self._rounds:
@@ -150,7 +152,7 @@ class Turn:
     # The model
 
     def _ask(self) -> Generator[str, None]:
-        """Ask the model once, with all that was said and found so far."""
+        """Send one request to the model, with all messages and results so far."""
         client: Any = self.endpoint.client()
         request = {**self.conversation.params, **self.parameters, "messages": self._fitted()}
         if self._tools and self._may_call():
@@ -168,7 +170,7 @@ class Turn:
             calls = self._answered["choices"][0]["message"].get("tool_calls") or ()
             for call, mended in zip(completion.choices[0].message.tool_calls or (), calls,
                                     strict=False):  # fmt: skip
-                call.id = mended["id"]  # as it is stored, for who answers it
+                call.id = mended["id"]  # as it is stored, for the caller that answers it
             return
         received: list[Any] = []
         try:
@@ -188,7 +190,7 @@ class Turn:
         self._take(merge_chunks(received), started)
 
     def _create(self, client: Any, request: dict[str, Any]) -> Any:
-        """Ask in the way that the endpoint takes, which is found out by trying."""
+        """Send the request without the parameters that the endpoint refuses."""
         import openai
 
         habits = self.endpoint.habits
@@ -212,7 +214,7 @@ class Turn:
                 return answer
 
     def _take(self, completion: dict[str, Any], started: float) -> None:
-        """Take a reply: mended, with usage, and with how it ended."""
+        """Record a reply: repaired, with usage and finish_reason."""
         message = repaired(completion)
         choice = completion["choices"][0]
         self._latency = round((time.monotonic() - started) * 1000)
@@ -233,7 +235,7 @@ class Turn:
         self._answered = completion
 
     def _keep(self, received: list[Any], started: float) -> None:
-        """Store what was heard of a reply that was broken off; nothing when nothing was said."""
+        """Store the text of a reply that broke off; nothing when there is none."""
         completion = merge_chunks(received)
         choice = completion["choices"][0]
         choice["finish_reason"] = None
@@ -265,7 +267,7 @@ class Turn:
             for call in mine:
                 answers += [self._answer(call, limit, may_call)]
         except BaseException:
-            # whole or not at all: a call without all its answers is nothing one may send
+            # whole or not at all: an endpoint refuses a call without all its answers
             rest = mine[len(answers) :]
             answers += [tool_message(call, error_text(INTERRUPTED)) for call in rest]
             self._append_at_best(completion, *answers)
@@ -292,7 +294,7 @@ class Turn:
         if not may_call:
             return tool_message(call, error_text("no more tool calls in this turn"))
         if limit < _LEAST_ROOM // 2:
-            return tool_message(call, error_text("there is no room left for a result"))
+            return tool_message(call, error_text("no tokens are left for a result"))
         if self.memory_tools is not None and call.name in self.memory_tools.names:
             answer = self.memory_tools.dispatch(
                 {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}},
@@ -302,7 +304,7 @@ class Turn:
         return tool_message(call, bounded(self._called(call), limit, model))
 
     def _called(self, call: AskedCall) -> str:
-        """Call the function of the caller; what it raises is told to the model."""
+        """Call the function of the caller; its exception becomes an error message to the model."""
         functions = self.functions
         if call.name not in self._names:
             return error_text(f"there is no tool {call.name}; known: {', '.join(self._names)}")
@@ -324,7 +326,7 @@ class Turn:
     # The window
 
     def _fitted(self) -> list[Mapping[str, Any]]:
-        """Return the messages of the next call, less what the window does not hold."""
+        """Return the messages of the next call, without those that exceed the window."""
         excess = self._prompt_tokens() - self._limit()
         return trimmed(self._messages, self._rounds, excess, self._cost)
 
@@ -368,8 +370,8 @@ class Turn:
 class ReplyStream(Iterator[str]):
     """A reply as it arrives: pieces of text; made by `send(stream=True)`.
 
-    Nothing is sent before the first piece is asked for. Whoever stops early closes it, best by a
-    `with` block: what was said until then is stored, with finish_reason `interrupted`.
+    The request is sent when the first piece is read. A reader that stops early closes the stream,
+    best by a `with` block: the text so far is stored, with finish_reason `interrupted`.
     """
 
     def __init__(self, turn: Turn) -> None:
@@ -386,7 +388,7 @@ class ReplyStream(Iterator[str]):
         self.close()
 
     def close(self) -> None:
-        """Stop listening, and store what was said so far."""
+        """Stop reading, and store the text so far."""
         self._pieces.close()
 
     @property
@@ -407,7 +409,7 @@ class ReplyStream(Iterator[str]):
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
-        """The calls that nobody answered: those of tools without a function."""
+        """The calls without an answer: those of tools without a function."""
         answered = {m["tool_call_id"] for m in self._turn.stored if m["role"] == "tool"}
         calls = cast("list[dict[str, Any]]", (self.message or {}).get("tool_calls") or [])
         return [call for call in calls if call["id"] not in answered]
@@ -420,7 +422,7 @@ def _user_message(text: Any) -> dict[str, Any]:
 
 
 def _for_model(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an assistant's message as the endpoint takes it back."""
+    """Return an assistant's message in the form that an endpoint accepts."""
     said = {key: message[key] for key in ("role", "content", "tool_calls") if message.get(key)}
     return {"content": None, **said}
 

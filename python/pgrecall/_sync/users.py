@@ -23,18 +23,18 @@ class Users:
         return self._core.user_id(user)
 
     def ensure(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
-        """Make a user known, with the text that names them, and return the id.
+        """Create a user, with the text that names them, and return the id.
 
         Raises:
-            ConfigurationError: this driver requires sealed users, and this one is not sealed.
-            NotAllowedError: this driver requires sealed users; metadata would be stored readable.
+            ConfigurationError: this driver requires encrypted users, and this user is not one.
+            NotAllowedError: this driver requires encrypted users, and metadata is not encrypted.
         """
         if self._core.guard.required:
             self._core.guard.sealing(self._core.user_id(user))
             if metadata is not UNSET:
                 raise NotAllowedError(
-                    "the metadata of a user are stored readable, and this driver requires sealed "
-                    "users", hint="Keep them in the metadata of a session or memory.",
+                    "the metadata of a user is not encrypted, and this driver requires encrypted "
+                    "users", hint="Put it into the metadata of a session or memory.",
                 )  # fmt: skip
         named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
         found: UUID = self._core.write.value(

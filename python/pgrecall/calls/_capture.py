@@ -40,8 +40,8 @@ Level = Literal["off", "calls", "streams"]
 
 logger = logging.getLogger("pgrecall")
 
-_MAX_BODY = 16 * 1024 * 1024  # bytes that are noted of a body, unless the database says otherwise
-_SPARE = 32 * 1024  # noted beyond what is kept, so that no half of a key stays at the end
+_MAX_BODY = 16 * 1024 * 1024  # bytes of a body, unless the database has another limit
+_SPARE = 32 * 1024  # bytes beyond the limit, so that a key at the end is masked whole
 _ERROR_CHARS = 2000
 _MODEL_CHARS = 200
 _PROVIDERS = {"openai.com": "openai", "anthropic.com": "anthropic", "openai.azure.com": "azure",
@@ -218,7 +218,7 @@ def _decoded(response: httpx2.Response, body: bytes) -> tuple[bytes, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What `recall.get_ledger_rules` says of a user.
+    """Rules of `recall.get_ledger_rules` for the calls of a user.
 
     Attributes:
         level: how much is recorded of the driver's own calls.
@@ -351,7 +351,7 @@ def _storable(value: Any) -> Any:
 
 
 def _text_delta(payload: Mapping[str, Any]) -> str | None:
-    """Return the piece of the answer's text that an event brings."""
+    """Return the piece of the answer's text in an event."""
     if payload.get("type") == "response.output_text.delta":
         piece = payload.get("delta")
     else:

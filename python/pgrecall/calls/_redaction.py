@@ -1,6 +1,6 @@
 """Credentials are masked before a recorded call leaves this process, by the database's patterns.
 
-The database does it again, whoever sends. This module reads the database's patterns, which are in
+The database does it again, for any client. This module reads the database's patterns, which are in
 PostgreSQL's dialect, and finds a key that a stream sends in pieces.
 """
 
@@ -206,7 +206,7 @@ class Redactor:
         return spans
 
     def _event_stream(self, text: str) -> str:
-        """Mask secrets in pieces; only lines that hold one of them are written anew."""
+        """Mask secrets in pieces; only lines with one of them are rewritten."""
         lines = text.split("\n")
         events: dict[int, Any] = {}
         channels: dict[tuple[Any, ...], list[_Piece]] = {}

@@ -23,13 +23,13 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a stream came to.
+    """The answer that a recorded stream adds up to.
 
     Attributes:
         answer: a `ChatCompletion`, or a `Response` of the Responses API; None of a stream that
             brought none.
         is_complete: whether the stream came to its end; else `answer` is what had arrived.
-        error: what the endpoint said instead of an end.
+        error: the endpoint's error in place of an end.
         events: how many there were.
     """
 
@@ -67,7 +67,7 @@ def event_payloads(stream: Any) -> list[Any]:
 def parsed(body: bytes) -> Iterator[tuple[int, str | None, bytes]]:
     """Yield the server-sent events of a body: where each ends, its name, and its data.
 
-    What stands behind the last end of a line was cut.
+    Text after the last line break is incomplete, and left out.
     """
     name: str | None = None
     data: list[bytes] = []

@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What the options say of it.
+    """An endpoint of chat models, as the options name it.
 
     Attributes:
         base_url: where it is; None is `OPENAI_BASE_URL`, or OpenAI.

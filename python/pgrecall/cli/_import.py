@@ -1,4 +1,4 @@
-"""Storing what a file holds as sessions and memories; a second run goes on where one stopped."""
+"""Storing what a file holds as sessions and memories; a second run continues after the first."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ JSON = dict[str, Any]
 
 @dataclass(slots=True)
 class Imported:
-    """What an import did.
+    """Counts of one import.
 
     Attributes:
         messages: stored now.
         facts: outcomes (added, duplicate, …) of facts.
         skipped: lines that had been stored before.
-        left_out: messages of the file that are nobody's words: hidden, of a tool, without text.
+        left_out: messages that were not imported: hidden, of a tool, without text.
         users: seen.
         sessions: seen.
     """
@@ -65,7 +65,7 @@ class Imported:
 
 
 class _Stored:
-    """What a session holds already, to be matched with lines, each message once.
+    """The messages of a session, each to be matched with one line at most.
 
     A line without a time matches a stored message whatever its time.
     """
@@ -114,9 +114,9 @@ class _Conversation:
 class MessageImporter:
     """Imports messages of a file in any of the known formats.
 
-    What is stored already is told by content and time, so a run that was interrupted, and a file
-    that has grown, are simply imported again. A refused line stops the import: of its batch
-    nothing is written, what was written before stays.
+    A message counts as stored already when content and time agree. So a file can be imported
+    again after an interruption, or when it has grown. A refused line stops the import: nothing of
+    its batch is written, and earlier batches stay.
 
     Args:
         memory: where to.

@@ -84,7 +84,7 @@ def _run(arguments: list[str]) -> int:
         print_error("stopped")
         return 1
     except BrokenPipeError:
-        # whoever reads our output has enough; nothing may be flushed into the pipe at exit
+        # the reader of our output has closed it; nothing may be flushed into the pipe at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
@@ -99,7 +99,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _said(error: Exception) -> str:
-    """Return what an error says, in words for whoever typed the command."""
+    """Return the message of an error for the user of the command."""
     from pgrecall.embedded import EmbeddedServerError
     from pgrecall.models._embedders import EmbeddingError
     from pgrecall.schema import InstallError

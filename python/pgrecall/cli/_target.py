@@ -52,9 +52,9 @@ def user_option(function: Function) -> Function:
 
 def no_embedding_option(function: Function) -> Function:
     """Add `--no-embedding`."""
-    return click.option("--no-embedding", is_flag=True, help="Make no vectors: go by words only.")(
-        function
-    )
+    return click.option(
+        "--no-embedding", is_flag=True, help="Make no vectors: search by words only."
+    )(function)
 
 
 def named_dsn(dsn: str | None) -> str | None:

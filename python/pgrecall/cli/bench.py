@@ -29,21 +29,21 @@ _MAY_FORGET = b"select pg_catalog.has_function_privilege('recall.forget_user(uui
 
 @click.command("bench")
 @click.option("--rounds", type=click.IntRange(1, 10_000), default=100, show_default=True,
-              help="So often each call.")  # fmt: skip
+              help="Repetitions of each call.")  # fmt: skip
 @click.option("--memories", type=click.IntRange(1, 20_000), default=200, show_default=True,
-              help="Of the user it is tried with.")  # fmt: skip
+              help="Memories of the user of the benchmark.")  # fmt: skip
 @target_option
 @json_option
 def bench_command(rounds: int, memories: int, dsn: str | None, as_json: bool) -> None:
     """Time the calls of a turn on this server, as a client here sees them.
 
-    With a user made for it, for whom no job calls a model, and who is forgotten afterwards: that
-    takes a role with recall_admin, or what the prefix of the installation makes of it.
+    It creates a user, for whom no job calls a model, and erases the user afterwards. That takes a
+    role with the rights of recall_admin, whose name begins with the prefix of the installation.
     """
     with opened(dsn, no_embedding=True) as memory:
         if not memory._core.write.query(_MAY_FORGET)[0][0]:
             raise NotAllowedError(
-                "whoever measures must be able to forget the user it is done with",
+                "this role may not erase the user of the benchmark",
                 hint=f"Connect with a role that has {memory.admin.info().role_prefix}_admin.",
             )
         user = uuid.uuid4()

@@ -29,7 +29,7 @@ __all__ = ["calls_command"]
 
 @click.group("calls")
 def calls_command() -> None:
-    """List and show what was sent to models, and what came back."""
+    """List and show recorded calls of models."""
 
 
 @calls_command.command("list")
@@ -88,7 +88,7 @@ def show_command(call_id: UUID, user: str, dsn: str | None, as_json: bool) -> No
 @target_option
 @json_option
 def replay_command(call_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
-    """Put the answer of a streamed call together again."""
+    """Reassemble the answer of a streamed call."""
     with opened(dsn, no_embedding=True) as memory:
         call = _found(memory, user, call_id)
         if not call.is_stream:

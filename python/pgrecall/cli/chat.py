@@ -42,13 +42,15 @@ _LEARNING_SECONDS = 120.0  # at the end; what is left then, any worker does
 @click.command("chat")
 @user_option
 @endpoint_options(model_help="The chat model.", is_model_required=True)
-@click.option("--session", metavar="NAME", help="Go on with this one, or begin it. Default: new.")
+@click.option(
+    "--session", metavar="NAME", help="Continue this session, or open it. Default: a new one."
+)
 @click.option("--system", metavar="TEXT", help="The system prompt.")
-@click.option("--show-memory", is_flag=True, help="Show what was remembered, and what was learned.")
+@click.option("--show-memory", is_flag=True, help="Show the memories that were used and learned.")
 @click.option("--tools/--no-tools", default=True, show_default=True,
               help="Whether the model may search and change memories itself.")  # fmt: skip
 @click.option("--learn/--no-learn", default=True, show_default=True,
-              help="Whether memories are extracted here; else any worker does it.")  # fmt: skip
+              help="Whether to extract memories here; otherwise a worker does.")  # fmt: skip
 @no_embedding_option
 @target_option
 def chat_command(
@@ -64,8 +66,8 @@ def chat_command(
 ) -> int:
     """Talk with a model that remembers.
 
-    Each line of the input is a message. At the end the conversation is closed and what was said is
-    learned, so that the next one knows it. /help shows the commands.
+    Each line of the input is a message. At the end the command closes the conversation and learns
+    from it, so that the next one has its memories. /help shows the commands.
     """
     llm = endpoint.chat_model()
     assert llm is not None  # noqa: S101  (required)
@@ -88,7 +90,7 @@ def chat_command(
 
 
 class _Learner:
-    """A worker in the background, which extracts what is said while the conversation goes on."""
+    """A worker in the background, which extracts memories during the conversation."""
 
     def __init__(self, memory: AgentMemory, llm: ModelSettings) -> None:
         self._memory = memory
@@ -108,7 +110,7 @@ class _Learner:
             note(f"(nothing is learned for now: {error})")
 
     def stop(self) -> None:
-        """End after the job at hand."""
+        """End after the job in progress."""
         self._worker.stop()
         if self._thread.ident is not None:
             self._thread.join()
@@ -239,7 +241,7 @@ class _Talk:
     # A message
 
     def _say(self, text: str, *, is_terminal: bool) -> None:
-        """Say it, and print the reply as it comes. What fails is told; the conversation goes on."""
+        """Send a message, and print the reply as it arrives. An error is printed, not raised."""
         import openai
 
         try:
@@ -293,7 +295,7 @@ class _Talk:
             note(f"(the reply ended early: {reason})")
         return True
 
-    # What is shown beside
+    # Memories and budget
 
     def _print_used(self, chat: ChatSession) -> None:
         if not self._show_memory or chat.last_context is None:

@@ -38,7 +38,9 @@ __all__ = ["budget_line", "context_command", "print_context", "print_explanation
     metavar="N",
     help="Tokens of memories, at most.",
 )
-@click.option("--explain", is_flag=True, help="Show every candidate, and why it was taken or left.")
+@click.option(
+    "--explain", is_flag=True, help="Show every candidate, and why it was selected or not."
+)
 @no_embedding_option
 @target_option
 @json_option
@@ -54,9 +56,9 @@ def context_command(
     dsn: str | None,
     as_json: bool,
 ) -> None:
-    """Show the messages that a model would get with QUERY as the user's next message.
+    """Show the messages that a model would get after the user's message QUERY.
 
-    Nothing is written: no memory counts as used.
+    Nothing is written, and no memory counts as used.
     """
     chosen = {"task": task, "layout": layout, "memory_budget": memory_budget}
     options: dict[str, Any] = {key: value for key, value in chosen.items() if value is not None}

@@ -30,7 +30,7 @@ _BUDGET = 320  # tokens: small, so that something has to be left out
 def demo_command(dsn: str | None) -> None:
     """Import example conversations, remember, search, and compile a context.
 
-    Nothing needs a key or a network. Running it again changes nothing.
+    It needs no key and no network. Running it again changes nothing.
     """
     started = time.monotonic()
     with opened(dsn) as memory:

@@ -27,17 +27,17 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 @click.command("import")
 @click.argument("file", required=False, type=_FILE)
-@click.option("--user", metavar="USER", help="Whose messages they are, where FILE does not say.")
+@click.option("--user", metavar="USER", help="The user of the messages, if FILE names none.")
 @click.option(
     "--session",
     metavar="SESSION",
-    help="Their session, where FILE does not say. Default: the name of FILE.",
+    help="The session, if FILE names none. Default: the name of FILE.",
 )
 @target_option
 @click.option(
     "--extraction",
     type=click.Choice(["verbatim", "llm", "none"]),
-    help="How memories are drawn from these sessions. Default: as the settings say.",
+    help="How memories are extracted from these sessions. Default: the settings.",
 )
 @click.option(
     "--model",
@@ -59,9 +59,9 @@ def import_command(
     no_embedding: bool,
     as_json: bool,
 ) -> None:
-    """Import the messages of FILE; running it again goes on where it stopped.
+    """Import the messages of FILE; after an interruption run it again.
 
-    FILE is one of these, which its beginning tells:
+    FILE has one of these formats, which its beginning shows:
 
     \b
     - JSON lines that name users and sessions, as they appear:
@@ -72,8 +72,8 @@ def import_command(
     - conversations.json of a ChatGPT export, of --user: what the user and the
       assistant said in the current branch of each conversation
 
-    Of --facts a line has user and content, and as it has them kind, slot, tags, importance,
-    confidence, provenance, observed_at, metadata.
+    A line of --facts has user and content, and optionally kind, slot, tags, importance, confidence,
+    provenance, observed_at and metadata.
     """  # noqa: D301
     if file is None and facts is None:
         raise click.UsageError("name a FILE, or --facts FILE")

@@ -43,17 +43,17 @@ def _print_warning(notice: psycopg.errors.Diagnostic) -> None:
 @click.option(
     "--dimensions",
     type=click.IntRange(1, 16000),
-    help="Numbers per vector. Default: what the model has.",
+    help="Numbers per vector. Default: that of the model.",
 )
 @click.option(
     "--hash-partitions",
     type=click.IntRange(1, 1024),
-    help="Leaves per table. Default for a new installation: 8; 1 is fine for a small one.",
+    help="Hash partitions per table. Default for a new installation: 8; 1 is fine for a small one.",
 )
 @click.option(
     "--extraction",
     type=click.Choice(["llm", "verbatim", "none"]),
-    help="How memories are drawn from turns. Default: llm; verbatim on the embedded server.",
+    help="How memories are extracted from turns. Default: llm; verbatim on the embedded server.",
 )
 @click.option(
     "--role-prefix",
@@ -77,7 +77,7 @@ def install_command(
     share_roles: bool | None,
     as_json: bool,
 ) -> None:
-    """Install the schema, or upgrade it. What is not given stays as installed."""
+    """Install or upgrade the schema. An option that is left out keeps its installed value."""
     target = named_dsn(dsn)
     choices = {
         "embedding": embedding,

@@ -31,18 +31,18 @@ def _decided(_: click.Context, option: click.Parameter, given: bool | None) -> b
 
 @click.group("memories")
 def memories_command() -> None:
-    """List, add and correct what is remembered of a user."""
+    """List, add and correct the memories of a user."""
 
 
 @memories_command.command("list")
 @user_option
 @click.option("--kind", "kinds", multiple=True, help="Only of this kind; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@click.option("--all", "with_ended", is_flag=True, help="With those that have ended.")
+@click.option("--all", "with_ended", is_flag=True, help="Include ended memories.")
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
-    help="What was known then (UTC).",
+    help="Memories at this time (UTC).",
 )
 @click.option("-k", "--limit", type=click.IntRange(0, 100_000), default=100, show_default=True)
 @target_option
@@ -160,7 +160,7 @@ def retract_command(
 @target_option
 @json_option
 def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
-    """Take a memory back that was merged, retracted or has expired."""
+    """Restore a memory that was merged or retracted, or has expired."""
     with opened(dsn, no_embedding=True) as memory:
         new_id = memory.memories.restore(user, memory_id)
     _say(as_json, {"memory_id": new_id, "outcome": "restored"})
@@ -171,7 +171,7 @@ def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) 
 @target_option
 @json_option
 def review_command(user: str, dsn: str | None, as_json: bool) -> None:
-    """List what should be asked again."""
+    """List memories that the user should confirm again."""
     with opened(dsn, no_embedding=True) as memory:
         due = memory.memories.to_review(user)
         note_unknown_user(memory, user, due)
@@ -207,7 +207,7 @@ def validate_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool)
 @target_option
 @json_option
 def achieve_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
-    """Mark a goal as achieved; it stays, with little importance."""
+    """Mark a goal as achieved; it stays, with low importance."""
     with opened(dsn, no_embedding=True) as memory:
         was_active = memory.memories.achieve(user, memory_id)
     _say_changed(as_json, memory_id, "achieved", was_active)
@@ -233,7 +233,7 @@ def reinforce_command(
 @target_option
 @json_option
 def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
-    """List what contradicts the user's own word and waits for a decision."""
+    """List inferences that contradict the user's statements, for a decision."""
     with opened(dsn, no_embedding=True) as memory:
         disputes = memory.memories.disputes(user)
         note_unknown_user(memory, user, disputes)
@@ -253,14 +253,16 @@ def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
 
 @memories_command.command("resolve")
 @click.argument("memory_id", type=UUID)
-@click.option("--accept/--refuse", default=None, callback=_decided, help="Believe it, or do not.")
+@click.option(
+    "--accept/--refuse", default=None, callback=_decided, help="Accept the inference, or refuse it."
+)
 @user_option
 @target_option
 @json_option
 def resolve_command(
     memory_id: UUID, accept: bool, user: str, dsn: str | None, as_json: bool
 ) -> None:
-    """Decide a dispute; prints the memory that stands."""
+    """Decide a dispute, and print the memory that remains."""
     with opened(dsn, no_embedding=True) as memory:
         stands = memory.memories.resolve_dispute(user, memory_id, accept=accept)
     _say(as_json, {"memory_id": stands, "outcome": "accepted" if accept else "refused"})

@@ -20,7 +20,7 @@ __all__ = ["metrics_command", "prometheus_text"]
 def metrics_command(dsn: str | None, as_json: bool) -> None:
     """Print the gauges of recall.metrics() in Prometheus' text format.
 
-    For a file that node_exporter reads, or whatever else scrapes text.
+    For a file that node_exporter or another collector reads.
     """
     with opened(dsn, no_embedding=True) as memory:
         metrics = memory.admin.metrics()

@@ -54,7 +54,7 @@ def _read_object(file: Any, what: str) -> dict[str, Any]:
 @target_option
 @json_option
 def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> int:
-    """Delete everything of a user for good. Fails when nothing of the user was there.
+    """Erase all data of a user. Fails when the user has no data.
 
     Keep the receipt (--json): it cleans a restored backup.
     """
@@ -83,7 +83,7 @@ def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> int:
     "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file. Default: stdout."
 )
 @click.option(
-    "--sealed", is_flag=True, help="Leave the texts of a sealed user encrypted, to import them."
+    "--sealed", is_flag=True, help="Export ciphertexts and wrapped keys, for import elsewhere."
 )
 @target_option
 @json_option
@@ -113,12 +113,12 @@ def export_command(
 @click.option(
     "--allow-weaker",
     is_flag=True,
-    help="Take over settings of the user that are weaker than those here, such as secrets: keep.",
+    help="Import settings that are weaker than those of this database, such as secrets: keep.",
 )
 @target_option
 @json_option
 def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json: bool) -> None:
-    """Take a user from the FILE that `export` wrote (- for stdin)."""
+    """Import a user from a FILE of `export` (- for stdin)."""
     document = _read_object(file, "export of a user")
     with opened(dsn, no_embedding=True) as memory:
         counts = memory.privacy.import_user(document, allow_weaker=allow_weaker)
@@ -133,23 +133,23 @@ def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json:
 @click.option(
     "--vectors",
     is_flag=True,
-    help="Store vectors, unencrypted: found by meaning, but they tell what a text is about.",
+    help="Store unencrypted vectors, to search by meaning; they reveal what a text is about.",
 )
 @target_option
 @json_option
 def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> None:
-    """Seal a user without data: from now on every text is encrypted before it is sent.
+    """Encrypt a user without data: the driver encrypts every text before it sends it.
 
-    The wrapping keys come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS, the current
-    one first: what is said and learnt is lost with them. A repeat changes nothing, and fails unless
-    the keys here open what the user was sealed with.
+    The key encryption keys (KEK) come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS,
+    the current one first. Without them nobody can read the user's data. A repeated call changes
+    nothing; it fails when these keys cannot unwrap the user's data keys.
     """
     with opened(dsn, no_embedding=True) as memory:
         user_id, is_new = memory.users.id(user), memory.encryption.seal_user(user, vectors=vectors)
     if as_json:
         print_json({"user_id": user_id, "is_new": is_new})
     else:
-        note(f"sealed: {user}" if is_new else f"sealed already: {user}")
+        note(f"encrypted: {user}" if is_new else f"encrypted already: {user}")
 
 
 @click.command("rotate-key")
@@ -158,58 +158,58 @@ def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> No
 @click.option(
     "--wrapping-only",
     is_flag=True,
-    help="Keep the data key, and wrap it by the current wrapping key.",
+    help="Keep the data key, and rewrap it by the current key encryption key.",
 )
 @target_option
 @json_option
 def rotate_key_command(
     user: str | None, everybody: bool, wrapping_only: bool, dsn: str | None, as_json: bool
 ) -> None:
-    """Give a sealed user a new data key, and seal everything of the user by it.
+    """Rotate the data key of an encrypted user: encrypt all of the user's data by a new one.
 
-    The wrapping keys come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS, the current
-    one first; after --all --wrapping-only the others may be dropped. Readers and writers go on
-    meanwhile; after an interruption call it again.
+    The key encryption keys (KEK) come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS,
+    the current one first. After --all --wrapping-only the others can be dropped. Reads and writes
+    continue meanwhile. After an interruption, run it again.
     """
     if (user is not None) == everybody or (everybody and not wrapping_only):
         raise click.UsageError("name one --user, or --all with --wrapping-only")
     with (
         opened(dsn, no_embedding=True) as memory,
-        progress_console().status("sealing anew") as status,
+        progress_console().status("encrypting again") as status,
     ):
         rows = 0
         if user is None:
             keys = memory.encryption.rewrap_users(
-                progress=lambda count: status.update(f"{count} keys wrapped anew")
+                progress=lambda count: status.update(f"{count} keys rewrapped")
             )
         else:
             if not wrapping_only:
                 rows = memory.encryption.rotate_user(
-                    user, progress=lambda count: status.update(f"{count} rows sealed anew")
+                    user, progress=lambda count: status.update(f"{count} rows encrypted again")
                 )
             keys = memory.encryption.rewrap_user(user)
     if as_json:
         print_json({"rows": rows, "rewrapped_keys": keys})
     else:
-        note(f"{rows} rows sealed anew, {keys} keys wrapped anew")
+        note(f"{rows} rows encrypted again, {keys} keys rewrapped")
 
 
 @click.command("verify")
 @user_option
-@click.option("--head", type=click.File("rb"), help="What --save-head wrote, to compare with.")
+@click.option("--head", type=click.File("rb"), help="A file of --save-head, to compare with.")
 @click.option(
     "--save-head",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write where the audit ends to this file, to be kept elsewhere.",
+    help="Write number and hash of the last event to this file, for safekeeping elsewhere.",
 )
 @target_option
 @json_option
 def verify_command(
     user: str, head: Any | None, save_head: Path | None, dsn: str | None, as_json: bool
 ) -> int:
-    """Say what was changed in a user's memories and audit behind the functions' back.
+    """Find changes of a user's memories and audit that the functions did not make.
 
-    Exits with 1 when anything was; nothing is saved then.
+    Exits with 1 when there are any, and then saves no head.
     """
     kept = None if head is None else _read_object(head, "head of an audit")
     with opened(dsn, no_embedding=True) as memory:

@@ -25,7 +25,7 @@ __all__ = ["search_command"]
 @click.argument("query")
 @user_option
 @click.option("-k", "--limit", type=click.IntRange(0, 1000), default=10, show_default=True)
-@click.option("--messages", is_flag=True, help="Search what was said, not what is remembered.")
+@click.option("--messages", is_flag=True, help="Search messages instead of memories.")
 @click.option("--sessions", is_flag=True, help="Search conversations, by title, summary and turns.")
 @click.option("--explain", is_flag=True, help="Show the terms of each score.")
 @no_embedding_option

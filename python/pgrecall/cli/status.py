@@ -49,13 +49,13 @@ _SEES_ALL = b"select not pg_catalog.row_security_active('recall.users')"
 @target_option
 @json_option
 def status_command(dsn: str | None, as_json: bool) -> None:
-    """Say what is stored and what waits, in numbers; as the owner of the schema."""
+    """Count stored rows and waiting jobs; for the owner of the schema."""
     with opened(dsn, limits=Limits(statement_timeout=_COUNT_SECONDS)) as memory:
         info = memory.admin.info()
         if not memory._core.write.query(_SEES_ALL)[0][0]:
             raise NotAllowedError(
-                "only the owner of the schema recall, or a superuser, may count everybody's rows",
-                hint=f"pgrecall metrics tells a role with {info.role_prefix}_worker much of it.",
+                "only the owner of the schema recall, or a superuser, may count all rows",
+                hint=f"pgrecall metrics shows part of it to a role with {info.role_prefix}_worker.",
             )
         numbers: dict[str, Any] = memory._core.write.query(_NUMBERS)[0][0]
         deferred, first, need_model = sum_waiting(memory.admin.waiting_jobs())
@@ -109,7 +109,10 @@ def _counts(counts: dict[str, int]) -> str:
 @target_option
 @json_option
 def doctor_command(dsn: str | None, as_json: bool) -> int:
-    """Look for what is wrong, and say how to mend it. Fails when something is broken."""
+    """Check the health of the installation, with a remedy for each problem.
+
+    Exits with 1 when a check fails.
+    """
     with opened(dsn) as memory:
         checks = [*memory.admin.health(), _driver_check(memory), _embedder_check(memory)]
     worst = next(

@@ -16,7 +16,7 @@ __all__ = ["tick_command"]
 @click.command("tick")
 @target_option
 @click.option("--seconds", type=click.FloatRange(min=0), default=600.0, show_default=True,
-              help="Leave what is still due after that long to the next time.")  # fmt: skip
+              help="Stop after this time; the rest runs the next time.")  # fmt: skip
 @json_option
 def tick_command(dsn: str | None, seconds: float, as_json: bool) -> int:
     """Run the maintenance that is due, once: for a scheduler other than pg_cron.

@@ -27,10 +27,12 @@ __all__ = ["worker_command"]
 @target_option
 @click.option("--until-idle", is_flag=True, help="Stop when no job is due.")
 @click.option(
-    "--flush", is_flag=True, help="With --until-idle: extract at once what waits for its idle time."
+    "--flush",
+    is_flag=True,
+    help="With --until-idle: extract at once, without waiting for the idle time.",
 )
 @click.option("--poll", type=click.FloatRange(0.01, 3600), default=1.0, show_default=True,
-              help="Seconds between looks for work.")  # fmt: skip
+              help="Seconds between two checks for jobs.")  # fmt: skip
 @endpoint_options(model_help="The chat model of extraction and summaries.", is_model_required=False)
 @click.option("--kinds", metavar="K,K", help="Only these kinds of job, such as extract,embed.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 256), default=1,
@@ -48,9 +50,9 @@ def worker_command(
     no_embedding: bool,
     as_json: bool,
 ) -> int:
-    """Do the jobs that conversations leave behind, until SIGTERM or Ctrl-C.
+    """Run the queued jobs until SIGTERM or Ctrl-C.
 
-    Without --model it makes embeddings and verbatim memories, and leaves jobs that need a model.
+    Without --model it makes embeddings and verbatim memories, and skips jobs that need a model.
     """
     if flush and not until_idle:
         raise click.UsageError("--flush needs --until-idle")
@@ -81,7 +83,7 @@ def worker_command(
         if report.without_model:
             note("--model names a language model")
         elif report.deferred and until_idle and not flush:
-            note("--flush extracts at once what waits for its idle time")
+            note("--flush extracts at once, without waiting for the idle time")
     return 1 if until_idle and report.failed else 0
 
 

@@ -22,7 +22,7 @@ While `AgentMemory.encryption.rotate_user` replaces a data key, the user has two
 encrypted by the new one, compared names by the old one until all of them are exchanged.
 
 It needs the package `cryptography`, which the extra `encryption` installs. Nothing here is loaded
-before wrapping keys are given or an answer holds a ciphertext.
+before key encryption keys are given or an answer holds a ciphertext.
 """
 
 from pgrecall.encryption._keys import LocalWrappingKeys, UnknownKeyError, WrappingKeys

@@ -1,4 +1,4 @@
-"""Keys of encrypted users: wrapping keys, data keys, and the ciphertexts they make and open."""
+"""Keys of encrypted users: key encryption keys (KEK), data keys (DEK), and ciphertexts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMPARED = {"slot", "tag", "task", "key", "value"}  # fields that the database 
 _NO_ROW = UUID(int=0)
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
-_WRONG_KEY = "Give the driver the wrapping key that the user was sealed with, under its name."
+_WRONG_KEY = "Pass the key encryption key that wrapped the data keys of this user, under its name."
 NO_KEYS_HINT = (
     "AgentMemory.connect(…, wrapping_keys=LocalWrappingKeys.from_file(…)); commands read the file "
     "that PGRECALL_WRAPPING_KEY_FILE names"
@@ -37,7 +37,7 @@ NO_KEYS_HINT = (
 
 
 class WrappingKeys(Protocol):
-    """What keeps the wrapping keys; a key management service is wrapped in one of these.
+    """A store of key encryption keys, such as a key management service.
 
     Its methods may ask the network: they are called once per user and process.
     """
@@ -58,7 +58,7 @@ class WrappingKeys(Protocol):
 
 
 class LocalWrappingKeys:
-    """Wrapping keys in this process: AES-256-GCM by keys of 32 bytes.
+    """Key encryption keys in this process: AES-256-GCM by keys of 32 bytes.
 
     The first key is the current one, the others open what they wrapped until it is wrapped anew
     (`AgentMemory.encryption.rewrap_user`).
@@ -69,11 +69,12 @@ class LocalWrappingKeys:
 
     def __init__(self, keys: Mapping[str, bytes]) -> None:
         if not keys:
-            raise ConfigurationError("there is no wrapping key", hint=_HOW_TO_MAKE)
+            raise ConfigurationError("no key encryption key was given", hint=_HOW_TO_MAKE)
         for name, key in keys.items():
             if not 1 <= len(name) <= 200 or len(key) != _KEY_BYTES:
                 raise ConfigurationError(
-                    f"the wrapping key {name[:200]!r} is no key of 32 bytes with a name",
+                    f"key encryption key {name[:200]!r} is not 32 bytes long, or its name is not 1 "
+                    "to 200 characters",
                     hint=_HOW_TO_MAKE,
                 )
         self._keys = dict(keys)
@@ -89,7 +90,7 @@ class LocalWrappingKeys:
                 keys[name] = base64.b64decode(encoded, validate=True)
             except ValueError:
                 raise ConfigurationError(
-                    f"the wrapping key {name[:200]!r} is not base64", hint=_HOW_TO_MAKE
+                    f"key encryption key {name[:200]!r} is not base64", hint=_HOW_TO_MAKE
                 ) from None
         return cls(keys)
 
@@ -105,10 +106,12 @@ class LocalWrappingKeys:
                 mode = _exposed_mode(file.fileno())
                 text = file.read()
         except OSError as error:
-            raise ConfigurationError(f"the file of wrapping keys cannot be read: {error}") from None
+            raise ConfigurationError(
+                f"the file of key encryption keys cannot be read: {error}"
+            ) from None
         if mode is not None:
             raise ConfigurationError(
-                f"others can read the file of wrapping keys {path}: its mode is {mode:04o}",
+                f"others can read the file of key encryption keys {path}: its mode is {mode:04o}",
                 hint=f"chmod 600 {path}",
             )
         return cls.from_text(text)
@@ -128,14 +131,16 @@ class LocalWrappingKeys:
         opened = decrypted(self._key(name), wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], context)
         if opened is None:
             raise ConfigurationError(
-                f"the wrapping key {name!r} is not the one that this user was sealed with",
+                f"key encryption key {name!r} did not wrap the data keys of this user",
                 hint=_WRONG_KEY,
             )
         return opened
 
     def _key(self, name: str) -> bytes:
         if name not in self._keys:
-            raise ConfigurationError(f"there is no wrapping key {name!r} here", hint=_WRONG_KEY)
+            raise ConfigurationError(
+                f"this driver has no key encryption key {name!r}", hint=_WRONG_KEY
+            )
         return self._keys[name]
 
 
@@ -165,11 +170,11 @@ class Opened(NamedTuple):
 
 
 class UnknownKeyError(ConfigurationError):
-    """A text is sealed by a data key that is not known here (yet, or any more)."""
+    """A text is encrypted by a data key that this driver does not have."""
 
 
 class UserKeys:
-    """Seals and opens the texts of one user.
+    """Encrypts and decrypts the texts of one user.
 
     Args:
         user_id: whose.
@@ -191,7 +196,7 @@ class UserKeys:
         self._macs = {no: _derived(key, b"compare") for no, key in data_keys.items()}
 
     def newest(self) -> UserKeys:
-        """Return the newest key alone: what is compared is sealed by it, too."""
+        """Return the newest key alone, which encrypts values that are compared."""
         alone = object.__new__(UserKeys)
         alone.user_id, alone.numbers = self.user_id, self.numbers[-1:]
         alone._ciphers, alone._nonces, alone._macs = self._ciphers, self._nonces, self._macs
@@ -260,7 +265,7 @@ class UserKeys:
         number, field, mark, body = int(match[1]), match[2], match[3] or "", _unb64(match[4])
         if number not in self._ciphers:
             raise UnknownKeyError(
-                f"a text of user {self.user_id}{where} is sealed by data key {number}, which is "
+                f"a text of user {self.user_id}{where} is encrypted by data key {number}, which is "
                 "not among the keys of this user",
                 hint="The row of recall.user_keys is missing, or was replaced by another.",
             )
@@ -271,8 +276,8 @@ class UserKeys:
             data = decrypted(self._ciphers[number], nonce, sealed, bound)
         if data is None:
             raise ConfigurationError(
-                f"a sealed text of user {self.user_id}{where} does not open as {field}",
-                hint="It was changed or moved in the database, or sealed by another key.",
+                f"a ciphertext of user {self.user_id}{where} cannot be decrypted as {field}",
+                hint="It was changed or moved in the database, or encrypted by another key.",
             )
         row = UUID(bytes=place)
         return Opened(field, None if row == _NO_ROW else row, data.decode())

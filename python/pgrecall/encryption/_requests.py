@@ -58,14 +58,14 @@ _JOINING = {"and", "also", "as", "both", "or", "too", "well", "with"}
 
 
 def opened_request(request: Json, sealing: Sealing, kin: Kin = ()) -> dict[str, Any]:
-    """Return a request with its ciphertexts opened, as a model or an embedder takes it.
+    """Return a request with its ciphertexts decrypted, as a model or an embedder takes it.
 
-    Of a failure the error is opened. What else is no chat and no embedding stays as it is.
+    A failed request has its error decrypted. A request of another type is returned unchanged.
 
     Args:
-        request: as the database put it.
-        sealing: of the user.
-        kin: texts that stand in another row than they were encrypted for, and may.
+        request: from the database.
+        sealing: keys of the user.
+        kin: texts that may be in another row than the one they were encrypted for.
 
     Raises:
         MovedError: a text was encrypted for another row.

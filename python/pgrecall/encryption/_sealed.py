@@ -1,7 +1,7 @@
-"""What is encrypted of a call, and opened of its answer, for a sealed user.
+"""Encrypt the texts of a call and decrypt those of its answer, for an encrypted user.
 
-One rule a function: a function that takes texts and has none is refused, so that nothing of a
-sealed user leaves this process readable by oversight. The database refuses readable texts, too.
+Each function has a rule. A function that takes texts and has no rule is refused, so that no
+plaintext of an encrypted user leaves this process. The database rejects plaintext, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _OF_MODELS = {"fail_job"}
 _NO_SECRETS = {"embedding", "embeddings", "embedding_model", "source_turn_ids", "memory_ids",
                "token_count", "tool_call_id", "model_call_id", "created_at", "role",
                "target_id"}  # fmt: skip
-_NOT_IN_LEDGER = "Of a sealed user the ledger keeps numbers and times of calls only."
+_NOT_IN_LEDGER = "The call log of an encrypted user holds numbers and times only."
 _NOT_POSSIBLE = {
     "record_stream_events": _NOT_IN_LEDGER,
     "record_protocol_event": _NOT_IN_LEDGER,
@@ -70,13 +70,13 @@ _NOT_POSSIBLE = {
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """What a driver has to do for a sealed user.
+    """Keys and rules by which a driver encrypts for a user.
 
     Attributes:
-        keys: seal and open his texts.
-        has_vectors: whether vectors of them are stored.
-        secrets: puts marks in the place of secrets; None where they are kept.
-        is_refusing: whether a text that holds one is refused instead.
+        keys: encrypt and decrypt the user's texts.
+        has_vectors: whether vectors of the texts are stored.
+        secrets: masks secrets; None where they are stored unchanged.
+        is_refusing: whether a text that holds a secret is refused instead.
     """
 
     keys: UserKeys
@@ -89,7 +89,7 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
     """Return the call with every text encrypted.
 
     Raises:
-        NotAllowedError: this cannot be done for a sealed user.
+        NotAllowedError: the function is not possible for an encrypted user.
     """
     rule = _RULES.get(call.function)
     given = {name: value.obj if isinstance(value, Jsonb) else value
@@ -98,7 +98,7 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
         has_texts = any(isinstance(value, (str, dict, list)) for value in given.values())
         if call.function in _AS_IS or not has_texts:
             return call
-        hint = "This driver does not know what of it is to be encrypted."
+        hint = "This driver does not know which of its arguments to encrypt."
         raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
     given = _guarded(call.function, given, sealing)
     sealed = rule(Sealer(sealing, str(given.get("request_id") or "")), given)
@@ -107,7 +107,7 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
 
 
 def _guarded(function: str, given: _Given, sealing: Sealing) -> _Given:
-    """Do here what `settings.secrets` says, since the database cannot look into ciphertexts.
+    """Apply `settings.secrets` in the driver, since the database cannot read ciphertexts.
 
     Raises:
         InvalidInputError: a secret in a text of somebody who is to have none; what a model writes
@@ -122,8 +122,7 @@ def _guarded(function: str, given: _Given, sealing: Sealing) -> _Given:
         if sealing.is_refusing and function not in _OF_MODELS and made[name] != given[name]:
             raise InvalidInputError(
                 f"{name} of {function} holds a secret",
-                hint="settings.secrets = mask stores such a text with a mark in its place, keep as "
-                "it is.",
+                hint="With settings.secrets = mask the secret is masked, with keep it is stored.",
             )
     return made
 
@@ -149,10 +148,10 @@ def _masked(value: Any, secrets: Redactor) -> Any:
 
 
 def resealed(value: Any, keys: UserKeys, newest: UserKeys) -> Any:
-    """Return texts of a row, each ciphertext in them sealed by the newest key alone.
+    """Return texts of a row, with each ciphertext encrypted again by the newest key.
 
     Raises:
-        ConfigurationError: one does not open.
+        ConfigurationError: one cannot be decrypted.
     """
     if isinstance(value, Mapping):
         return {key: resealed(item, keys, newest) for key, item in value.items()}
@@ -170,7 +169,7 @@ def resealed(value: Any, keys: UserKeys, newest: UserKeys) -> Any:
 
 
 def _refused(function: str, hint: str) -> NotAllowedError:
-    return NotAllowedError(f"{function} is not possible for a sealed user", hint=hint)
+    return NotAllowedError(f"{function} is not possible for an encrypted user", hint=hint)
 
 
 _LEFT_OUT = object()
@@ -193,7 +192,7 @@ class Sealer:
         return self._last
 
     def text(self, text: Any, field: str, row: UUID | None = None) -> Any:
-        """Encrypt a text; anything else is left for the database to judge."""
+        """Encrypt a text; the database checks any other value."""
         return self._keys.seal(text, field, row=row) if isinstance(text, str) and text else text
 
     def texts(self, items: Any, field: str) -> Any:
@@ -498,10 +497,10 @@ _QUOTED = re.compile(r'"(sealed:v1:\d+:(?:value|note|state):[A-Za-z0-9_:-]+)"')
 
 
 class MovedError(ConfigurationError):
-    """A text stands in another row than the one that it was sealed for.
+    """A text is in another row than the one that it was encrypted for.
 
     Attributes:
-        pair: field, the row that it was sealed for, the row in which it stands.
+        pair: field, the row that it was encrypted for, the row that holds it.
     """
 
     def __init__(self, message: str, pair: tuple[str, str, str]) -> None:
@@ -516,8 +515,8 @@ class Opener:
         keys: of the user.
         function: which answered.
         given: its arguments.
-        kin: texts that stand in another row than they were sealed for, and may: a restored memory
-            has the text of the one that it follows.
+        kin: texts that may be in another row than the one they were encrypted for, such as that of
+            a restored memory.
 
     Raises:
         ConfigurationError: a text does not open here, was moved, or is readable.
@@ -581,7 +580,7 @@ class Opener:
             return json.loads(opened) if text.split(":", 4)[3] in _JSON else opened
         if is_damaged(text) or name in _ALWAYS_SEALED:
             raise ConfigurationError(
-                f"a text of the sealed user {self._keys.user_id}{self._where(name, ids)} is "
+                f"a text of the encrypted user {self._keys.user_id}{self._where(name, ids)} is "
                 "damaged, or was written by somebody without the key",
                 hint="Something was changed in the database; restore it from a backup.",
             )
@@ -604,7 +603,7 @@ class Opener:
                 pair = (opened.field, str(opened.row), expected)
                 if pair not in self._kin:
                     raise MovedError(
-                        f"a sealed text of user {self._keys.user_id}{self._where(name, ids)} was "
+                        f"a ciphertext of user {self._keys.user_id}{self._where(name, ids)} was "
                         f"sealed for {opened.row}", pair,
                     )  # fmt: skip
             return readable(opened) if made is None else made(opened)
@@ -633,7 +632,7 @@ class Opener:
         places = [order[row] for row in history if row in order]
         if any(later <= place for place, later in pairwise(places)):
             raise ConfigurationError(
-                f"the messages in a context of the sealed user {self._keys.user_id} (session_id "
+                f"the messages in a context of the encrypted user {self._keys.user_id} (session_id "
                 f"{self._ids.get('session_id')}) are not in the order in which they were said",
                 hint="Some were moved in the database; restore them from a backup.",
             )
@@ -647,8 +646,8 @@ class Opener:
                       if (field, found) == ("memory", row)}  # fmt: skip
             if follow.isdisjoint(wanted):
                 raise MovedError(
-                    f"a memory in a context of the sealed user {self._keys.user_id} was sealed "
-                    f"as memory_id {row}", ("memory", row, ",".join(wanted)),
+                    f"a memory in a context of the encrypted user {self._keys.user_id} was "
+                    f"encrypted as memory_id {row}", ("memory", row, ",".join(wanted)),
                 )  # fmt: skip
             shown |= follow
         if missing := {*wanted} - shown:
@@ -656,7 +655,7 @@ class Opener:
 
     def _foreign(self, what: str) -> ConfigurationError:
         return ConfigurationError(
-            f"{what} in a context of the sealed user {self._keys.user_id} is no sealed text",
+            f"{what} in a context of the encrypted user {self._keys.user_id} is no ciphertext",
             hint="It was written in the database by somebody without the key.",
         )
 
@@ -695,7 +694,7 @@ def _harmless(opened: Opened) -> str:
 
 
 def message_digest(message: Mapping[str, Any]) -> bytes:
-    """Return a hash of what a message says, to compare opened ones with a caller's."""
+    """Return a hash of a message's content, to compare decrypted messages with a caller's."""
     said: Sequence[Any] = [
         message.get("role"), message.get("content"), message.get("tool_calls") or None,
         message.get("tool_call_id"),

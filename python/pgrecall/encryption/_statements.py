@@ -1,7 +1,6 @@
-"""What a message of an encrypted user proves of a memory's text: recall._judge_statement here.
+"""Judge whether a message proves a memory, as `recall._judge_statement` does in the database.
 
-The word lists are read from the SQL functions, so that there is one of each. The tests judge the
-same labelled pairs with both.
+The word lists come from the SQL functions. The tests judge the same labelled pairs with both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the driver asks of models: chat completions, vectors, orders of hits, token counts.
+"""Models that the driver uses: chat models, embedders, rerankers and tokenizers.
 
 A chat model is an endpoint that the package `openai` can call (`ModelSettings`). An embedder turns
 texts into vectors of a fixed length (`Embedder`); `LocalEmbedder` needs no network. A reranker is a

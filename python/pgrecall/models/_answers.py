@@ -61,7 +61,7 @@ def error_answer(error: Exception) -> dict[str, Any]:
 
 
 def is_refused(error: Exception) -> bool:
-    """Return whether an endpoint has refused a request for what stands in it."""
+    """Return whether an endpoint has refused a request because of its content."""
     return getattr(error, "status_code", None) in _REFUSED
 
 

@@ -1,7 +1,7 @@
 """The language model of workers, over the official `openai` client.
 
-The database makes the requests and judges the answers. Here they are sent; what an endpoint takes
-(a strict schema, a JSON object or text, and which parameters) is found out by trying once.
+The database plans the requests and checks the answers. This module sends them, and learns from
+refusals which form an endpoint accepts: a strict schema, a JSON object or text, and parameters.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SECONDS, _TOKENS_PER_SECOND = 60.0, 10.0  # of a request, and of a slow model's
 
 
 class ModelAnswerError(RuntimeError):
-    """An endpoint answered what is no completion.
+    """The answer of an endpoint is not a completion.
 
     Attributes:
         raw: the beginning of what it said.
@@ -120,7 +120,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """How an endpoint wants to be asked for a model."""
+    """The form of requests that an endpoint accepts for a model."""
 
     format: str = _FORMATS[0]
     has_lengths: bool = True
@@ -141,7 +141,7 @@ class _Dialect:
         return replace(self, format=_FORMATS[place]) if place < len(_FORMATS) else None
 
     def features(self) -> dict[str, Any]:
-        """Return it as `p_worker` says it."""
+        """Return it as the `features` of `p_worker`."""
         return {
             "response_format": self.format,
             "schema_lengths": self.has_lengths,
@@ -165,7 +165,7 @@ class Asking:
         self._dialects: dict[str, _Dialect] = {}
 
     def offer(self, name: str | None = None) -> dict[str, Any]:
-        """Return what `p_worker` says of the endpoint, with the features of this model."""
+        """Return the members of `p_worker` for the endpoint, with the features of this model."""
         settings = self._model.settings
         models = {
             purpose: self._known(settings.models.get(purpose, settings.model))
@@ -178,7 +178,7 @@ class Asking:
         }
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Send a request and return its answer; None: `offer` has changed, have it made anew."""
+        """Send a request and return its answer; None when `offer` has changed."""
         name = request["model"]
         started = time.monotonic()
         try:
@@ -214,7 +214,7 @@ class ChatModel:
 
     Attributes:
         settings: as given.
-        learned: context windows by model, as the endpoint has told them.
+        learned: context windows by model, from errors of the endpoint.
     """
 
     def __init__(self, settings: ModelSettings, client: openai.OpenAI | None = None) -> None:

@@ -55,7 +55,7 @@ class EmbeddingError(RuntimeError):
 
 
 class Embedder(Protocol):
-    """What the driver needs of an embedding model.
+    """The interface of an embedding model.
 
     Attributes:
         model: its name, accepted by `embedder_from_name` and stored beside each vector.
@@ -75,7 +75,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingUsage:
-    """What an embedder has consumed so far.
+    """Requests and tokens of an embedder so far.
 
     Attributes:
         requests: calls of the endpoint.
@@ -92,7 +92,7 @@ class EmbeddingUsage:
 
 @runtime_checkable
 class MeasuredEmbedder(Embedder, Protocol):
-    """An embedder that says what a call has consumed."""
+    """An embedder that reports the usage of a call."""
 
     def embed_with_usage(self, texts: Sequence[str]) -> tuple[list[list[float]], EmbeddingUsage]:
         """Return what `embed` returns, and what it has consumed."""
@@ -242,7 +242,7 @@ class OpenAIEmbedder(_WithDimensions):
 
     @staticmethod
     def _fitting(text: str) -> str:
-        """Cut a text to what an endpoint takes; an empty one is refused by OpenAI."""
+        """Cut a text to the endpoint's limit; OpenAI refuses an empty one."""
         if not text.strip():
             return " "
         if len(text) <= _OPENAI_MAX_TOKENS // 2:  # a character is never more than a few tokens

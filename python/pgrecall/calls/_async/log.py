@@ -97,7 +97,7 @@ class AsyncCallLog:
         if not self._database.transport.is_pooled:
             raise ConfigurationError(
                 "calls cannot be recorded in the background over one connection",
-                hint="Connect by a DSN or a pool; joining() goes on recording over that.",
+                hint="Connect by a DSN or a pool; joining() then records over that.",
             )
         self._background.attach()
 
@@ -180,7 +180,7 @@ class AsyncCallLog:
 
         if is_full:
             self.lost += 1
-            logger.warning("%s was left out: too much waits already", what)
+            logger.warning("%s was dropped: too many bytes are waiting", what)
         elif not self._background.submit(counted, what):
             self.lost += 1
             with self._lock:

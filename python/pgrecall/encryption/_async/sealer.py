@@ -1,4 +1,4 @@
-"""The data keys of sealed users: fetched and unwrapped once, then used for every call."""
+"""The data keys of encrypted users: fetched and unwrapped once, then used for every call."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["AsyncSealer"]
 
 _MAX_USERS = 10_000
-_FRESH_SECONDS = 60.0  # a user may be sealed, or forgotten, by another process
+_FRESH_SECONDS = 60.0  # another process may encrypt or erase a user
 _OF_KEYS = {"get_user_keys", "seal_user", "rewrap_user_key", "add_user_key", "list_sealed_rows",
             "reseal_rows"}  # fmt: skip
-_OF_DOCUMENTS = {"import_user"}  # a sealed export brings its keys; the database checks its texts
+_OF_DOCUMENTS = {"import_user"}  # the document brings its keys
 _OF_WORKERS = {"next_request"}  # a worker opens the request by `opened_request`
 _WITHOUT_TEXTS = {"forget_user", "forget_session", "forget_memory"}  # for these no key is needed
 _MAX_ANCESTORS = 50
@@ -50,15 +50,15 @@ class _Known:
 
 
 class AsyncSealer:
-    """Seals calls and opens answers; for users who are not sealed it leaves them as they are.
+    """Encrypts calls and decrypts answers of encrypted users; others pass through unchanged.
 
     Args:
         transport: leads to the wrapped keys.
-        wrapping: what unwraps them; None is a driver that can only say that a user is sealed.
+        wrapping: unwraps them; a driver with None can only say that a user is encrypted.
         sealed: "require" refuses every user without data keys.
 
     Raises:
-        ConfigurationError: `sealed` is another word, or required without wrapping keys; or the
+        ConfigurationError: `sealed` is not "require", a key encryption key is missing, or the
             package cryptography is not installed.
     """
 
@@ -72,7 +72,8 @@ class AsyncSealer:
             raise ConfigurationError(f"sealed is {sealed!r}", hint='Pass "require", or nothing.')
         if sealed is not None and wrapping is None:
             raise ConfigurationError(
-                "sealed users are required, and there is no wrapping key here", hint=NO_KEYS_HINT
+                "this driver requires encrypted users and has no key encryption key",
+                hint=NO_KEYS_HINT,
             )
         if wrapping is not None:
             aes_gcm()  # its error now, not at the first call
@@ -82,11 +83,11 @@ class AsyncSealer:
         self.required = sealed
 
     async def sealing(self, user_id: UUID) -> Sealing | None:
-        """Return what is to be done for a user, None when the user is not sealed.
+        """Return how to encrypt for a user, None when the user is not encrypted.
 
         Raises:
-            ConfigurationError: the wrapping key is missing, or another; the data keys are gone; or
-                the user has none and this driver requires them.
+            ConfigurationError: the key encryption key is missing or did not wrap the data keys;
+                the data keys are missing, or this driver requires data keys and there are none.
         """
         sealing = await self._found(user_id)
         if sealing is None and self.required:
@@ -105,7 +106,7 @@ class AsyncSealer:
         if known is None or (known.wrapped, known.rest) != (wrapped, rest):
             if wrapped and self.wrapping is None:
                 raise ConfigurationError(
-                    f"user {user_id} is sealed, and there is no wrapping key here",
+                    f"user {user_id} is encrypted, and this driver has no key encryption key",
                     hint=NO_KEYS_HINT,
                 )
             sealing = None
@@ -124,7 +125,7 @@ class AsyncSealer:
         return sealing
 
     async def wrapped(self, user_id: UUID) -> Wrapped:
-        """Return number, wrapped key and name of its wrapping key of each data key of a user."""
+        """Return number, wrapped key and KEK of each data key of a user."""
         wrapped, _ = await self._fetched(user_id)
         return wrapped
 
@@ -142,7 +143,7 @@ class AsyncSealer:
         """Return a call as it may be sent.
 
         Raises:
-            InvalidInputError: it holds a ciphertext, and the user is not sealed.
+            InvalidInputError: it holds a ciphertext, and the user is not encrypted.
         """
         if call.function in _OF_KEYS | _WITHOUT_TEXTS | _OF_DOCUMENTS:
             return call
@@ -264,9 +265,9 @@ class AsyncSealer:
     async def _kin(
         self, user_id: UUID, field: str, found: str, expected: str
     ) -> set[tuple[str, str, str]]:
-        """Return which of the expected rows may have the text that was sealed for another.
+        """Return the expected rows that may hold a text that was encrypted for another row.
 
-        A restored memory has the text of one before it, and a session that continues another begins
+        A restored memory has the text of its predecessor. A session that continues another begins
         with its summary.
         """
         row = UUID(found)

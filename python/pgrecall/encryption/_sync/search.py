@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["search", "search_messages", "search_sessions"]
 
-# What a search opens at most, since the database cannot read it:
+# The most that a search decrypts, since the database cannot read it:
 _OPENED_MEMORIES = 1000  # the nearest, or the weightiest
 _OPENED_SESSIONS = 500  # of which titles and summaries are looked at
 _OPENED_MESSAGES = 2000  # the latest of the sessions that were active last

@@ -33,8 +33,9 @@ class Encryption:
     def seal_user(self, user: User, *, vectors: bool = False) -> bool:
         """Encrypt a user who has no data yet: from now on their texts reach the database encrypted.
 
-        Code that reads and writes with the wrapping key does not change. The driver compares words,
-        over decrypted texts; `pgrecall.encryption` says what the database still learns.
+        Code that reads and writes does not change, if the driver has the key encryption key.
+        The driver compares words of decrypted texts; `pgrecall.encryption` says what the database
+        still learns.
 
         Args:
             user: who.
@@ -46,14 +47,14 @@ class Encryption:
             False when the user was encrypted already.
 
         Raises:
-            ConfigurationError: this driver has no wrapping key, or another than the user has.
+            ConfigurationError: this driver has no key encryption key, or not that of the user.
             NotAllowedError: the user has data, which would stay readable, or was encrypted with the
                 other choice of `vectors`.
         """
         sealer, wrapping = self._core.guard.sealer(), self._core.guard.wrapping
         if wrapping is None:
             raise ConfigurationError(
-                "there is no wrapping key to seal a user with", hint=NO_KEYS_HINT
+                "this driver has no key encryption key to encrypt a user with", hint=NO_KEYS_HINT
             )
         user_id, name = self._core.user_id(user), wrapping.current
         wrapped = SyncRuntime.in_thread(
@@ -67,13 +68,13 @@ class Encryption:
         if sealing is not None and sealing.has_vectors != vectors:
             stored = "with" if sealing.has_vectors else "without"
             raise NotAllowedError(
-                f"user {user_id} was sealed {stored} vectors, and stays so",
+                f"user {user_id} was encrypted {stored} vectors, which cannot change",
                 hint="That is chosen once, before the first text.",
             )
         return bool(is_new)
 
     def rewrap_user(self, user: User) -> int:
-        """Wrap an encrypted user's data keys by the current wrapping key; return how many were not.
+        """Rewrap a user's data keys by the current key encryption key, and return how many.
 
         To rotate: put the new key first, do this for every encrypted user (`rewrap_users`), then
         drop the old key. For a login with the rights of `recall_admin`.
@@ -103,10 +104,10 @@ class Encryption:
         return count
 
     def rewrap_users(self, *, progress: Callable[[int], object] | None = None) -> int:
-        """Wrap all data keys of all users by the current wrapping key; return how many were not.
+        """Rewrap all data keys by the current key encryption key, and return how many.
 
-        Afterwards the other wrapping keys may be dropped. Interrupted, call it again: it continues
-        with those that are left. For a login with the rights of `recall_admin`.
+        Afterwards the other key encryption keys can be dropped. After an interruption, call it
+        again: it continues with the rest. For a login with the rights of `recall_admin`.
 
         Args:
             progress: called with the number of keys so far.
@@ -116,7 +117,7 @@ class Encryption:
         """
         wrapping = self._core.guard.wrapping
         if wrapping is None:
-            raise ConfigurationError("there is no wrapping key to wrap by", hint=NO_KEYS_HINT)
+            raise ConfigurationError("this driver has no key encryption key", hint=NO_KEYS_HINT)
         count, current = 0, wrapping.current
         failed: dict[UUID, ConfigurationError] = {}
         after: UUID | Unset = UNSET
@@ -160,7 +161,7 @@ class Encryption:
         login with the rights of `recall_admin`.
 
         Args:
-            user: whose.
+            user: the user.
             batch_size: rows per transaction, before the end.
             progress: called with the number of rows so far.
 
@@ -249,4 +250,6 @@ class Encryption:
 
 
 def _not_sealed(user_id: UUID) -> InvalidInputError:
-    return InvalidInputError(f"user {user_id} is not sealed", hint="seal_user seals one.")
+    return InvalidInputError(
+        f"user {user_id} is not encrypted", hint="seal_user encrypts a user without data."
+    )
