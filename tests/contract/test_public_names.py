@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ import pytest
 import circles
 import driver_pages
 import pgrecall
+from pgrecall import schema
+from pgrecall._signatures import SIGNATURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "pgrecall"
@@ -61,6 +64,18 @@ def test_verbs_of_the_client_are_those_of_its_memories() -> None:
             one, other = (getattr(part, verb) for part in (memory, memory.memories))
             assert inspect.signature(one) == inspect.signature(other)
             assert one.__doc__ == other.__doc__
+
+
+def test_options_are_those_of_the_sql_functions() -> None:
+    text = schema.read_file("functions/context/_context_options.sql")
+    known = {*re.findall(r"'(\w+)'", text.partition("array[")[2].partition("]")[0])}
+    of_driver = {"as_of", "embedding", "reranker"}
+    assert {*pgrecall.ContextOptions.__annotations__} == known | of_driver
+    counted = {"user_id", "session_id", "model_id", "system_prompt_tokens"}
+    session = SIGNATURES["open_session"].keys() - counted
+    assert {*pgrecall.SessionOptions.__annotations__} == session
+    memory = SIGNATURES["remember"].keys() - {"user_id", "content"}
+    assert {*pgrecall.MemoryFields.__annotations__} == memory
 
 
 def test_parts_of_a_client_are_made_once() -> None:
