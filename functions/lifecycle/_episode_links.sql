@@ -1,4 +1,4 @@
--- Score how likely each two episodes are about one matter: n × n numbers by rows, 0 for no link.
+-- Score how likely each two episodes are about one matter: n × n numbers by rows, none below 0.
 -- From v_baseline vectors on, a score is the excess of a cosine over what is typical
 -- of its two episodes, in standard deviations. A shared word adds up to 3, more the rarer it is. No
 -- constant of the embedding model suffices: all-MiniLM-L6-v2 gives unrelated episodes 0.1 to 0.2 in
@@ -96,9 +96,9 @@ begin
           from generate_series(1, v_count) as a (index)
          cross join generate_series(1, v_count) as b (index)
           left join (
-                select c.one, c.other, c.score from scores as c where c.score >= v_passed - 1.5
+                select c.one, c.other, c.score from scores as c where c.score > 0
                  union all
-                select c.other, c.one, c.score from scores as c where c.score >= v_passed - 1.5
+                select c.other, c.one, c.score from scores as c where c.score > 0
                ) as s on s.one = a.index and s.other = b.index
          order by a.index, b.index);
 end;
