@@ -54,6 +54,7 @@ format: $(STAMP)  ## format the Python files
 	$(BIN)/ruff format .
 
 generate: $(STAMP)  ## make the blocking client, and from the catalog signatures and reference
+	$(BIN)/python .ci/checksums.py
 	$(BIN)/python .ci/generate.py
 	$(BIN)/python .ci/catalog.py
 

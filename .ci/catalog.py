@@ -1,7 +1,5 @@
 """Write what is generated from the catalog: signatures, the reference in docs/, the contract.
 
-It also adds new functions to tests/operations/known_functions.txt, and never removes any there.
-
     catalog.py [DSN]
 
 Without the DSN of a database with the schema it installs one on an embedded server for the moment.
@@ -25,7 +23,6 @@ from pgrecall.embedded import EmbeddedServer
 ROOT = Path(__file__).resolve().parent.parent
 SIGNATURES = ROOT / "python" / "pgrecall" / "_signatures.py"
 CONTRACT = ROOT / "tests" / "contract" / "public_contract.txt"
-KNOWN = ROOT / "tests" / "operations" / "known_functions.txt"
 
 HEAD = '''\
 """The SQL type of each parameter of each public function, parameters without their p_.
@@ -93,29 +90,6 @@ select format(
  order by p.proname collate "C"
 """
 
-# As in sql/obsolete.sql; with this search path, the types of the schema and of extensions have the
-# name of their schema.
-IDENTITIES = r"""
-select format('%s(%s)', p.proname, (
-           select string_agg(
-                      regexp_replace(format_type(a.type, null), '\w+\.(halfvec)', '\1'), ', '
-                      order by a.place)
-             from unnest(p.proargtypes) with ordinality as a (type, place)))
-  from pg_proc as p
- where p.pronamespace = 'recall'::regnamespace
-"""
-
-
-def identities(dsn: str) -> set[str]:
-    """Return name and types of the arguments of each function in the database at `dsn`."""
-    with psycopg.connect(dsn, options="-c search_path=pg_catalog") as connection:
-        return {identity for (identity,) in connection.execute(IDENTITIES)}
-
-
-def known() -> set[str]:
-    """Return the functions that the schema has ever had."""
-    return set(KNOWN.read_text(encoding="utf-8").splitlines())
-
 
 def contract(dsn: str) -> str:
     """Return the signatures of the public functions in the database at `dsn`."""
@@ -158,7 +132,6 @@ def write(dsn: str) -> None:
     """Write all of them from the database at `dsn`."""
     SIGNATURES.write_text(signatures(dsn), encoding="utf-8")
     CONTRACT.write_text(contract(dsn), encoding="utf-8")
-    KNOWN.write_text("\n".join(sorted(known() | identities(dsn))) + "\n", encoding="utf-8")
     reference.write(dsn)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pglast
 from pglast import ast
 
+import checksums
 from lines import totals
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,7 @@ def main() -> int:
         "sqlfluff": lambda: tool("sqlfluff", "lint", "--disable-progress-bar", *SQL),
         "pglast": parsed,
         "squawk": migrations,
+        "migrations": lambda: checksums.check(ROOT),
         "function files": function_files,
         "constraints": constraints,
         "install list": install_list,
@@ -80,6 +82,7 @@ def sql_files(*folders: str) -> Iterator[tuple[str, str]]:
     for folder in folders or SQL:
         for path in sorted((ROOT / folder).rglob("*.sql")):
             text = re.sub(r"(?m)^\\.*$", "", path.read_text(encoding="utf-8"))
+            text = text.replace(" \\gset\n", ";\n")
             yield path.relative_to(ROOT).as_posix(), text
 
 
@@ -207,7 +210,7 @@ def install_list() -> Iterator[str]:
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith("\\ir")
     ]
-    wanted = {*(ROOT / "sql").rglob("*.sql"), *(ROOT / "functions").rglob("*.sql")}
+    wanted = {path for folder in SQL for path in (ROOT / folder).rglob("*.sql")}
     wanted -= {path, path.with_name("uninstall.sql")}
     for file in sorted(wanted - set(included)):
         yield f"{file.relative_to(ROOT)} is not in sql/install.sql"

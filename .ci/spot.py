@@ -43,7 +43,7 @@ def scripts() -> str:
                 parts.append(f"set local search_path to {PATH};")
         else:
             parts.append(line)
-    text = re.sub(r"(?m)^\\.*$", "", "\n".join(parts))
+    text = re.sub(r"(?m)^\\.*$", "", "\n".join(parts)).replace(" \\gset\n", ";\n")
     text = re.sub(
         r"(create or replace function recall\._\w+\((?:(?!create or replace)[\s\S])*?"
         r"\nlanguage sql\n)((?:(?!\nas |\nset |create or replace)[\s\S])*\nas \$function\$)",

@@ -11,11 +11,22 @@ begin isolation level read committed;
 \ir transaction.sql
 \ir preflight.sql
 \ir roles.sql
+\ir upgrade.sql
+\ir ../functions/observability/version.sql
 \ir ../functions/common/_databases_sharing_roles.sql
 \ir sharing.sql
 
+-- Migrations: each runs once in an upgrade, as in
+--     select current_setting('recall.due_0001') as is_due \gset
+--     \if :is_due
+--     \ir ../migrations/0001_add_priority.sql
+--     \endif
+\ir migrations.sql
+\ir applied.sql
+
 -- Types and tables
 \ir types.sql
+\ir kept_types.sql
 \ir tables/settings.sql
 \ir tables/registries.sql
 \ir tables/users.sql
@@ -794,7 +805,6 @@ begin isolation level read committed;
 \ir ../functions/observability/_metrics_work.sql
 \ir ../functions/observability/health.sql
 \ir ../functions/observability/metrics.sql
-\ir ../functions/observability/version.sql
 
 -- Triggers and rows that need the functions
 \ir triggers.sql
@@ -810,12 +820,12 @@ begin isolation level read committed;
 \ir prompts/verify.sql
 \ir partitions.sql
 
--- Remains of older schemas
+-- Remains of the older release
 \ir obsolete.sql
 \ir removed_settings.sql
 
 -- Rights
 \ir policies.sql
 \ir privileges.sql
-\ir version.sql
+\ir record.sql
 commit;

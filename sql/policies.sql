@@ -15,6 +15,7 @@ begin
          where c.relnamespace = 'recall'::regnamespace
            and c.relkind in ('r', 'p')
            and not c.relispartition
+           and pg_get_userbyid(c.relowner) = current_user
     loop
         execute format('alter table %s enable row level security', v_table.name);
         execute format('drop policy if exists %I on %s', v_table.relname || '_own_rows',

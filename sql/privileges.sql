@@ -9,6 +9,7 @@ do $privileges$
 declare
     v_function record;
     v_table    record;
+    v_tables   text;
     v_role     text;
     v_roles    text[];
     v_prefix   constant text   := (select s.role_prefix from recall.settings as s);
@@ -54,7 +55,13 @@ begin
                          v_prefix || '_admin');
 
     revoke all on schema recall from public;
-    revoke all on all tables in schema recall from public;
+    select string_agg(c.oid::regclass::text, ', ')
+      into v_tables
+      from pg_catalog.pg_class as c
+     where c.relnamespace = 'recall'::regnamespace
+       and c.relkind in ('r', 'p')
+       and pg_get_userbyid(c.relowner) = current_user;
+    execute format('revoke all on table %s from public', v_tables);
     foreach v_role in array v_roles loop
         execute format('grant usage on schema recall to %I', v_role);
     end loop;
@@ -63,6 +70,7 @@ begin
         select p.oid::regprocedure as signature, p.proname
           from pg_catalog.pg_proc as p
          where p.pronamespace = 'recall'::regnamespace
+           and not current_setting('recall.foreign_functions')::jsonb ? p.oid::text
          order by p.proname
     loop
         execute format('revoke all on routine %s from public', v_function.signature);
@@ -88,16 +96,30 @@ begin
         end loop;
     end loop;
 
+    -- An upgrade creates most functions anew, which loses the grants of others to their own roles.
+    for v_function in
+        select p.oid::regprocedure as signature, g.item ->> 1 as grantee,
+               (g.item ->> 2)::boolean as is_grantable
+          from jsonb_array_elements(current_setting('recall.foreign_grants')::jsonb) as g (item)
+          join pg_catalog.pg_proc as p on p.proname = g.item ->> 0
+         where p.pronamespace = 'recall'::regnamespace
+           and not current_setting('recall.foreign_functions')::jsonb ? p.oid::text
+    loop
+        execute format('grant execute on routine %s to %s', v_function.signature,
+                       v_function.grantee)
+                || case when v_function.is_grantable then ' with grant option' else '' end;
+    end loop;
+
     -- Parents only: partitions have no policy, so reading one directly returns nothing.
     if v_prefix || '_reader' = any (v_roles) then
-        execute format('revoke all on all tables in schema recall from %I',
-                       v_prefix || '_reader');
+        execute format('revoke all on table %s from %I', v_tables, v_prefix || '_reader');
         for v_table in
             select c.oid::regclass as name
               from pg_catalog.pg_class as c
              where c.relnamespace = 'recall'::regnamespace
                and c.relkind in ('r', 'p')
                and not c.relispartition
+               and pg_get_userbyid(c.relowner) = current_user
         loop
             execute format('grant select on table %s to %I', v_table.name,
                            v_prefix || '_reader');

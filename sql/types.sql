@@ -1,3 +1,4 @@
+-- Types. Enums stay in an upgrade; composite types are created again (see upgrade.sql).
 -- Closed sets are enums: SQL reads as words and compares as integers.
 -- The order of a type is part of its meaning (memory_tier: how settled a memory is).
 do $types$
@@ -24,34 +25,34 @@ begin
     if to_regtype('recall.job_state') is null then
         create type recall.job_state as enum ('ready', 'running', 'dead');
     end if;
-    if to_regtype('recall.memory_filter') is null then
-        create type recall.memory_filter as (
-            is_empty          boolean,
-            kinds             text[],
-            kinds_none        text[],
-            tiers             recall.memory_tier[],
-            scopes            recall.memory_scope[],
-            slots             text[],
-            tags_any          text[],
-            tags_all          text[],
-            provenance        recall.provenance[],
-            source            text[],
-            source_session_id uuid,
-            agent_id          text,
-            session_id        uuid,
-            metadata          jsonb,
-            observed_after    timestamptz,
-            observed_before   timestamptz,
-            valid_at          timestamptz,
-            include_ended     boolean,
-            min_similarity    real,
-            min_match         real,
-            stale             boolean,
-            stale_importance  real,
-            stale_before      timestamptz);
-    end if;
 end;
 $types$;
+
+create type recall.memory_filter as (
+    is_empty          boolean,
+    kinds             text[],
+    kinds_none        text[],
+    tiers             recall.memory_tier[],
+    scopes            recall.memory_scope[],
+    slots             text[],
+    tags_any          text[],
+    tags_all          text[],
+    provenance        recall.provenance[],
+    source            text[],
+    source_session_id uuid,
+    agent_id          text,
+    session_id        uuid,
+    metadata          jsonb,
+    observed_after    timestamptz,
+    observed_before   timestamptz,
+    valid_at          timestamptz,
+    include_ended     boolean,
+    min_similarity    real,
+    min_match         real,
+    stale             boolean,
+    stale_importance  real,
+    stale_before      timestamptz
+);
 
 comment on type recall.session_status is
     'State of a session: active accepts messages; paused, closed and expired do not.';
@@ -70,39 +71,32 @@ comment on type recall.memory_filter is
     'thresholds that define it.';
 
 -- The context module passes candidates from selection to assembly in this type.
-do $types$
-begin
-    if to_regtype('recall.current_task') is null then
-        create type recall.current_task as (
-            turn_index  integer,
-            message_id  uuid,
-            message     jsonb,
-            token_count integer,
-            place       integer
-        );
-    end if;
-    if to_regtype('recall.context_memory') is null then
-        create type recall.context_memory as (
-            memory_id   uuid,
-            content     text,
-            kind        text,
-            tier        text,
-            observed_at timestamptz,
-            token_count integer,
-            score       double precision,
-            relevance   double precision,
-            match       double precision,
-            similarity  double precision,
-            lexical     double precision,
-            freshness   double precision,
-            frequency   double precision,
-            authority   double precision,
-            taken       boolean,
-            reason      text
-        );
-    end if;
-end;
-$types$;
+create type recall.current_task as (
+    turn_index  integer,
+    message_id  uuid,
+    message     jsonb,
+    token_count integer,
+    place       integer
+);
+
+create type recall.context_memory as (
+    memory_id   uuid,
+    content     text,
+    kind        text,
+    tier        text,
+    observed_at timestamptz,
+    token_count integer,
+    score       double precision,
+    relevance   double precision,
+    match       double precision,
+    similarity  double precision,
+    lexical     double precision,
+    freshness   double precision,
+    frequency   double precision,
+    authority   double precision,
+    taken       boolean,
+    reason      text
+);
 
 comment on type recall.current_task is
     'The user message that started the current turn; place: its position, newest first, in the '
@@ -112,158 +106,129 @@ comment on type recall.context_memory is
     'selected, and why.';
 
 -- The retrieval module passes turns from ranking to reading in this type.
-do $types$
-begin
-    if to_regtype('recall.found_turn') is null then
-        create type recall.found_turn as (
-            session_id    uuid,
-            turn_index    integer,
-            created_at    timestamptz,
-            score         double precision,
-            similarity    double precision,
-            lexical       double precision,
-            own_part      double precision,
-            neighbor_part double precision,
-            session_part  double precision,
-            memory_part   double precision,
-            speaker_part  double precision,
-            feedback_part double precision
-        );
-    end if;
-end;
-$types$;
+create type recall.found_turn as (
+    session_id    uuid,
+    turn_index    integer,
+    created_at    timestamptz,
+    score         double precision,
+    similarity    double precision,
+    lexical       double precision,
+    own_part      double precision,
+    neighbor_part double precision,
+    session_part  double precision,
+    memory_part   double precision,
+    speaker_part  double precision,
+    feedback_part double precision
+);
 
 comment on type recall.found_turn is 'A turn that a search found, and the terms of its score.';
 
 -- A search of messages filters whole sessions first, then turns by their metadata.
-do $types$
-begin
-    if to_regtype('recall.message_filter') is null then
-        create type recall.message_filter as (
-            session_ids   uuid[],
-            since         timestamptz,
-            until         timestamptz,
-            roles         recall.message_role[],
-            turn_sessions uuid[],
-            turn_indexes  integer[]
-        );
-    end if;
-end;
-$types$;
+create type recall.message_filter as (
+    session_ids   uuid[],
+    since         timestamptz,
+    until         timestamptz,
+    roles         recall.message_role[],
+    turn_sessions uuid[],
+    turn_indexes  integer[]
+);
 
 comment on type recall.message_filter is
     'A filter over messages, parsed once per call; a NULL field matches everything.';
 
 -- The retrieval module passes sessions from ranking to reading their best turns in this type.
-do $types$
-begin
-    if to_regtype('recall.found_session') is null then
-        create type recall.found_session as (
-            session_id uuid,
-            title      text,
-            summary    text,
-            similarity double precision,
-            lexical    double precision,
-            topic_part double precision,
-            turn_part  double precision,
-            active_at  timestamptz,
-            turn       recall.found_turn
-        );
-    end if;
-end;
-$types$;
+create type recall.found_session as (
+    session_id uuid,
+    title      text,
+    summary    text,
+    similarity double precision,
+    lexical    double precision,
+    topic_part double precision,
+    turn_part  double precision,
+    active_at  timestamptz,
+    turn       recall.found_turn
+);
 
 comment on type recall.found_session is
     'A session that a search found, the terms of its score, and its best turn.';
 
 -- The context module quotes older turns in this type.
-do $types$
-begin
-    if to_regtype('recall.recalled_turn') is null then
-        create type recall.recalled_turn as (
-            message_id         uuid,
-            session_id         uuid,
-            turn_index         integer,
-            line               text,
-            created_at         timestamptz,
-            session_created_at timestamptz,
-            token_count        integer,
-            score              double precision,
-            heading            text,
-            heading_tokens     integer
-        );
-    end if;
-end;
-$types$;
+create type recall.recalled_turn as (
+    message_id         uuid,
+    session_id         uuid,
+    turn_index         integer,
+    line               text,
+    created_at         timestamptz,
+    session_created_at timestamptz,
+    token_count        integer,
+    score              double precision,
+    heading            text,
+    heading_tokens     integer
+);
 
 comment on type recall.recalled_turn is
     'An older turn as a line of a context under the heading of its session and day, with the '
     'tokens of both.';
 
 -- The retrieval module passes memories from finding to ranking, and returns search results.
-do $types$
-begin
-    if to_regtype('recall.memory_candidate') is null then
-        create type recall.memory_candidate as (
-            memory_id       uuid,
-            similarity      double precision,
-            lexical         double precision,
-            similarity_term double precision,
-            lexical_term    double precision);
-    end if;
-    if to_regtype('recall.score_weights') is null then
-        create type recall.score_weights as (
-            similarity double precision,
-            lexical    double precision,
-            freshness  double precision,
-            frequency  double precision,
-            authority  double precision,
-            importance double precision);
-    end if;
-    if to_regtype('recall.found_memory') is null then
-        create type recall.found_memory as (
-            memory_id       uuid,
-            content         text,
-            kind            text,
-            tier            text,
-            score           double precision,
-            relevance       double precision,
-            match           double precision,
-            similarity      double precision,
-            lexical         double precision,
-            freshness       double precision,
-            frequency       double precision,
-            authority       double precision,
-            importance      real,
-            confidence      real,
-            tags            text[],
-            observed_at     timestamptz,
-            created_at      timestamptz,
-            token_count     integer,
-            slot            text,
-            scope           text,
-            provenance      text,
-            source_turn_ids uuid[],
-            access_count    integer,
-            session_id      uuid,
-            similarity_part double precision,
-            lexical_part    double precision,
-            freshness_part  double precision,
-            frequency_part  double precision,
-            authority_part  double precision,
-            importance_part double precision,
-            decay           double precision);
-    end if;
-    if to_regtype('recall.call_usage') is null then
-        create type recall.call_usage as (
-            prompt_tokens     integer,
-            completion_tokens integer,
-            cached_tokens     integer,
-            latency_ms        integer,
-            cost_microcents   bigint);
-    end if;
-end;
-$types$;
+create type recall.memory_candidate as (
+    memory_id       uuid,
+    similarity      double precision,
+    lexical         double precision,
+    similarity_term double precision,
+    lexical_term    double precision
+);
+
+create type recall.score_weights as (
+    similarity double precision,
+    lexical    double precision,
+    freshness  double precision,
+    frequency  double precision,
+    authority  double precision,
+    importance double precision
+);
+
+create type recall.found_memory as (
+    memory_id       uuid,
+    content         text,
+    kind            text,
+    tier            text,
+    score           double precision,
+    relevance       double precision,
+    match           double precision,
+    similarity      double precision,
+    lexical         double precision,
+    freshness       double precision,
+    frequency       double precision,
+    authority       double precision,
+    importance      real,
+    confidence      real,
+    tags            text[],
+    observed_at     timestamptz,
+    created_at      timestamptz,
+    token_count     integer,
+    slot            text,
+    scope           text,
+    provenance      text,
+    source_turn_ids uuid[],
+    access_count    integer,
+    session_id      uuid,
+    similarity_part double precision,
+    lexical_part    double precision,
+    freshness_part  double precision,
+    frequency_part  double precision,
+    authority_part  double precision,
+    importance_part double precision,
+    decay           double precision
+);
+
+create type recall.call_usage as (
+    prompt_tokens     integer,
+    completion_tokens integer,
+    cached_tokens     integer,
+    latency_ms        integer,
+    cost_microcents   bigint
+);
 
 comment on type recall.memory_candidate is
     'A memory that a search compared: cosine, share of words, and the two normalized for the '
@@ -275,32 +240,25 @@ comment on type recall.call_usage is
     'prices.';
 
 -- The comparison of statements passes words from one step to the next.
-do $types$
-begin
-    if to_regtype('recall.statement_word') is null then
-        create type recall.statement_word as (
-            ordinal      integer,
-            place        integer,
-            clause       integer,
-            kind         text,
-            form         text,
-            negated_from integer
-        );
-    end if;
-    if to_regtype('recall.shared_word') is null then
-        create type recall.shared_word as (
-            ordinal   integer,
-            said_at   integer,
-            kind      text,
-            form      text,
-            place     integer,
-            clause    integer,
-            says_form text,
-            is_kept   boolean
-        );
-    end if;
-end;
-$types$;
+create type recall.statement_word as (
+    ordinal      integer,
+    place        integer,
+    clause       integer,
+    kind         text,
+    form         text,
+    negated_from integer
+);
+
+create type recall.shared_word as (
+    ordinal   integer,
+    said_at   integer,
+    kind      text,
+    form      text,
+    place     integer,
+    clause    integer,
+    says_form text,
+    is_kept   boolean
+);
 
 comment on type recall.statement_word is
     'A word of a merged text (ordinal 0) or of one of its parts (1, 2, …); negated_from: the place '
@@ -309,121 +267,89 @@ comment on type recall.shared_word is
     'A word of a part (ordinal, said_at, kind, form) that the merged text has, too (place, clause, '
     'says_form), and whether it is negated in both or in neither (is_kept).';
 
--- Add attributes that older schemas lack.
-do $types$
-declare
-    v_lacking record;
-begin
-    for v_lacking in
-        select w.type, w.attribute, w.of_type
-          from (values ('memory_filter', 'stale', 'boolean'),
-                       ('memory_filter', 'stale_importance', 'real'),
-                       ('memory_filter', 'stale_before', 'timestamptz'),
-                       ('recalled_turn', 'heading', 'text'),
-                       ('recalled_turn', 'heading_tokens', 'integer')
-               ) as w (type, attribute, of_type)
-         where not exists (
-                select
-                  from pg_catalog.pg_attribute as a
-                  join pg_catalog.pg_class as c on c.oid = a.attrelid
-                 where c.relnamespace = 'recall'::regnamespace
-                   and c.relname      = w.type
-                   and a.attname      = w.attribute)
-    loop
-        execute format('alter type recall.%I add attribute %I %s',
-                       v_lacking.type, v_lacking.attribute, v_lacking.of_type);
-    end loop;
-end;
-$types$;
+-- Public functions return rows of these types.
+create type recall.memory_row as (
+    memory_id         uuid,
+    content           text,
+    kind              text,
+    slot              text,
+    tier              text,
+    scope             text,
+    tags              text[],
+    importance        real,
+    confidence        real,
+    provenance        text,
+    source            text,
+    source_session_id uuid,
+    observed_at       timestamptz,
+    valid_from        timestamptz,
+    valid_to          timestamptz,
+    created_at        timestamptz,
+    expires_at        timestamptz,
+    ended_at          timestamptz,
+    end_reason        text,
+    superseded_by     uuid,
+    is_active         boolean,
+    access_count      integer,
+    metadata          jsonb,
+    session_id        uuid,
+    agent_id          text,
+    token_count       integer,
+    source_turn_ids   uuid[],
+    last_accessed_at  timestamptz,
+    is_validated      boolean,
+    review_at         timestamptz,
+    updated_at        timestamptz
+);
 
--- Public functions return rows of these types. `alter type` adds a column to all of them.
-do $types$
-begin
-    if to_regtype('recall.memory_row') is null then
-        create type recall.memory_row as (
-            memory_id         uuid,
-            content           text,
-            kind              text,
-            slot              text,
-            tier              text,
-            scope             text,
-            tags              text[],
-            importance        real,
-            confidence        real,
-            provenance        text,
-            source            text,
-            source_session_id uuid,
-            observed_at       timestamptz,
-            valid_from        timestamptz,
-            valid_to          timestamptz,
-            created_at        timestamptz,
-            expires_at        timestamptz,
-            ended_at          timestamptz,
-            end_reason        text,
-            superseded_by     uuid,
-            is_active         boolean,
-            access_count      integer,
-            metadata          jsonb,
-            session_id        uuid,
-            agent_id          text,
-            token_count       integer,
-            source_turn_ids   uuid[],
-            last_accessed_at  timestamptz,
-            is_validated      boolean,
-            review_at         timestamptz,
-            updated_at        timestamptz);
-    end if;
-    if to_regtype('recall.session_row') is null then
-        create type recall.session_row as (
-            session_id              uuid,
-            status                  text,
-            model_id                text,
-            agent_id                text,
-            title                   text,
-            turn_count              integer,
-            active_tokens           bigint,
-            total_prompt_tokens     bigint,
-            total_completion_tokens bigint,
-            total_cost_microcents   bigint,
-            created_at              timestamptz,
-            updated_at              timestamptz,
-            expires_at              timestamptz,
-            metadata                jsonb,
-            context_window_size     integer,
-            max_response_tokens     integer,
-            system_prompt           text,
-            system_prompt_tokens    integer,
-            temperature             real,
-            top_p                   real,
-            cost_limit_microcents   bigint,
-            parent_session_id       uuid,
-            user_turn_count         integer,
-            compacted_through_turn  integer,
-            extracted_through_turn  integer,
-            last_message_at         timestamptz);
-    end if;
-    if to_regtype('recall.found_message') is null then
-        create type recall.found_message as (
-            message_id    uuid,
-            session_id    uuid,
-            turn_index    integer,
-            role          text,
-            content       text,
-            created_at    timestamptz,
-            score         double precision,
-            similarity    double precision,
-            lexical       double precision,
-            name          text,
-            own_part      double precision,
-            neighbor_part double precision,
-            session_part  double precision,
-            memory_part   double precision,
-            token_count   integer,
-            speaker_part  double precision,
-            feedback_part double precision);
-    end if;
-end;
-$types$;
+create type recall.session_row as (
+    session_id              uuid,
+    status                  text,
+    model_id                text,
+    agent_id                text,
+    title                   text,
+    turn_count              integer,
+    active_tokens           bigint,
+    total_prompt_tokens     bigint,
+    total_completion_tokens bigint,
+    total_cost_microcents   bigint,
+    created_at              timestamptz,
+    updated_at              timestamptz,
+    expires_at              timestamptz,
+    metadata                jsonb,
+    context_window_size     integer,
+    max_response_tokens     integer,
+    system_prompt           text,
+    system_prompt_tokens    integer,
+    temperature             real,
+    top_p                   real,
+    cost_limit_microcents   bigint,
+    parent_session_id       uuid,
+    user_turn_count         integer,
+    compacted_through_turn  integer,
+    extracted_through_turn  integer,
+    last_message_at         timestamptz
+);
+
+create type recall.found_message as (
+    message_id    uuid,
+    session_id    uuid,
+    turn_index    integer,
+    role          text,
+    content       text,
+    created_at    timestamptz,
+    score         double precision,
+    similarity    double precision,
+    lexical       double precision,
+    name          text,
+    own_part      double precision,
+    neighbor_part double precision,
+    session_part  double precision,
+    memory_part   double precision,
+    token_count   integer,
+    speaker_part  double precision,
+    feedback_part double precision
+);
 
 comment on type recall.memory_row is
     'A row of recall.get_memory and of the other functions that return whole memories.';
@@ -431,33 +357,28 @@ comment on type recall.session_row is 'A row of recall.get_session and recall.li
 comment on type recall.found_message is 'A row of recall.search_messages.';
 
 -- Internal functions return several results in these types.
-do $types$
-begin
-    if to_regtype('recall.placed_memory') is null then
-        create type recall.placed_memory as (
-            memory_id uuid,
-            outcome   text);
-    end if;
-    if to_regtype('recall.quoted_statement') is null then
-        create type recall.quoted_statement as (
-            is_proven  boolean,
-            provenance recall.provenance,
-            turn_ids   uuid[],
-            metadata   jsonb);
-    end if;
-    if to_regtype('recall.found_candidates') is null then
-        create type recall.found_candidates as (
-            candidates    recall.memory_candidate[],
-            largest_count integer);
-    end if;
-    if to_regtype('recall.turn_keys') is null then
-        create type recall.turn_keys as (
-            session_ids  uuid[],
-            turn_indexes integer[],
-            weights      double precision[]);
-    end if;
-end;
-$types$;
+create type recall.placed_memory as (
+    memory_id uuid,
+    outcome   text
+);
+
+create type recall.quoted_statement as (
+    is_proven  boolean,
+    provenance recall.provenance,
+    turn_ids   uuid[],
+    metadata   jsonb
+);
+
+create type recall.found_candidates as (
+    candidates    recall.memory_candidate[],
+    largest_count integer
+);
+
+create type recall.turn_keys as (
+    session_ids  uuid[],
+    turn_indexes integer[],
+    weights      double precision[]
+);
 
 comment on type recall.placed_memory is 'A memory that was written, and how (outcome).';
 comment on type recall.quoted_statement is
@@ -466,29 +387,3 @@ comment on type recall.found_candidates is
     'Candidates of a search, and the largest access count among the compared memories.';
 comment on type recall.turn_keys is
     'Sessions and indexes of some turns; weights: the rarity of each word of the query.';
-
--- Drop functions that return their columns by name, or under names without a prefix: a replacement
--- keeps the type and the names of a result.
-do $types$
-declare
-    v_old regprocedure;
-begin
-    for v_old in
-        select p.oid
-          from pg_catalog.pg_proc as p
-         where p.pronamespace = 'recall'::regnamespace
-           and p.prorettype   = 'record'::regtype
-           and (p.proname in ('_memory_columns', '_read_turns', 'get_memories', 'get_memory',
-                              'get_session', 'list_sessions', 'memories_to_review',
-                              'memory_chain', 'search', 'search_messages')
-                or p.proname like '\_%'
-                   and exists (
-                           select
-                             from unnest(p.proargmodes, p.proargnames) as a (mode, name)
-                            where a.mode = 'o'
-                              and a.name not like 'o\_%'))
-    loop
-        execute format('drop function %s', v_old);
-    end loop;
-end;
-$types$;

@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
 
 __all__ = [
     "InstallError",
@@ -33,6 +34,7 @@ _META = re.compile(r"\\set\s+ON_ERROR_STOP\s+(on|1|true)\s*", re.IGNORECASE)
 _BEGIN = re.compile(
     r"(begin|start\s+transaction)(\s+isolation\s+level\s+read\s+committed)?\s*;", re.IGNORECASE
 )
+_DUE = re.compile(r"select (?P<condition>.+) as is_due \\gset")
 _COMMIT = re.compile(r"commit\s*;", re.IGNORECASE)  # not `end;`, which closes a PL/pgSQL block
 
 
@@ -78,11 +80,15 @@ class SqlFile:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A stretch of SQL to send at once; `first_line` is where it starts in `name`."""
+    """A stretch of SQL to send at once; `first_line` is where it starts in `name`.
+
+    A migration has a condition, an SQL expression: it is sent only where that is true.
+    """
 
     name: str
     text: str
     first_line: int
+    condition: str | None = None
 
 
 @cache
@@ -117,13 +123,15 @@ def _resolve(including: str, path: str) -> str:
 def _steps(name: str) -> list[_Step]:
     r"""Split a list file into what is sent one after the other.
 
-    A line is a psql command (`\ir FILE`, `\set ON_ERROR_STOP on`), a transaction command, or
-    belongs to a stretch of plain SQL. Any other psql command is refused: psql and this module
-    would part ways silently.
+    A line is a psql command (`\ir FILE`, `\set ON_ERROR_STOP on`, the four lines of a migration),
+    a transaction command, or belongs to a stretch of plain SQL. Any other psql command is refused:
+    psql and this module would part ways silently.
     """
     steps: list[_Step] = []
     pending: list[str] = []
     first_line = 1
+    condition: str | None = None
+    is_within = False
 
     def flush() -> None:
         if any(line.strip() and not line.lstrip().startswith("--") for line in pending):
@@ -131,14 +139,25 @@ def _steps(name: str) -> list[_Step]:
         pending.clear()
 
     for number, line in enumerate(read_file(name).splitlines(), start=1):
-        if include := _INCLUDE.fullmatch(line.strip()):
+        if due := _DUE.fullmatch(line):
+            flush()
+            condition = due["condition"]
+        elif line == "\\if :is_due" and condition and not is_within:
+            is_within = True
+        elif line == "\\endif" and is_within:
+            condition, is_within = None, False
+        elif (condition is not None) is not is_within:
+            raise InstallError("expected \\if :is_due", file=name, line=number)
+        elif include := _INCLUDE.fullmatch(line.strip()):
             flush()
             included = _resolve(name, include["path"])
             steps.extend(
                 _steps(included)
                 if re.search(r"(?m)^\s*\\ir\s", read_file(included))
-                else [_Step(included, read_file(included), 1)]
+                else [_Step(included, read_file(included), 1, condition)]
             )
+        elif is_within:
+            raise InstallError("expected \\ir or \\endif", file=name, line=number)
         elif _META.fullmatch(line.strip()):
             flush()
         elif line.startswith("\\"):
@@ -151,6 +170,8 @@ def _steps(name: str) -> list[_Step]:
                 first_line = number
             pending.append(line)
     flush()
+    if condition is not None:
+        raise InstallError("expected \\endif at the end", file=name)
     return steps
 
 
@@ -181,7 +202,10 @@ def one_file() -> str:
     ]
     for number, step in enumerate(files):
         text = step.text if step.text.endswith("\n") else step.text + "\n"
-        parts.append(f"\n-- {step.name}\nexecute $file_{number}$\n{text}$file_{number}$;\n")
+        run = f"execute $file_{number}$\n{text}$file_{number}$;\n"
+        if step.condition is not None:
+            run = f"if {step.condition} then\n{run}end if;\n"
+        parts.append(f"\n-- {step.name}\n{run}")
     return "".join(parts) + "\nend;\n$pgrecall$;\n"
 
 
@@ -274,6 +298,8 @@ def _send(
     if ready:
         _set(conn, settings)
     for step in steps:
+        if step.condition is not None and not _holds(conn, step.condition):
+            continue
         try:
             # bytes, no parameters: the simple protocol, which takes many statements at once
             conn.execute(step.text.encode(), prepare=False)
@@ -282,6 +308,12 @@ def _send(
         if not ready and _is_begin(step):
             ready = True
             _set(conn, settings)
+
+
+def _holds(conn: psycopg.Connection[Any], condition: str) -> bool:
+    with conn.cursor(row_factory=tuple_row) as cursor:
+        row = cursor.execute(f"select ({condition})::boolean".encode()).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _set(conn: psycopg.Connection[Any], settings: dict[str, int | str | None]) -> None:

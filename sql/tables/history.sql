@@ -70,21 +70,6 @@ comment on column recall.conversation_history.latency_ms is 'Milliseconds of tha
 comment on column recall.conversation_history.model_call_id is 'The call in model_calls.';
 comment on column recall.conversation_history.metadata is 'Metadata of the application.';
 
--- Drop receipts of an older form, which listed messages: they only answer repeated requests, for
--- one day.
-do $receipts$
-begin
-    if exists (
-        select
-          from pg_attribute as a
-         where a.attrelid = to_regclass('recall.append_receipts')
-           and a.attname  = 'message_ids'
-    ) then
-        drop table recall.append_receipts;
-    end if;
-end;
-$receipts$;
-
 create table if not exists recall.append_receipts (
     user_id      uuid        not null,
     request_id   uuid        not null,

@@ -29,22 +29,6 @@ create table if not exists recall.jobs (
         and (state = 'running') = (lease_token is not null)
         and (state = 'running') = (worker is not null))
 ) with (fillfactor = 70);
--- Add the column that older schemas lack. Their states of jobs contain the vectors in a form that
--- no step reads: such a job starts over.
-do $vectors$
-begin
-    if not exists (
-        select
-          from pg_attribute as a
-         where a.attrelid = to_regclass('recall.jobs')
-           and a.attname  = 'vectors'
-           and not a.attisdropped
-    ) then
-        alter table recall.jobs add column vectors halfvec[];
-        update recall.jobs set work = null where work is not null;
-    end if;
-end;
-$vectors$;
 
 comment on table recall.jobs is
     'Work that needs a model: ready, running under a lease, or dead. A logged table that stays '
@@ -74,27 +58,6 @@ comment on column recall.jobs.last_error is 'Error of the last failed attempt.';
 comment on column recall.jobs.created_at is 'Time of enqueueing.';
 comment on column recall.jobs.vectors is
     'Vectors of the texts that the step has produced, in their order, by the embedder in work.';
-
--- Drop functions that next_request replaces: workers no longer read inputs and store results.
-drop function if exists recall.job_input(uuid, uuid, uuid);
-drop function if exists recall.consolidation_input(uuid, uuid, uuid, jsonb, halfvec[]);
-drop function if exists recall.finish_job(uuid, uuid, uuid, jsonb, jsonb);
-drop function if exists recall._through_turn(jsonb);
-drop function if exists recall._vector_list(jsonb, text, text);
-drop function if exists recall._check_exchange_end(recall.sessions, recall.settings, integer);
-drop function if exists recall._check_pattern(recall.jobs, jsonb, recall.settings);
-drop function if exists recall._merge_list(recall.jobs, jsonb, recall.settings);
-drop function if exists recall._complete_job(recall.jobs, jsonb);
-drop function if exists recall._take_answer(jsonb, jsonb);
-drop function if exists recall._take_vectors(jsonb, jsonb);
-drop function if exists recall._vectors_wanted(jsonb, jsonb, jsonb);
-drop function if exists recall._vectors_result(jsonb, integer, recall.settings);
-drop function if exists recall._embed_request(jsonb, jsonb, recall.settings);
-drop function if exists recall._index_messages(recall.sessions, integer, jsonb, recall.settings);
-drop function if exists recall._embed_summaries(uuid, jsonb, recall.settings);
-drop function if exists recall._undecided_candidates(recall.sessions, jsonb, recall.settings);
-drop function if exists recall._write_summary(recall.sessions, text, integer, integer, jsonb,
-    bigint, jsonb);
 
 create table if not exists recall.job_phases (
     user_id           uuid             not null,

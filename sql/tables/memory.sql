@@ -284,15 +284,3 @@ comment on column recall.working_memory.token_count is 'Tokens of key and value 
 comment on column recall.working_memory.updated_at is 'Last write.';
 comment on column recall.working_memory.expires_at is
     'Reads ignore the value from this time on; a write renews it.';
-
--- Drop functions whose older signatures would remain beside the new ones.
-drop function if exists recall._merge_words(text[], text, text);
-drop function if exists recall._near_places(uuid, halfvec[], text[], real);
-drop function if exists recall._order_doubts(text[], text, text);
-drop function if exists recall._side_words(text, text);
-drop function if exists recall._quote_line(timestamptz, text, text, text, text, recall.settings);
-drop function if exists recall._match_words(uuid, text[], uuid[], uuid[], boolean,
-    recall.settings);
-drop function if exists recall._important_memories(uuid, uuid[], integer, uuid[]);
-drop function if exists recall._likely_memories(uuid, text[], halfvec, uuid[], integer, uuid[],
-    recall.settings);

@@ -22,10 +22,6 @@ comment on column recall.erasures.erased_by is
     'The erasing transaction, by which waiting calls recognize the erasure; NULL: added by '
     'replay_erasures.';
 
--- Drop functions whose older signatures would remain beside the new ones.
-drop procedure if exists recall.maintain(text);
-drop function if exists recall._hold_unlogged_tables();
-
 create table if not exists recall.maintenance_tasks (
     task        text        not null,
     schedule    text        not null,
@@ -75,6 +71,7 @@ create table if not exists recall.migrations (
     checksum   bytea       not null,
     applied_at timestamptz not null default clock_timestamp(),
     applied_by text        not null default session_user,
+    objects    text[],
     constraint migrations_pkey primary key (version)
 );
 
@@ -83,3 +80,5 @@ comment on column recall.migrations.version is 'Version, or name of a migration 
 comment on column recall.migrations.checksum is 'SHA-256 of the file, or of the version''s name.';
 comment on column recall.migrations.applied_at is 'Time of application.';
 comment on column recall.migrations.applied_by is 'Login role that applied it.';
+comment on column recall.migrations.objects is
+    'Functions, composite types and triggers that the version created; NULL for a migration.';

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
 
 from pgrecall import schema
 from pgrecall.schema import InstallError
@@ -75,6 +76,39 @@ def test_one_file_is_plain_sql(folder: Path, empty_dsn: str) -> None:
 def test_other_psql_commands_are_refused(folder: Path, line: str) -> None:
     write(folder, f"begin;\n{line}\ncommit;\n")
     with pytest.raises((InstallError, FileNotFoundError)):
+        schema.install_files()
+
+
+DUE = "select {} as is_due \\gset\n\\if :is_due\n\\ir ../functions/{}.sql\n\\endif\n"
+
+
+@pytest.mark.parametrize("way", ["psql", "driver", "one file"])
+def test_a_file_with_a_condition(folder: Path, empty_dsn: str, way: str) -> None:
+    write(folder, f"begin;\n{DUE.format('1 = 1', 'one')}{DUE.format('1 = 2', 'two')}commit;\n")
+    with psycopg.connect(empty_dsn, autocommit=True, row_factory=dict_row) as conn:
+        if way == "psql":
+            install_by_psql(folder, empty_dsn)
+        elif way == "driver":
+            schema.install(conn)
+        else:
+            conn.execute(f"select 1;{schema.one_file()}".encode())
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert tables(conn) == ["one"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\if :is_due\n\\ir ../functions/one.sql\n\\endif\n",
+        "select 1 as is_due \\gset\n\\ir ../functions/one.sql\n",
+        "select 1 as is_due \\gset\n\\if :is_due\n\\ir ../functions/one.sql\n",
+        "select 1 as is_due \\gset\n\\if :is_due\nselect 1;\n\\endif\n",
+        "\\endif\n",
+    ],
+)
+def test_a_condition_of_another_form_is_refused(folder: Path, text: str) -> None:
+    write(folder, f"begin;\n{text}commit;\n")
+    with pytest.raises(InstallError):
         schema.install_files()
 
 
@@ -147,16 +181,20 @@ def test_settings_need_a_transaction(folder: Path, empty_dsn: str) -> None:
 
 
 def test_psql_gives_the_same(folder: Path, empty_dsn: str) -> None:
-    psql = shutil.which("psql") or str(_embedded_psql())
     write(folder, LIST)
+    install_by_psql(folder, empty_dsn)
+    with psycopg.connect(empty_dsn) as conn:
+        assert tables(conn) == ["between_them", "one", "two"]
+
+
+def install_by_psql(folder: Path, empty_dsn: str) -> None:
+    psql = shutil.which("psql") or str(_embedded_psql())
     parts = conninfo_to_dict(empty_dsn)
     subprocess.run(
         [psql, "-qX", "-f", str(folder / "sql" / "install.sql"), "-d", empty_dsn],
         check=True,
         env={**os.environ, "PGUSER": str(parts.get("user"))},
     )
-    with psycopg.connect(empty_dsn) as conn:
-        assert tables(conn) == ["between_them", "one", "two"]
 
 
 def _embedded_psql() -> Path:

@@ -1,0 +1,37 @@
+-- Record the release with the functions, composite types and triggers that it created, and its
+-- migrations. By these names the next upgrade tells objects of pgrecall from others in the schema.
+insert into recall.migrations (version, checksum, objects)
+select recall.version(), sha256(convert_to(recall.version(), 'UTF8')),
+       array(
+           select format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid))
+             from pg_catalog.pg_proc as p
+            where p.pronamespace = 'recall'::regnamespace
+              and not current_setting('recall.foreign_functions')::jsonb ? p.oid::text
+            order by 1)
+       || array(
+           select t.typname::text
+             from pg_catalog.pg_type as t
+             join pg_catalog.pg_class as c on c.oid = t.typrelid
+            where t.typnamespace = 'recall'::regnamespace
+              and c.relkind = 'c'
+              and not current_setting('recall.foreign_names')::jsonb ? t.typname::text
+            order by 1)
+       || array(
+           select format('%s on %s', t.tgname, c.relname)
+             from pg_catalog.pg_trigger as t
+             join pg_catalog.pg_class as c on c.oid = t.tgrelid
+             join pg_catalog.pg_proc as p on p.oid = t.tgfoid
+            where c.relnamespace = 'recall'::regnamespace
+              and t.tgparentid = 0
+              and not t.tgisinternal
+              and p.pronamespace = 'recall'::regnamespace
+              and not current_setting('recall.foreign_names')::jsonb
+                      ? format('%s on %s', t.tgname, c.relname)
+            order by 1)
+on conflict (version) do update set objects = excluded.objects;
+
+insert into recall.migrations (version, checksum)
+select split_part(l.line, ' ', 1), decode(split_part(l.line, ' ', 2), 'hex')
+  from regexp_split_to_table(current_setting('recall.migrations'), '\n') as l (line)
+ where l.line <> ''
+on conflict (version) do nothing;
