@@ -26,8 +26,8 @@ begin
     if not v_is_upgrade then
         return;
     end if;
-    -- A development version before the first release has recorded nothing: all that its owner has is
-    -- taken for pgrecall's. Remove this with release 0.1.0.
+    -- A development version before release 0.1.0 has recorded nothing: everything that its owner has
+    -- counts as pgrecall's. Remove this with that release.
     if not exists (
         select
           from pg_catalog.pg_attribute as a
