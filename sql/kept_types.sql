@@ -1,6 +1,6 @@
 -- Put the types that upgrade.sql has kept in the place of those of this release.
--- A view on a function depends on the type of its result. A changed type is refused: PostgreSQL 18.6
--- crashes on a view with a row of a function whose type has got an attribute.
+-- A view on a function depends on the type of its result. A changed type is refused: PostgreSQL
+-- 18.6 crashes on a view with a row of a function whose type has got an attribute.
 do $kept_types$
 declare
     v_type record;

@@ -1,8 +1,8 @@
 -- Drop the functions and composite types of the installed release; this release creates its own.
 -- So a changed result needs no step, and a migration may alter a table whose row type they use.
 -- recall.migrations lists what a release has created, so functions and types of others stay. A
--- function that another object depends on, such as a trigger or a view, is replaced in place, and
--- its types get other names until kept_types.sql compares them with those of this release.
+-- function that another object depends on, such as a trigger or a view, is replaced in place. Its
+-- types get other names until kept_types.sql compares them with those of this release.
 -- Settings carry what later files need: kept functions and triggers, and grants to foreign roles.
 do $upgrade$
 declare
@@ -26,7 +26,7 @@ begin
     if not v_is_upgrade then
         return;
     end if;
-    -- A development version before release 0.1.0 has recorded nothing: everything that its owner has
+    -- A development version before release 0.1.0 has recorded nothing. What belongs to its owner
     -- counts as pgrecall's. Remove this with that release.
     if not exists (
         select
@@ -100,8 +100,8 @@ begin
     )
     select coalesce(array_agg(k.oid), '{}') into v_kept from kept as k;
 
-    -- The same for types that a kept function or an object of others uses. Types of attributes count
-    -- as used by the catalog entry of the type's columns.
+    -- Keep types that a kept function or an object of others uses, and the types of their
+    -- attributes.
     with recursive types (oid, used) as (
         select t.oid, u.oid
           from pg_catalog.pg_type as t
