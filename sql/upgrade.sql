@@ -26,8 +26,8 @@ begin
     if not v_is_upgrade then
         return;
     end if;
-    -- A development version before release 0.1.0 has recorded nothing. What belongs to its owner
-    -- counts as pgrecall's. Remove this with that release.
+    -- A development version before release 0.1.0 has recorded nothing. All objects of its owner
+    -- count as pgrecall's. Remove this with that release.
     if not exists (
         select
           from pg_catalog.pg_attribute as a
