@@ -713,6 +713,7 @@ def test_masking_takes_no_longer_than_a_long_body_deserves(
         assert times[1] < 32 * max(times[0], 0.01), (part, times)  # 64 times if it were quadratic
 
 
+@pytest.mark.slow
 def test_no_credential_in_a_dump(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, dsn: str
 ) -> None:

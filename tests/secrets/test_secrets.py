@@ -110,6 +110,7 @@ def test_what_is_no_secret_stays(db: Connection, text: str) -> None:
     assert redact(db, text) == text
 
 
+@pytest.mark.slow
 def test_a_pattern_matches_only_texts_with_what_it_needs(db: Connection) -> None:
     """The driver skips a pattern whose `needs` are not in the text."""
     texts = [shape.text for shape in SHAPES] + HARMLESS
@@ -212,6 +213,7 @@ def test_few_texts_are_taken_for_secrets(db: Connection) -> None:
         assert wrong == []
 
 
+@pytest.mark.slow
 def test_time_is_linear_in_the_text(db: Connection, capsys: pytest.CaptureFixture[str]) -> None:
     """A text that repeats a secret or its beginning: 1 MB takes four times as long as 0.25 MB."""
     classes = [*DEFAULT, "iban", "email", "phone"]
@@ -273,6 +275,7 @@ def test_few_different_parts_of_a_long_text_are_masked_once(db: Connection) -> N
     assert once(f"]{card}" * 2000) is None
 
 
+@pytest.mark.slow
 def test_time_is_linear_in_a_stream_full_of_secrets(db: Connection) -> None:
     """Of secrets in pieces, four times as many take about four times as long."""
     redactor = Redactor(value(db, "select recall._pattern_list(%s)", [DEFAULT]), headers="")
@@ -445,6 +448,7 @@ def found_secrets(db: Connection, world: World, calls: Attempts) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["mask", "refuse", "keep"])
+@pytest.mark.slow
 def test_no_parameter_lets_a_secret_in(db: Connection, mode: str) -> None:
     """Whichever text or JSON of whichever function it comes in by, it is not stored.
 
@@ -478,6 +482,7 @@ def test_no_parameter_lets_a_secret_in(db: Connection, mode: str) -> None:
         assert (refusals > 30) == (mode == "refuse")
 
 
+@pytest.mark.slow
 def test_an_import_is_guarded(db: Connection, server: TestServer) -> None:
     """A document full of credentials, in another database that wants none; ids hold together."""
     world = furnish(db, KEY)

@@ -382,6 +382,7 @@ create cast (evil.mine as pg_catalog.text) with function evil.leak(evil.mine) as
 """
 
 
+@pytest.mark.slow
 def test_nothing_of_a_callers_search_path_is_called(
     db: Connection, dsn: str, worlds: tuple[World, World]
 ) -> None:
@@ -450,6 +451,7 @@ ODD_SETTINGS = {
 }
 
 
+@pytest.mark.slow
 def test_a_callers_settings_change_nothing(
     db: Connection, dsn: str, worlds: tuple[World, World]
 ) -> None:
@@ -495,6 +497,7 @@ odd_texts = st.text(
 
 @settings(max_examples=25)
 @given(text=odd_texts, other=odd_texts)
+@pytest.mark.slow
 def test_odd_texts_are_texts(dsn: str, text: str, other: str) -> None:
     """In every place that takes a text of the caller's it comes back as it was, or is refused."""
     with psycopg.connect(dsn, autocommit=True) as db, db.transaction(force_rollback=True):
