@@ -122,7 +122,7 @@ def _check_vectors(conn: psycopg.Connection[Any], embedding: str) -> None:
         if count:
             raise ConfigurationError(
                 f"installed with embedding model {installed}, not {embedding}: "
-                f"{count} stored vectors would have to be computed again",
+                f"{count} vectors would have to be computed again",
                 hint="Leave --embedding out to upgrade. The command that migrates vectors to "
                 "another model, pgrecall migrate-embeddings, comes with a later version.",
             )
