@@ -152,13 +152,18 @@ class Function:
 
 
 def files() -> dict[str, list[Path]]:
-    """Return the files of public functions by module, in the order of installation."""
-    found: dict[str, list[Path]] = {}
-    for line in (ROOT / "sql" / "install.sql").read_text(encoding="utf-8").splitlines():
+    """Return the files of public functions by module, in the order of the sections of install.sql.
+
+    A function that the installer needs early stands before its section.
+    """
+    text = (ROOT / "sql" / "install.sql").read_text(encoding="utf-8")
+    sections = re.findall(r"(?m)^-- functions/(\w+)$", text)
+    found: dict[str, list[Path]] = {module: [] for module in sections}
+    for line in text.splitlines():
         match = re.fullmatch(r"\\ir \.\./(functions/(\w+)/[a-z]\w*\.sql)", line)
         if match:
-            found.setdefault(match[2], []).append(ROOT / match[1])
-    return {module: sorted(paths) for module, paths in found.items()}
+            found[match[2]].append(ROOT / match[1])
+    return {module: sorted(paths) for module, paths in found.items() if paths}
 
 
 def raised(path: Path) -> str:
