@@ -70,7 +70,7 @@ comment on type recall.memory_filter is
     'A parsed filter over memories; a NULL field matches everything. Beside stale stand the '
     'thresholds that define it.';
 
--- The context module passes candidates from selection to assembly in this type.
+-- The context module passes the message that started a turn in this type.
 create type recall.current_task as (
     turn_index  integer,
     message_id  uuid,
@@ -79,31 +79,9 @@ create type recall.current_task as (
     place       integer
 );
 
-create type recall.context_memory as (
-    memory_id   uuid,
-    content     text,
-    kind        text,
-    tier        text,
-    observed_at timestamptz,
-    token_count integer,
-    score       double precision,
-    relevance   double precision,
-    match       double precision,
-    similarity  double precision,
-    lexical     double precision,
-    freshness   double precision,
-    frequency   double precision,
-    authority   double precision,
-    taken       boolean,
-    reason      text
-);
-
 comment on type recall.current_task is
     'The user message that started the current turn; place: its position, newest first, in the '
     'history that was read, or NULL.';
-comment on type recall.context_memory is
-    'A candidate of a context: the tokens of its line, the terms of its score, whether it was '
-    'selected, and why.';
 
 -- The retrieval module passes turns from ranking to reading in this type.
 create type recall.found_turn as (

@@ -13,7 +13,7 @@ parallel safe
 as $function$
     values ('achieved_goal_importance', '0.2', '_achieve_goal'),
            ('bullets_max_characters', '900', '_context_limits'),
-           ('cache_stable_step', '0.5', '_select_context'),
+           ('cache_stable_step', '0.5', '_fit_history'),
            ('consolidation_neighbors', '5', '_neighbors_json'),
            ('consolidation_similarity', '0.3', '_neighbors_json'),
            ('durable_promotion_decay', '0.001', '_promotion_target'),

@@ -1,59 +1,98 @@
--- Return the candidate memories of a context, best first, with the parts of their scores.
--- The option selection chooses one of three statements: in a single one, branches without rows
--- would still take time. Stale memories are excluded unless filter.stale says otherwise.
+-- Return the candidate memories of a context, best first, each with the tokens of its line.
+-- The option selection chooses the search. Selection split gives facts and episodes a ranking of
+-- their own; each search finds twice the maximum, since some may be repeated or too long. Stale
+-- memories are excluded unless filter.stale says otherwise.
 create or replace function recall._candidate_memories(
-    p_session         recall.sessions,
-    p_query           text,
-    p_query_embedding halfvec,
-    p_options         jsonb,
-    p_as_of           timestamptz,
-    p_room            bigint,
-    p_settings        recall.settings
+    p_request recall.context_request,
+    p_budget  bigint
 )
-returns setof recall.found_memory
+returns recall.context_candidate[]
 language plpgsql
 stable
 parallel safe
 set search_path from current
-set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_selection text        := case when p_options ? 'memory_ids' then 'given'
-                                    else coalesce(p_options ->> 'selection', 'hybrid') end;
-    v_filter    jsonb       := coalesce(p_options -> 'filter', '{}') || jsonb_build_object(
-        'stale', coalesce(nullif(p_options #> '{filter,stale}', 'null'), 'false'));
-    v_as_of     timestamptz := case when p_options ->> 'memories_as_of' = 'session_start'
-                                    then least(p_session.created_at, p_as_of) else p_as_of end;
+    v_session    constant recall.sessions := p_request.session;
+    v_settings   constant recall.settings := p_request.settings;
+    v_options    constant jsonb   := p_request.options;
+    v_selection  constant text    := case when v_options ? 'memory_ids' then 'given'
+                                          else coalesce(v_options ->> 'selection', 'hybrid') end;
+    v_is_bullets constant boolean := coalesce(v_options ->> 'format' = 'bullets', false);
+    v_filter     constant jsonb   := coalesce(v_options -> 'filter', '{}') || jsonb_build_object(
+        'stale', coalesce(nullif(v_options #> '{filter,stale}', 'null'), 'false'));
+    v_as_of      constant timestamptz := case
+        when v_options ->> 'memories_as_of' = 'session_start'
+            then least(v_session.created_at, p_request.as_of)
+        else p_request.as_of end;
+    v_favored    tstzrange;
+    v_limit      integer;
+    v_found      recall.found_memory[];
 begin
-    if v_selection = 'hybrid' then
-        return query
-        select *
-          from recall._search_memories(
-                   p_session.user_id, p_query, p_query_embedding,
-                   recall._candidate_limit(p_room, p_options, p_settings), v_filter, v_as_of,
-                   p_session.session_id,
-                   recall._favored_time(p_query, v_filter || p_options, p_as_of, p_settings),
-                   p_settings);
-    elsif v_selection = 'split' then
-        return query
-        select *
-          from recall._split_memories(
-                   p_session, p_query, p_query_embedding, p_options, v_filter, v_as_of,
-                   recall._favored_time(p_query, v_filter || p_options, p_as_of, p_settings),
-                   p_settings);
-    else
-        return query
-        select *
-          from recall._listed_memories(
-                   p_session.user_id, v_selection,
-                   coalesce(2 * (p_options ->> 'max_memories')::bigint,
-                            p_settings.exact_search_limit)::integer,
-                   v_filter, v_as_of, p_session.session_id, p_settings,
-                   array(select jsonb_array_elements_text(p_options -> 'memory_ids')::uuid));
+    if v_selection in ('hybrid', 'split') then
+        -- A filter by time, or its own asked_at and dates, count here, too.
+        v_favored := recall._favored_time(p_request.query, v_filter || v_options, p_request.as_of,
+                                          v_settings);
     end if;
+    if v_selection = 'hybrid' then
+        -- A small budget needs only as many as could fit, at 25 tokens a line (12 in format
+        -- bullets). 15 more replace those that are too long or repeated. With 600 tokens, all 90
+        -- candidates filled 0.1 % more for memories of 10 to 20 words, and 1 % more for up to 60.
+        -- Packing by density gets all, since the best one need not be the densest.
+        v_limit := least(
+            v_settings.semantic_candidates + v_settings.lexical_candidates
+            + v_settings.frequent_candidates,
+            case when v_options ->> 'pack' is distinct from 'density' then 15 + least(
+                greatest(0, p_budget) / case when v_is_bullets then 12 else 25 end,
+                (v_options ->> 'max_memories')::bigint) end);
+        v_found := array(
+            select s
+              from recall._search_memories(
+                       v_session.user_id, p_request.query, p_request.query_embedding, v_limit,
+                       v_filter, v_as_of, v_session.session_id, v_favored, v_settings) as s);
+    elsif v_selection = 'split' then
+        v_limit := 2 * (v_options ->> 'max_facts')::integer;
+        v_found := array(
+            select s
+              from recall._search_memories(
+                       v_session.user_id, p_request.query, p_request.query_embedding, v_limit,
+                       v_filter || jsonb_build_object(
+                           'kinds_none', coalesce(nullif(v_filter -> 'kinds_none', 'null'), '[]')
+                                         || '["episode"]'),
+                       v_as_of, v_session.session_id, v_favored, v_settings) as s);
+        v_limit := 2 * (v_options ->> 'max_episodes')::integer;
+        v_found := v_found || array(
+            select s
+              from recall._search_memories(
+                       v_session.user_id, p_request.query, p_request.query_embedding, v_limit,
+                       v_filter || '{"kinds": ["episode"]}', v_as_of, v_session.session_id,
+                       v_favored, v_settings) as s
+             where nullif(v_filter -> 'kinds', 'null') is null or v_filter -> 'kinds' ? 'episode');
+    else
+        v_limit := coalesce(2 * (v_options ->> 'max_memories')::bigint,
+                            v_settings.exact_search_limit);
+        v_found := array(
+            select s
+              from recall._listed_memories(
+                       v_session.user_id, v_selection, v_limit, v_filter, v_as_of,
+                       v_session.session_id, v_settings,
+                       array(select jsonb_array_elements_text(v_options -> 'memory_ids')::uuid))
+                   as s);
+    end if;
+
+    -- A line costs the memory's count plus its bullet, kind and date. A text that _plain_text
+    -- changed is counted again.
+    return array(
+        select row(
+                   m, t.body,
+                   case when v_is_bullets then 5 else 11 + (length(m.kind) + 1) / 2 end
+                   + case when t.body = m.content then m.token_count
+                          else recall._estimate_tokens(t.body) end,
+                   false, null)::recall.context_candidate
+          from unnest(v_found) as m
+         cross join lateral (select recall._plain_text(m.content) offset 0) as t (body));
 end;
 $function$;
 
-comment on function recall._candidate_memories(recall.sessions, text, halfvec, jsonb, timestamptz,
-    bigint, recall.settings) is
-    'Candidate memories of a context, best first, with the parts of their scores.';
+comment on function recall._candidate_memories(recall.context_request, bigint) is
+    'Candidate memories of a context, best first, each with the tokens of its line.';

@@ -56,11 +56,11 @@ begin
     foreach v_key in array array['max_memories', 'max_facts', 'max_episodes', 'max_memory_chars',
                                  'memory_budget', 'history_budget', 'tool_tokens',
                                  'through_turn'] loop
-        if recall._integer(v_options, v_key) < 0 then
+        if coalesce(v_options ->> v_key, '0') !~ '^[0-9]{1,9}$' then
             raise exception using
                 errcode = 'RC003',
-                message = format('option %s is %s', v_key, left(v_options ->> v_key, 80)),
-                hint    = 'Zero or more.';
+                message = format('%s is %s', v_key, left(v_options ->> v_key, 80)),
+                hint    = 'Pass a whole number of zero or more.';
         end if;
     end loop;
 

@@ -1,16 +1,13 @@
 -- Pack candidate memories into a token budget, greedily by score or by score per token.
 -- A memory that does not fit is skipped, and packing continues. max_memory_chars limits the texts;
 -- in format bullets it limits the whole block with heading and delimiters. A match below the
--- minimum means unrelated, except for instructions and memories of p_favored, the time that the
--- query names.
+-- minimum means unrelated, except for instructions and memories of the time that the query names.
 create or replace function recall._pack_memories(
-    p_candidates recall.context_memory[],
-    p_budget     bigint,
-    p_options    jsonb,
-    p_with_left  boolean,
-    p_min_match  double precision,
-    p_favored    tstzrange,
-    out o_memories recall.context_memory[],
+    p_request      recall.context_request,
+    p_candidates   recall.context_candidate[],
+    p_budget       bigint,
+    p_with_left    boolean,
+    out o_memories recall.context_candidate[],
     out o_tokens   bigint
 )
 language plpgsql
@@ -19,66 +16,71 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_memory   recall.context_memory;
+    v_options  constant jsonb := p_request.options;
+    v_memory   recall.context_candidate;
+    v_found    recall.found_memory;
     v_key      text;
     v_seen     text[]  := '{}'::text[];
     v_count    integer := 0;
     v_facts    integer := 0;
     v_episodes integer := 0;
-    v_bullet   constant integer := case when p_options ->> 'format' = 'bullets' then 3 else 0 end;
+    v_bullet   constant integer := case when v_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
-    v_is_asked constant boolean := p_options ? 'min_match';
-    v_least    double precision := p_min_match;
-    v_is_rated constant boolean := p_options -> 'efficiency' = 'true';
-    v_max_memories     constant integer := (p_options ->> 'max_memories')::integer;
-    v_max_facts        constant integer := (p_options ->> 'max_facts')::integer;
-    v_max_episodes     constant integer := (p_options ->> 'max_episodes')::integer;
-    v_max_memory_chars constant integer := (p_options ->> 'max_memory_chars')::integer;
+    v_is_asked constant boolean := v_options ? 'min_match';
+    v_least    double precision := p_request.min_match;
+    v_favored  constant tstzrange := case when not lower_inf(p_request.favored)
+                                          then p_request.favored end;
+    v_is_rated constant boolean := v_options -> 'efficiency' = 'true';
+    v_max_memories     constant integer := (v_options ->> 'max_memories')::integer;
+    v_max_facts        constant integer := (v_options ->> 'max_facts')::integer;
+    v_max_episodes     constant integer := (v_options ->> 'max_episodes')::integer;
+    v_max_memory_chars constant integer := (v_options ->> 'max_memory_chars')::integer;
 begin
-    o_memories := '{}'::recall.context_memory[];
+    o_memories := '{}'::recall.context_candidate[];
     o_tokens   := 0;
     if v_bullet > 0 then
-        v_chars := length(recall._memory_heading(p_options)) + length('<memories></memories>') + 2;
+        v_chars := length(p_request.heading) + length('<memories></memories>') + 2;
     end if;
 
-    if p_options ->> 'pack' = 'density' then
+    if v_options ->> 'pack' = 'density' then
         p_candidates := array(
             select p_candidates[c.ordinality]
               from unnest(p_candidates) with ordinality as c
-             order by c.score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
+             order by (c.found).score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
     end if;
     -- Without the option min_match the minimum rises to half of the best match, but spares the best
     -- three. With ten memories, precision rises from 0.39 to 0.50 at the same recall
     -- (benchmarks/context_precision.py).
-    if p_min_match > 0 and not v_is_asked then
-        select greatest(p_min_match, least(max(b.match) / 2, min(b.match)))
+    if v_least > 0 and not v_is_asked then
+        select greatest(p_request.min_match, least(max(b.match) / 2, min(b.match)))
           into v_least
           from (
-                select c.match
+                select (c.found).match
                   from unnest(p_candidates) as c
-                 where c.similarity is not null
-                 order by c.match desc
+                 where (c.found).similarity is not null
+                 order by (c.found).match desc
                  limit 3
                ) as b;
-        v_least := coalesce(v_least, p_min_match);
+        v_least := coalesce(v_least, p_request.min_match);
     end if;
     -- Without that option, words alone leave nothing out: an answer may use other words than its
     -- question.
     foreach v_memory in array p_candidates loop
+        v_found := v_memory.found;
         v_memory.reason := case
-            when v_memory.match < v_least
-                 and v_memory.kind <> 'instruction'
-                 and (v_is_asked or v_memory.similarity is not null)
-                 and (v_memory.observed_at <@ p_favored) is not true
+            when v_found.match < v_least
+                 and v_found.kind <> 'instruction'
+                 and (v_is_asked or v_found.similarity is not null)
+                 and (v_found.observed_at <@ v_favored) is not true
                 then case when p_with_left
                           then format('match %s, at least %s is asked',
-                                      trunc(v_memory.match::numeric, 3),
+                                      trunc(v_found.match::numeric, 3),
                                       trim_scale(round(v_least::numeric, 3)))
                           else 'unrelated' end
             when v_count >= v_max_memories then 'max_memories is reached'
-            when v_memory.kind = 'episode' and v_episodes >= v_max_episodes
+            when v_found.kind = 'episode' and v_episodes >= v_max_episodes
                 then 'max_episodes is reached'
-            when v_memory.kind <> 'episode' and v_facts >= v_max_facts
+            when v_found.kind <> 'episode' and v_facts >= v_max_facts
                 then 'max_facts is reached'
             when v_max_memory_chars is not null
                  and v_chars + v_bullet + length(v_memory.content) > v_max_memory_chars
@@ -106,8 +108,8 @@ begin
             v_memory.reason := 'packed';
             v_seen     := v_seen || v_key;
             v_count    := v_count + 1;
-            v_facts    := v_facts + (v_memory.kind <> 'episode')::integer;
-            v_episodes := v_episodes + (v_memory.kind = 'episode')::integer;
+            v_facts    := v_facts + (v_found.kind <> 'episode')::integer;
+            v_episodes := v_episodes + (v_found.kind = 'episode')::integer;
             v_chars    := v_chars + v_bullet + length(v_memory.content);
             o_tokens   := o_tokens + v_memory.token_count;
             o_memories := o_memories || v_memory;
@@ -118,6 +120,6 @@ begin
 end;
 $function$;
 
-comment on function recall._pack_memories(recall.context_memory[], bigint, jsonb, boolean,
-    double precision, tstzrange) is
+comment on function recall._pack_memories(recall.context_request, recall.context_candidate[],
+    bigint, boolean) is
     'Pack candidate memories into a token budget; each has taken and reason.';

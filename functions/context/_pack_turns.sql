@@ -3,11 +3,10 @@
 -- session and day also pays for their heading. o_tokens includes introduction (20), delimiters and
 -- message; it is 0 for none.
 create or replace function recall._pack_turns(
+    p_request     recall.context_request,
     p_turns       recall.recalled_turn[],
-    p_session_id  uuid,
     p_before_turn integer,
     p_budget      bigint,
-    p_settings    recall.settings,
     out o_turns   recall.recalled_turn[],
     out o_tokens  bigint
 )
@@ -17,7 +16,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_frame bigint := 32 + p_settings.tokens_per_message;
+    v_session_id constant uuid   := (p_request.session).session_id;
+    v_frame      constant bigint := 32 + (p_request.settings).tokens_per_message;
     v_turn  recall.recalled_turn;
     v_cost  bigint;
     v_key   text;
@@ -26,7 +26,7 @@ begin
     o_turns  := '{}'::recall.recalled_turn[];
     o_tokens := v_frame;
     foreach v_turn in array p_turns loop
-        continue when v_turn.session_id = p_session_id and v_turn.turn_index >= p_before_turn;
+        continue when v_turn.session_id = v_session_id and v_turn.turn_index >= p_before_turn;
         v_key  := v_turn.session_id || v_turn.heading;
         v_cost := v_turn.token_count
                   + case when v_key = any (v_said) then 0 else v_turn.heading_tokens end;
@@ -41,6 +41,6 @@ begin
 end;
 $function$;
 
-comment on function recall._pack_turns(recall.recalled_turn[], uuid, integer, bigint,
-    recall.settings) is
+comment on function recall._pack_turns(recall.context_request, recall.recalled_turn[],
+    integer, bigint) is
     'Recalled turns that fit a token budget and are not in the history, best first.';

@@ -3,7 +3,7 @@
 -- is bounded from above, by density with a partial last memory, so the true η may be higher, never
 -- lower. Only memories left out for their tokens are candidates.
 create or replace function recall._packing_efficiency(
-    p_memories recall.context_memory[],
+    p_memories recall.context_candidate[],
     p_budget   bigint
 )
 returns double precision
@@ -17,9 +17,10 @@ as $function$
            * coalesce(sum(d.token_count) filter (where d.taken), 0)::float8
            / nullif(greatest(p_budget, 0), 0)
       from (
-            select m.score, m.token_count, m.taken,
+            select (m.found).score, m.token_count, m.taken,
                    sum(m.token_count) over (
-                       order by m.score / greatest(m.token_count, 1) desc, m.memory_id
+                       order by (m.found).score / greatest(m.token_count, 1) desc,
+                                (m.found).memory_id
                        rows unbounded preceding) - m.token_count as before
               from unnest(p_memories) as m
              where m.taken or m.reason like '% left'
@@ -27,5 +28,5 @@ as $function$
     having bool_or(not d.taken);
 $function$;
 
-comment on function recall._packing_efficiency(recall.context_memory[], bigint) is
+comment on function recall._packing_efficiency(recall.context_candidate[], bigint) is
     'How well a budget was used by the memories that were packed into it.';

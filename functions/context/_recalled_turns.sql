@@ -3,13 +3,8 @@
 -- answer are seldom in one turn. Turns of this session from p_before_turn on are in its history.
 -- Long turns are cut. A line costs the turn's count, or a safe estimate, plus its frame.
 create or replace function recall._recalled_turns(
-    p_session         recall.sessions,
-    p_query           text,
-    p_query_embedding halfvec,
-    p_before_turn     integer,
-    p_as_of           timestamptz,
-    p_favored         tstzrange,
-    p_settings        recall.settings
+    p_request     recall.context_request,
+    p_before_turn integer
 )
 returns recall.recalled_turn[]
 language plpgsql
@@ -20,27 +15,31 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $function$
 declare
-    v_similarity constant real   := 0.3;
-    v_words      constant text[] := recall._query_words(coalesce(p_query, ''), p_settings);
-    v_found      recall.found_turn[];
-    v_turns      recall.recalled_turn[];
+    v_similarity constant real := 0.3;
+    v_session   constant recall.sessions := p_request.session;
+    v_settings  constant recall.settings := p_request.settings;
+    v_embedding constant halfvec         := p_request.query_embedding;
+    v_words     constant text[]          := recall._query_words(coalesce(p_request.query, ''),
+                                                                p_request.settings);
+    v_found recall.found_turn[];
+    v_turns recall.recalled_turn[];
 begin
     -- No search when the history contains all turns of the user.
-    if v_words = '{}' and p_query_embedding is null
-       or p_settings.recalled_turns = 0
-       or recall._count_turns(p_session.user_id, null)
-          <= p_session.turn_count - p_before_turn + 1 then
+    if v_words = '{}' and v_embedding is null
+       or v_settings.recalled_turns = 0
+       or recall._count_turns(v_session.user_id, null)
+          <= v_session.turn_count - p_before_turn + 1 then
         return '{}'::recall.recalled_turn[];
     end if;
 
     v_found := recall._rank_turns(
-        p_session.user_id, v_words, p_query_embedding,
-        4 * p_settings.recalled_turns
-        + greatest(0, p_session.turn_count - p_before_turn + 1),
-        row(null, null, p_as_of, null, null, null)::recall.message_filter,
-        p_favored,
-        recall._cited_messages(p_session.user_id, p_query, p_query_embedding, p_settings),
-        p_settings);
+        v_session.user_id, v_words, v_embedding,
+        4 * v_settings.recalled_turns
+        + greatest(0, v_session.turn_count - p_before_turn + 1),
+        row(null, null, p_request.as_of, null, null, null)::recall.message_filter,
+        p_request.favored,
+        recall._cited_messages(v_session.user_id, p_request.query, v_embedding, v_settings),
+        v_settings);
 
     with found as materialized (
         select f.*, f.lexical > 0 or coalesce(f.similarity >= v_similarity, false)
@@ -56,7 +55,7 @@ begin
       from (
             select f.*
               from found as f
-             where (f.session_id <> p_session.session_id or p_before_turn is null
+             where (f.session_id <> v_session.session_id or p_before_turn is null
                     or f.turn_index < p_before_turn)
                and exists (
                        select from found as n
@@ -64,7 +63,7 @@ begin
                           and n.session_id = f.session_id
                           and n.turn_index between f.turn_index - 1 and f.turn_index + 1)
              order by f.ordinality
-             limit p_settings.recalled_turns
+             limit v_settings.recalled_turns
            ) as q;
 
     select array_agg(row(
@@ -75,9 +74,9 @@ begin
                recall._estimate_tokens(l.heading) - 3)::recall.recalled_turn
                order by r.ordinality)
       into v_turns
-      from recall._read_turns(p_session.user_id, v_found) with ordinality as r
+      from recall._read_turns(v_session.user_id, v_found) with ordinality as r
       join recall._session_titles(
-               p_session.user_id, array(select f.session_id from unnest(v_found) as f)) as s
+               v_session.user_id, array(select f.session_id from unnest(v_found) as f)) as s
         on s.session_id = r.session_id
      cross join lateral recall._quote_line(r.created_at, r.role, r.name, s.title,
                                            r.content) as l (heading, line, quoted)
@@ -86,6 +85,5 @@ begin
 end;
 $function$;
 
-comment on function recall._recalled_turns(recall.sessions, text, halfvec, integer, timestamptz,
-    tstzrange, recall.settings) is
+comment on function recall._recalled_turns(recall.context_request, integer) is
     'Older turns that answer a query, as lines of a context with their tokens, best first.';

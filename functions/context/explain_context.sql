@@ -45,58 +45,46 @@ set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 as $function$
 declare
-    v_session  recall.sessions;
-    v_settings recall.settings;
-    v_context  record;
-    v_query    text;
+    v_request recall.context_request;
+    v_plan    recall.context_plan;
+    v_options jsonb;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_options, 'p_options');
-    v_context := recall._select_context(p_user_id, p_session_id, p_query, p_query_embedding,
-                                        p_options, p_as_of, true);
-
-    v_session  := recall._read_session(p_user_id, p_session_id);
-    v_settings := recall._context_settings(p_user_id, v_context.o_options);
-    v_query    := recall._query_text(p_query, v_context.o_current);
+    v_request := recall._context_request(p_user_id, p_session_id, p_query, p_query_embedding,
+                                         p_options, p_as_of);
+    v_plan    := recall._context_plan(v_request, true);
+    v_options := v_request.options;
 
     return query
-    select m.memory_id, m.content, m.token_count, m.score, m.relevance, m.match, m.similarity,
-           m.lexical, m.freshness, m.frequency, m.authority, m.taken, m.reason, m.kind, m.tier,
-           m.observed_at,
-           p.similarity_part, p.lexical_part, p.freshness_part, p.frequency_part,
-           p.authority_part, p.importance_part, p.decay
-      from unnest(v_context.o_memories) with ordinality as m
-      join recall._candidate_memories(
-               v_session, v_query, p_query_embedding, v_context.o_options, p_as_of,
-               v_context.o_room, v_settings) as p
-        on p.memory_id = m.memory_id
+    select f.memory_id, m.content, m.token_count, f.score, f.relevance, f.match, f.similarity,
+           f.lexical, f.freshness, f.frequency, f.authority, m.taken, m.reason, f.kind, f.tier,
+           f.observed_at, f.similarity_part, f.lexical_part, f.freshness_part, f.frequency_part,
+           f.authority_part, f.importance_part, f.decay
+      from unnest(v_plan.memories) with ordinality as m
+     cross join lateral (select (m.found).*) as f
      order by m.ordinality;
     -- Stale memories are not listed when they are the candidates, or when the caller chose the
     -- memories, unless filter.stale is false.
-    if v_context.o_options #> '{filter,stale}' = 'true'
-       or v_context.o_options ? 'memory_ids'
-          and v_context.o_options #> '{filter,stale}' is distinct from 'false' then
+    if v_options #> '{filter,stale}' = 'true'
+       or v_options ? 'memory_ids' and v_options #> '{filter,stale}' is distinct from 'false' then
         return;
     end if;
 
+    v_request.options := jsonb_set('{"filter": {}}' || v_options - 'memory_ids', '{filter,stale}',
+                                   'true');
     return query
-    select c.memory_id, c.content, c.token_count, c.score, c.relevance, c.match, c.similarity,
-           c.lexical, c.freshness, c.frequency, c.authority, false,
-           format('stale: importance %s, untouched since %s', p.importance,
+    select f.memory_id, c.content, c.token_count, f.score, f.relevance, f.match, f.similarity,
+           f.lexical, f.freshness, f.frequency, f.authority, false,
+           format('stale: importance %s, untouched since %s', f.importance,
                   (coalesce(m.last_accessed_at, m.created_at) at time zone 'UTC')::date),
-           c.kind, c.tier, c.observed_at, p.similarity_part, p.lexical_part, p.freshness_part,
-           p.frequency_part, p.authority_part, p.importance_part, p.decay
-      from recall._candidate_memories(
-               v_session, v_query, p_query_embedding,
-               jsonb_set('{"filter": {}}' || v_context.o_options - 'memory_ids',
-                         '{filter,stale}', 'true'),
-               p_as_of, v_context.o_room, v_settings) as p
-      join recall.memory_store as m on m.user_id = p_user_id and m.memory_id = p.memory_id
-     cross join lateral (select recall._plain_text(p.content) offset 0) as t (body)
-     cross join lateral recall._context_memory(
-               p, t.body, v_context.o_options -> 'format' = '"bullets"') as c
-     where v_context.o_options -> 'memory_ids' ? p.memory_id::text is not true
-     order by c.score desc, c.memory_id;
+           f.kind, f.tier, f.observed_at, f.similarity_part, f.lexical_part, f.freshness_part,
+           f.frequency_part, f.authority_part, f.importance_part, f.decay
+      from unnest(recall._candidate_memories(v_request, v_plan.memory_budget)) as c
+     cross join lateral (select (c.found).*) as f
+      join recall.memory_store as m on m.user_id = p_user_id and m.memory_id = f.memory_id
+     where v_options -> 'memory_ids' ? f.memory_id::text is not true
+     order by f.score desc, f.memory_id;
 end;
 $function$;
 

@@ -43,7 +43,6 @@ QUESTIONS = {
     "redacted": "recall._redact(t.body, '{api_key,token,password,card,iban,email,phone}')",
     "redacted key": "recall._redact_json(jsonb_build_object('PRIVATE_KEY', t.body), '{password}')",
     "spans": "array(select s from recall._secret_spans(t.body, '{api_key,token,password}') as s)",
-    "line": "recall._memory_line('instruction', t.body, '2026-01-01')",
     "headers": "recall._harmless_headers(jsonb_build_object('VIA', 'x', 'Content-LENGTH', '1'),"
                " (select s from recall.settings as s))",
     "said": "recall._message_text('user', null, t.body, null, 1000)",
