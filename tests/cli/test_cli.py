@@ -111,6 +111,7 @@ def test_an_endpoint_that_fails(
     assert done.err == "pgrecall: the endpoint of a model failed: Connection error.\n"
 
 
+@pytest.mark.slow
 def test_an_output_that_is_no_unicode(cli: Cli, who: str) -> None:
     """As where the terminal is of ISO 8859-1: JSON stays JSON, else a mark stands in its place."""
     assert cli("memories", "add", "Möchte Käse", "--user", who).code == 0
@@ -179,6 +180,7 @@ def test_errors_have_no_traceback(cli: Cli) -> None:
         assert done.json["error"]["message"].startswith("there is no user nobody yet")
 
 
+@pytest.mark.slow
 def test_as_a_process(local: str) -> None:
     for arguments, code in ((["--version"], 0), (["nonsense"], 2), (["status", "--dsn", "x"], 1)):
         done = subprocess.run(
@@ -195,6 +197,7 @@ def test_as_a_process(local: str) -> None:
 # Installation
 
 
+@pytest.mark.slow
 def test_install_reports_the_schema_and_may_run_again(cli: Cli, empty_dsn: str) -> None:
     assert cli("status", "--dsn", empty_dsn).code == 1
     done = cli("install", "--dsn", empty_dsn, "--json")
@@ -229,6 +232,7 @@ def test_install_with_choices(cli: Cli, empty_dsn: str) -> None:
     assert done.json["hash_partitions"] == 1
 
 
+@pytest.mark.slow
 def test_install_refuses_another_model_for_stored_vectors(cli: Cli, empty_dsn: str) -> None:
     """Searches would find none of them. Without a vector the model is free to choose."""
     install = ("install", "--dsn", empty_dsn, "--dimensions", 3)
