@@ -230,6 +230,20 @@ def test_context_leaves_out_what_matches_half_as_well_beyond_the_third(
     assert taken(db, user, "Which editor?", vector(0)) == {*texts}
 
 
+def test_context_holds_the_best_alone_where_nothing_matches_well(
+    db: Connection, user: uuid.UUID
+) -> None:
+    texts = {"Uses Neovim", "Writes Lua"}
+    ingest(db, user, *sorted(texts), at=[61.0, 60.0])
+    found = explained(db, user, "Which editor?", vector(0), min_match=0)
+    best, other = found["Writes Lua"]["match"], found["Uses Neovim"]["match"]
+    assert best > other > best / 1.3
+    for share, packed in ((1.4, {"Writes Lua"}), (1.6, texts)):
+        call(db, "configure_user", p_user_id=user,
+             p_changes=Jsonb({"context_min_match": best / share}))  # fmt: skip
+        assert taken(db, user, "Which editor?", vector(0)) == packed
+
+
 def test_context_keeps_everything_that_matches_nearly_as_well(
     db: Connection, user: uuid.UUID
 ) -> None:
