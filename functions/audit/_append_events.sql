@@ -50,8 +50,8 @@ begin
     if not found then
         raise exception using
             errcode = 'RC007',
-            message = format('the events of user %s have moved on', p_user_id),
-            hint    = 'A writer must lock the user''s row; please report this.';
+            message = format('the events of user %s changed meanwhile', p_user_id),
+            hint    = 'A function wrote without the lock on the user''s row. Report this as a bug.';
     end if;
 
     insert into recall.memory_events select e.* from unnest(p_events) as e;

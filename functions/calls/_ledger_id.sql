@@ -22,8 +22,8 @@ begin
     if o_at is null or o_at > clock_timestamp() + p_settings.future_skew then
         raise exception using
             errcode = 'RC003',
-            message = format('%s is no UUIDv7 of now or before', o_id),
-            hint    = 'Leave the id out, or make it by recall.uuidv7().';
+            message = format('%s is not a UUIDv7, or its time is in the future', o_id),
+            hint    = 'Leave the id out, or create it with recall.uuidv7().';
     end if;
 
     perform from recall.users as u where u.user_id = p_user_id for key share;
@@ -31,7 +31,7 @@ begin
         raise exception using
             errcode = 'RC001',
             message = format('user %s is unknown', p_user_id),
-            hint    = 'recall.ensure_user or recall.open_session makes one.';
+            hint    = 'recall.ensure_user and recall.open_session create a user.';
     end if;
 end;
 $function$;

@@ -26,7 +26,7 @@ begin
         raise exception using
             errcode = 'RC001',
             message = format('this user has no call %s', p_call_id),
-            hint    = 'recall.record_model_call makes one, recall.list_model_calls lists them.';
+            hint    = 'recall.list_model_calls lists the calls of a user.';
     end if;
 end;
 $function$;

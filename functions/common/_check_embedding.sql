@@ -33,7 +33,7 @@ begin
         raise exception using
             errcode = 'RC004',
             message = format('%s is a zero vector', p_what),
-            hint    = 'It has no direction, so no similarity; leave it out when there is none.';
+            hint    = 'A zero vector has no direction. Leave it out if the text has no vector.';
     end if;
 end;
 $function$;

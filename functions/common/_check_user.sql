@@ -27,7 +27,7 @@ begin
         raise exception using
             errcode = 'RC006',
             message = format('user %s is not the user of this transaction', p_user_id),
-            hint    = 'recall.user_id is set to another user (or is no UUID in lower case).';
+            hint    = 'recall.user_id is set to another user, or is not a UUID in lower case.';
     end if;
 
     if v_key is not null then

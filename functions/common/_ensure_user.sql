@@ -31,8 +31,8 @@ begin
     ) then
         raise exception using
             errcode = 'RC001',
-            message = format('user %s was forgotten while this call waited', p_user_id),
-            hint    = 'Call again to begin with this user anew.';
+            message = format('user %s was erased while this call waited', p_user_id),
+            hint    = 'Repeat the call to create the user again.';
     end if;
 end;
 $function$;

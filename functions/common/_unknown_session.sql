@@ -14,7 +14,7 @@ begin
     raise exception using
         errcode = 'RC001',
         message = format('this user has no session %s', coalesce(p_session_id::text, 'null')),
-        hint    = 'recall.open_session makes one, recall.list_sessions lists them.';
+        hint    = 'recall.list_sessions lists the sessions of a user.';
 end;
 $function$;
 

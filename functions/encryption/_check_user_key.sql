@@ -25,7 +25,7 @@ begin
         raise exception using
             errcode = 'RC006',
             message = format('the keys of user %s have been replaced', p_user_id),
-            hint    = 'Read them again (recall.get_user_keys) and seal the call by them.';
+            hint    = 'Read them with recall.get_user_keys, and encrypt the texts with them.';
     end if;
 end;
 $function$;

@@ -15,7 +15,7 @@ begin
        or p_wrapping_key is null or length(p_wrapping_key) not between 1 and 200 then
         raise exception using
             errcode = 'RC003',
-            message = 'that is no wrapped key, or it has no name of its wrapping key',
+            message = 'the wrapped key or the name of its key encryption key is not valid',
             hint    = 'seal_user of the driver makes both: 40 to 10000 bytes, 1 to 200 characters.';
     end if;
 end;

@@ -14,8 +14,8 @@ as $function$
 begin
     raise exception using
         errcode = 'RC006',
-        message = format('user %s is sealed: %s takes no readable text', p_user_id, p_table),
-        detail  = 'It would stand at ' || p_path || '.',
+        message = format('user %s is encrypted: %s accepts no plaintext', p_user_id, p_table),
+        detail  = 'The plaintext is at ' || p_path || '.',
         hint    = 'Connect by a driver that holds the wrapping key: AgentMemory.connect(…, '
                   'wrapping_keys=…).';
 end;

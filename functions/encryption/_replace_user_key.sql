@@ -26,17 +26,18 @@ begin
     if not p_key_no = any (v_keys) or p_key_no = v_keys[cardinality(v_keys)] then
         raise exception using
             errcode = 'RC003',
-            message = format('data key %s of user %s is not one that another takes the place of',
+            message = format('data key %s of user %s has no successor',
                              p_key_no, p_user_id),
-            hint    = 'recall.add_user_key adds the new one first.';
+            hint    = 'Add the new key with recall.add_user_key first.';
     end if;
     select l.* into v_left from recall.list_sealed_rows(p_user_id, p_key_no, true, null, 1) as l;
     if v_left.row_table is not null then
         raise exception using
             errcode = 'RC007',
-            message = format('%s still has texts of user %s that data key %s seals',
+            message = format('%s still has texts of user %s that data key %s encrypts',
                              v_left.row_table, p_user_id, p_key_no),
-            hint    = 'They were written meanwhile: list them again, and seal them anew.';
+            hint    = 'They were written meanwhile. List them again, and encrypt them with the '
+                      'new key.';
     end if;
 
     if exists (

@@ -27,7 +27,7 @@ begin
             errcode = 'RC003',
             message = format('p_rows names %s, or other columns than its texts',
                              coalesce(p_table, 'no table')),
-            hint    = 'Pass rows of recall.list_sealed_rows, each with its new texts beside.';
+            hint    = 'Pass rows of recall.list_sealed_rows, each with its new texts.';
     end if;
 
     v_columns := array_remove(v_table.columns, 'system_prompt');

@@ -31,9 +31,9 @@ begin
     if v_last is null or p_key_no is null or p_key_no not between 1 and 65535 then
         raise exception using
             errcode = 'RC003',
-            message = format('user %s is not sealed, or p_key_no is %s', p_user_id,
+            message = format('user %s is not encrypted, or p_key_no is %s', p_user_id,
                              coalesce(p_key_no::text, 'null')),
-            hint    = 'recall.seal_user makes the first key; a new one has the next number.';
+            hint    = 'recall.seal_user creates the first key. A further key has the next number.';
     end if;
     if v_used > 1 or p_key_no <> v_last + 1 then
         return false;

@@ -39,7 +39,7 @@ begin
     if not found and recall._is_sealed_user(p_user_id) then
         raise exception using
             errcode = 'RC007',
-            message = format('user %s is sealed, and the keys are gone', p_user_id),
+            message = format('user %s is encrypted, and their keys are missing', p_user_id),
             hint    = 'Restore the rows of recall.user_keys from a backup; without them nothing '
                       'of this user can be read.';
     end if;

@@ -40,7 +40,7 @@ begin
         raise exception using
             errcode = 'RC003',
             message = 'p_key_no is null, or p_after names no table',
-            hint    = 'p_after has row_table and row_key of the last row before.';
+            hint    = 'p_after has row_table and row_key of the last row of the previous page.';
     end if;
 
     if p_with_late then

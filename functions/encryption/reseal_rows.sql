@@ -28,7 +28,7 @@ begin
        or p_rows <> '[]' and not recall._is_sealed_user(p_user_id) then
         raise exception using
             errcode = 'RC003',
-            message = format('p_rows is no list, or user %s is not sealed', p_user_id),
+            message = format('p_rows is not an array, or user %s is not encrypted', p_user_id),
             hint    = 'Pass rows of recall.list_sealed_rows, each with new_texts.';
     end if;
 

@@ -31,7 +31,7 @@ begin
     if recall._has_data(p_user_id) then
         raise exception using
             errcode = 'RC006',
-            message = format('user %s has data already, which would stay readable', p_user_id),
+            message = format('user %s already has data, which would stay plaintext', p_user_id),
             hint    = 'Seal a user before the first session. Of another, keep the messages and '
                       'facts; forget the user, seal, and let a driver write them again.';
     end if;

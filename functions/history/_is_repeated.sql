@@ -25,8 +25,8 @@ begin
     if not v_is_same then
         raise exception using
             errcode = 'RC008',
-            message = format('request %s came before with a different payload', p_request_id),
-            hint    = 'A new append takes a new request id.';
+            message = format('request %s was used before with a different payload', p_request_id),
+            hint    = 'Use a new request id for each append.';
     end if;
     return v_is_same is not null;
 end;

@@ -47,7 +47,7 @@ begin
         raise exception using
             errcode = 'RC003',
             message = format('created_at %s lies in the future', v_until),
-            hint    = format('At most %s of skew is taken.', p_settings.future_skew);
+            hint    = format('It may lie at most %s in the future.', p_settings.future_skew);
     end if;
     return v_batch;
 end;

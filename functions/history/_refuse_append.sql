@@ -17,7 +17,7 @@ begin
         raise exception using
             errcode = 'RC002',
             message = format('session %s is %s', p_session_id, v_session.status),
-            hint    = 'recall.resume_session takes it back.';
+            hint    = 'recall.resume_session reopens it.';
     end if;
 end;
 $function$;

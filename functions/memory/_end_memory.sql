@@ -40,7 +40,7 @@ begin
         raise exception using
             errcode = 'RC007',
             message = format('memory %s has ended already', p_memory.memory_id),
-            hint    = 'A writer must hold the user''s row; please report this.';
+            hint    = 'A function wrote without the lock on the user''s row. Report this as a bug.';
     end if;
 
     perform recall._move_vectors(p_memory.user_id, p_memory.memory_id, p_now);

@@ -28,7 +28,7 @@ begin
     if v_dispute.disputes is null or p_accept is null then
         raise exception using
             errcode = 'RC003',
-            message = format('memory %s is no open dispute, or p_accept is null', p_memory_id),
+            message = format('memory %s is not an open dispute, or p_accept is null', p_memory_id),
             hint    = 'recall.list_disputes lists the open ones.';
     end if;
     v_target := recall._end_of_chain(p_user_id, v_dispute.disputes);

@@ -46,8 +46,8 @@ begin
     if v_target.ended_at is not null then
         raise exception using
             errcode = 'RC003',
-            message = format('memory %s has ended and nothing took its place', p_memory_id),
-            hint    = 'recall.restore_memory brings it back first.';
+            message = format('memory %s has ended and has no successor', p_memory_id),
+            hint    = 'Restore it with recall.restore_memory first.';
     end if;
     if p_content = v_target.content and p_changes = '{}' then
         return v_target.memory_id;

@@ -25,7 +25,7 @@ begin
        or jsonb_typeof(p_document -> 'system_prompts') is distinct from 'array' then
         raise exception using
             errcode = 'RC003',
-            message = format('p_document is no export of version 1: format %s, version %s',
+            message = format('p_document is not an export of version 1: format %s, version %s',
                              left(coalesce(p_document -> 'format', 'null')::text, 80),
                              left(coalesce(p_document -> 'version', 'null')::text, 80)),
             hint    = 'Pass what recall.export_user returns.';
@@ -35,7 +35,7 @@ begin
             errcode = 'RC006',
             message = format('the document is of user %s, not of %s',
                              left(p_document ->> 'user_id', 80), p_user_id),
-            hint    = 'An export is imported for the user it was made of.';
+            hint    = 'Import an export for the user whose data it has.';
     end if;
 
     select format('tables.%s', left(e.key, 80))
@@ -49,7 +49,7 @@ begin
     if found then
         raise exception using
             errcode = 'RC003',
-            message = format('p_document: %s is no list of rows of a table of users', v_wrong),
+            message = format('p_document: %s is not a list of rows of a user table', v_wrong),
             hint    = 'Pass what recall.export_user returns.';
     end if;
 
@@ -68,9 +68,10 @@ begin
     ) then
         raise exception using
             errcode = 'RC006',
-            message = format('user %s has sessions or memories that the document does not know',
+            message = format('user %s has sessions or memories that the document does not have',
                              p_user_id),
-            hint    = 'Import a user where there is none; forget_user removes one.';
+            hint    = 'Erase the user with recall.forget_user first, or import into another '
+                      'database.';
     end if;
 end;
 $function$;

@@ -13,7 +13,7 @@ begin
         raise exception using
             errcode = 'RC007',
             message = format('this transaction is %s', current_setting('transaction_isolation')),
-            hint    = 'Forget in a transaction that is read committed, as by default.';
+            hint    = 'Use the isolation level read committed, which is the default.';
     end if;
 end;
 $function$;

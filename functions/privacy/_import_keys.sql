@@ -22,25 +22,25 @@ begin
         when p_document -> 'is_opened' = 'true'
             then 'the document was opened, for people to read'
         when v_is_sealed and v_keys = '[]'
-            then 'the document is of a sealed user, and has no keys'
+            then 'the document is of an encrypted user, and has no keys'
         when v_is_sealed is not true and recall._is_sealed_user(p_user_id)
-            then format('user %s is sealed, and the document is readable', p_user_id)
+            then format('user %s is encrypted, and the document is plaintext', p_user_id)
         when v_is_sealed and not recall._is_sealed_user(p_user_id) and recall._has_data(p_user_id)
-            then format('user %s has data already, which would stay readable', p_user_id)
+            then format('user %s already has data, which would stay plaintext', p_user_id)
         when exists (
                 select
                   from recall.user_keys as k
                  where k.user_id = p_user_id
                    and not v_keys @> jsonb_build_array(jsonb_build_object(
                                'key_no', k.key_no, 'wrapped_key', k.wrapped_key)))
-            then format('user %s is sealed by other keys than the document', p_user_id)
+            then format('user %s is encrypted with other keys than the document', p_user_id)
     end;
     if v_why is not null then
         raise exception using
             errcode = 'RC006',
             message = v_why,
-            hint    = 'A sealed user moves by a sealed export (recall.export_user; in the driver '
-                      'export_user(…, sealed=True)) to where nothing of the user is.';
+            hint    = 'Pass an encrypted export (recall.export_user, or the driver''s '
+                      'export_user(…, sealed=True)), into a database without this user.';
     end if;
 
     update recall.users as u

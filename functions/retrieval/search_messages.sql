@@ -36,9 +36,9 @@ begin
        and recall._is_sealed_user(p_user_id) then
         raise exception using
             errcode = 'RC006',
-            message = format('user %s is sealed: the words of messages cannot be compared here',
+            message = format('user %s is encrypted: the server cannot compare words of messages',
                              p_user_id),
-            hint    = 'Search by a driver that holds the wrapping key, or by a vector alone.';
+            hint    = 'Search with a driver that has the key encryption key, or by a vector alone.';
     end if;
     v_filter   := recall._read_message_filter(p_user_id, p_filter);
     v_words    := recall._query_words(coalesce(p_query, ''), v_settings);

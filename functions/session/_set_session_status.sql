@@ -27,7 +27,7 @@ begin
             errcode = 'RC002',
             message = format('session %s is %s, it cannot become %s', p_session_id,
                              v_session.status, p_status),
-            hint    = 'recall.resume_session takes paused, closed and expired sessions back.';
+            hint    = 'recall.resume_session reopens paused, closed and expired sessions.';
     end if;
 
     if p_status = 'active' then

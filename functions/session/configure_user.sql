@@ -26,8 +26,8 @@ begin
     if p_changes ? 'daily_cost_limit_microcents' then
         raise exception using
             errcode = 'RC003',
-            message = 'daily_cost_limit_microcents holds for all users together',
-            hint    = 'A user has daily_user_cost_limit_microcents.';
+            message = 'daily_cost_limit_microcents applies to all users together',
+            hint    = 'For one user, set daily_user_cost_limit_microcents.';
     end if;
     v_values := jsonb_strip_nulls(p_changes);
 

@@ -86,7 +86,7 @@ class ConfigurationError(PgRecallError, code="RC007"):
 
 
 class RequestConflictError(PgRecallError, code="RC008"):
-    """The same request id came before with a different payload."""
+    """The same request id was used before with a different payload."""
 
 
 class ContextOverflowError(PgRecallError, code="RC009"):

@@ -989,7 +989,7 @@ def test_missing_or_wrong_keys_are_reported_and_change_nothing(
     for arguments in (*calls[:4], ["seal", "--user", f"new {who}"]):
         done = cli(*arguments)
         assert (done.code, "PGRECALL_WRAPPING_KEY_FILE" in done.err) == (1, True), (arguments, done)
-    assert "takes no readable text" in cli(*calls[4]).err
+    assert "accepts no plaintext" in cli(*calls[4]).err
     assert stored(db, who) == before
     assert db.execute(
         "select from recall.users where user_id = recall.user_id(%s)", [f"new {who}"]
@@ -1032,7 +1032,7 @@ def test_who_cannot_be_sealed(
     before = stored(db, who)
     done = cli("seal", "--user", who, "--json")
     assert (done.code, done.json["error"]["code"]) == (1, "RC006")
-    assert "has data already, which would stay readable" in done.err
+    assert "already has data, which would stay plaintext" in done.err
     for arguments in (["rotate-key"], ["rotate-key", "--wrapping-only"]):
         done = cli(*arguments, "--user", who)
         assert (done.code, "is not encrypted" in done.err) == (1, True)

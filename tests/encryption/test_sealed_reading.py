@@ -198,7 +198,7 @@ def test_another_user_finds_nothing(memory: AgentMemory, sealed: uuid.UUID, db: 
         assert memory.search(stranger, "cockatoo") == []
         assert memory.sessions.search_messages(stranger, "cockatoo") == []
         assert memory.sessions.search(stranger, "cockatoo") == []
-    with refused("RC006", "is sealed"):
+    with refused("RC006", "is encrypted"):
         call(db, "search_messages", p_user_id=sealed, p_query="cockatoo")
     assert "cockatoo" not in str(call(db, "search", p_user_id=sealed, p_query="cockatoo"))
 
@@ -237,7 +237,7 @@ def test_vectors_only_of_whom_they_were_wished_for(
                  [wished]) == 1  # fmt: skip
     call(db, "add_embedding", p_user_id=wished, p_memory_id=made.memory_id, p_embedding=vector,
          p_model="another")  # fmt: skip
-    with refused("RC006", "takes no readable text"):
+    with refused("RC006", "accepts no plaintext"):
         call(db, "remember", p_user_id=wished, p_content="tea", p_embedding=vector)
 
 
@@ -451,7 +451,10 @@ def test_wrong_keys_say_so(
     with connected(configured) as later, pytest.raises(ConfigurationError):
         later.memories.list(sealed)
     db.execute("delete from recall.user_keys where user_id = %s", [sealed])
-    with connected(configured) as later, pytest.raises(ConfigurationError, match="keys are gone"):
+    with (
+        connected(configured) as later,
+        pytest.raises(ConfigurationError, match="keys are missing"),
+    ):
         later.memories.list(sealed)
 
 

@@ -428,7 +428,7 @@ def test_readable_answers_are_refused(
     worker = Worker(db, memory)
     job = worker.claim("extract")
     request = worker.ask(job)
-    with refused("RC006", "takes no readable text"):
+    with refused("RC006", "accepts no plaintext"):
         ask(db, job, {"request_id": request["request_id"], **answer}, **WORKER)
     assert worker.ask(job) == request
 

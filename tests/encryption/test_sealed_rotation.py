@@ -269,10 +269,10 @@ def test_the_functions_of_a_rotation(
     assert call(db, "list_sealed_rows", p_user_id=uuid.uuid4(), p_key_no=1) == []
     (row,) = [row for row in listed if row["row_table"] == "memory_store"]
     plain = row | {"new_texts": row["texts"] | {"content": "The user likes tea."}}
-    with refused("RC006", "takes no readable text"):
+    with refused("RC006", "accepts no plaintext"):
         call(db, "reseal_rows", p_user_id=sealed, p_rows=Jsonb([plain]))
     message = early[0] | {"new_texts": early[0]["texts"] | {"content": MARK}}
-    with refused("RC006", "takes no readable text"):
+    with refused("RC006", "accepts no plaintext"):
         call(db, "reseal_rows", p_user_id=sealed, p_rows=Jsonb([message]))
     for wrong in (
         [row | {"new_texts": {"tier": "session"}}],
@@ -283,17 +283,17 @@ def test_the_functions_of_a_rotation(
         with refused("RC003"):
             call(db, "reseal_rows", p_user_id=sealed, p_rows=Jsonb(wrong))
     same = row | {"new_texts": row["texts"]}
-    with refused("RC003", "is not one that another takes the place of"):
+    with refused("RC003", "has no successor"):
         call(db, "reseal_rows", p_user_id=sealed, p_rows=Jsonb([same]), p_replaced_key=1)
     stale = row | {"texts": row["texts"] | {"slot": "x"}, "new_texts": row["texts"]}
     assert call(db, "reseal_rows", p_user_id=sealed, p_rows=Jsonb([stale])) == [{"reseal_rows": 0}]
     key = {"p_wrapped_key": KEYS.wrap("first", bytes(32), b""), "p_wrapping_key": "first"}
     assert value(db, "select recall.add_user_key(%s, 3, %s, 'first')",
                  [sealed, key["p_wrapped_key"]]) is False  # fmt: skip
-    with refused("RC003", "is not sealed"):
+    with refused("RC003", "is not encrypted"):
         call(db, "add_user_key", p_user_id=uuid.uuid4(), p_key_no=2, **key)
     call(db, "add_user_key", p_user_id=sealed, p_key_no=2, **key)
-    with refused("RC007", "data key 1 seals"):
+    with refused("RC007", "data key 1 encrypts"):
         call(db, "reseal_rows", p_user_id=sealed, p_rows=Jsonb([]), p_replaced_key=1)
     # history is append-only for everybody else
     for setting in ("", str(uuid.uuid4()), str(sealed)):
@@ -305,7 +305,7 @@ def test_the_functions_of_a_rotation(
             db.execute("update recall.conversation_history set content = 'x' where user_id = %s",
                        [sealed])  # fmt: skip
     db.execute("select set_config('recall.resealed_user', '', false)")
-    with refused("RC006", "takes no readable text"):
+    with refused("RC006", "accepts no plaintext"):
         call(db, "append_messages", p_user_id=sealed, p_session_id=chat.session_id,
              p_messages=said("sealed:v1:9:message::" + "A" * 80))  # fmt: skip
     assert memory.memories.get(sealed, made.memory_id) is not None

@@ -93,7 +93,7 @@ def test_no_readable_text_is_stored(db: Connection, world: World, scan: str) -> 
                 since.clear()
     assert [state for state in states.values() if not state.startswith("RC")] == []
     refused = {name.split()[0] for name, state in states.items()
-               if "readable text" in state or "is sealed" in state}  # fmt: skip
+               if "plaintext" in state or "is encrypted" in state}  # fmt: skip
     assert refused >= {
         "open_session", "update_session", "append_messages", "annotate_message", "remember",
         "ingest_memories", "supersede_memory", "retract_memory", "put_working",

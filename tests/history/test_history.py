@@ -594,7 +594,7 @@ def test_another_payload_under_the_same_request(
         (session, said("one"), None),
         (other, said("one"), {"prompt_tokens": 5}),
     ):
-        with refused("RC008", f"request {request} came before with a different payload"):
+        with refused("RC008", f"request {request} was used before with a different payload"):
             append(db, user, where, batch, usage, request)
     assert session_row(db, user, session)["turn_count"] == 1
     assert session_row(db, user, other)["turn_count"] == 0

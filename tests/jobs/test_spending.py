@@ -348,7 +348,7 @@ def test_midnight(db: Connection, user: uuid.UUID) -> None:
 
 
 def test_what_a_user_may_not_be_configured(db: Connection, user: uuid.UUID) -> None:
-    with refused("RC003", "holds for all users together"):
+    with refused("RC003", "applies to all users together"):
         call(db, "configure_user", p_user_id=user, p_changes={"daily_cost_limit_microcents": 1})
     for bad in (-1, 1.5, "much", 1e30, [], True):
         for name in ("daily_cost_limit_microcents", "daily_user_cost_limit_microcents"):

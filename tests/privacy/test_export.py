@@ -154,7 +154,7 @@ def test_export_holds_only_the_user_and_refuses_unknown_ones(
     before = sums(db, world["user"])
     import_(db, user, foreign)
     assert sums(db, world["user"]) == before
-    with refused("RC006", "the document does not know"):
+    with refused("RC006", "the document does not have"):
         import_(db, world["user"], document | {"user_id": str(world["user"])})
     with refused("RC001", "there is no user"):
         export(db, uuid.uuid4())
@@ -168,10 +168,10 @@ def _in_a_circle(document: Document) -> Document:
 
 
 BROKEN = {
-    "no document": (lambda _: [], "no export of version 1"),
-    "another format": (lambda d: d | {"format": "mem0"}, "no export of version 1"),
-    "a later version": (lambda d: d | {"version": 2}, "no export of version 1"),
-    "no tables": (lambda d: d | {"tables": []}, "no export of version 1"),
+    "no document": (lambda _: [], "not an export of version 1"),
+    "another format": (lambda d: d | {"format": "mem0"}, "not an export of version 1"),
+    "a later version": (lambda d: d | {"version": 2}, "not an export of version 1"),
+    "no tables": (lambda d: d | {"tables": []}, "not an export of version 1"),
     "an unknown table": (lambda d: d["tables"].update(settings=[{}]) or d, "tables.settings"),
     "rows that are none": (lambda d: d["tables"].update(memory_store=[3]) or d,
                            "tables.memory_store"),

@@ -687,7 +687,7 @@ def test_readable_texts_are_looked_for_from_the_first_sealed_user_on(
         assert not value(db, "select has_sealed_users from recall.settings")
         db.execute(statement.encode(), [user])
         assert value(db, "select has_sealed_users from recall.settings")
-        with refused("RC006", "takes no readable text"), db.transaction():
+        with refused("RC006", "accepts no plaintext"), db.transaction():
             open_session(db, user, p_title="Readable")
         open_session(db, uuid.uuid4(), p_title="Another user's")
 
