@@ -26,8 +26,6 @@ begin
         drop constraint memory_embedding_pkey,
         add constraint memory_embedding_pkey
             primary key (user_id, memory_id, embedding_model) include (bits);
-    comment on column recall.memory_embedding.bits is
-        'Signs of the vector: a search of very many compares these first.';
 
     alter table recall.message_search
         add column bits bit varying storage plain
@@ -36,8 +34,6 @@ begin
         add constraint message_search_pkey
             primary key (user_id, session_id, turn_index)
             include (embedding_model, created_at, role, bits);
-    comment on column recall.message_search.bits is
-        'Signs of the vector: a search of very many compares these first.';
 end;
 $function$;
 
