@@ -40,7 +40,8 @@ declare
     v_classes  text[];
     v_request  record;
     v_response record;
-    v_place    record;
+    v_id       uuid;
+    v_at       timestamptz;
     v_usage    jsonb;
     v_tokens   integer[];
     v_started  timestamptz;
@@ -75,14 +76,15 @@ begin
         select j.session_id into v_session
           from recall.jobs as j where j.user_id = p_user_id and j.job_id = p_job_id;
     end if;
-    v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
+    select i.o_id, i.o_at into v_id, v_at
+      from recall._ledger_id(p_user_id, p_call_id, v_settings) as i;
     perform recall._lock_session_for_share(p_user_id, v_session);
-    v_started  := coalesce(p_started_at, least(v_place.o_at, p_completed_at));
+    v_started  := coalesce(p_started_at, least(v_at, p_completed_at));
     v_cut      := jsonb_strip_nulls(jsonb_build_object(
         'request_body', v_request.o_size, 'response_body', v_response.o_size));
     v_cut      := case when v_cut = '{}' then v_cut
                        else jsonb_build_object('truncated', v_cut) end;
-    perform recall._ensure_month('recall.model_calls', v_place.o_at);
+    perform recall._ensure_month('recall.model_calls', v_at);
 
     insert into recall.model_calls (
         user_id, call_id, created_at, session_id, job_id, provider, endpoint, model, request,
@@ -90,7 +92,7 @@ begin
         prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost_microcents,
         is_stream, request_body, response_body, request_headers, response_headers, metadata)
     values (
-        p_user_id, v_place.o_id, v_place.o_at, v_session, p_job_id,
+        p_user_id, v_id, v_at, v_session, p_job_id,
         recall._redact(p_provider, v_classes), recall._redact(p_endpoint, v_classes),
         recall._redact(p_model, v_classes), v_request.o_json, v_response.o_json, v_usage,
         recall._redact(p_error, v_classes), recall._redact(p_request_id, v_classes), p_status_code,
@@ -105,7 +107,7 @@ begin
         recall._harmless_headers(p_response_headers, v_settings),
         recall._redact_json(p_metadata, v_classes) || v_cut)
     on conflict do nothing;
-    return v_place.o_id;
+    return v_id;
 end;
 $function$;
 

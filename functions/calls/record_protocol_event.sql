@@ -28,7 +28,8 @@ as $function$
 declare
     v_settings recall.settings;
     v_classes  text[];
-    v_place    record;
+    v_id       uuid;
+    v_at       timestamptz;
     v_payload  record;
 begin
     perform recall._check_user(p_user_id);
@@ -44,17 +45,18 @@ begin
     v_settings := recall._settings(p_user_id);
     v_classes  := recall._ledger_classes(v_settings);
     v_payload  := recall._ledger_body(p_payload_body, p_payload, v_settings);
-    v_place    := recall._ledger_id(p_user_id, p_event_id, v_settings);
+    select i.o_id, i.o_at into v_id, v_at
+      from recall._ledger_id(p_user_id, p_event_id, v_settings) as i;
     perform recall._lock_session_for_share(p_user_id, p_session_id);
     if p_session_id is null and p_call_id is not null then
         perform recall._lock_call_for_share(p_user_id, p_call_id);
     end if;
-    perform recall._ensure_month('recall.protocol_events', v_place.o_at);
+    perform recall._ensure_month('recall.protocol_events', v_at);
 
     insert into recall.protocol_events (user_id, event_id, created_at, session_id, call_id,
                                         event_type, direction, method, rpc_id, tool_name,
                                         tool_call_id, payload, payload_body, metadata)
-    values (p_user_id, v_place.o_id, v_place.o_at, p_session_id, p_call_id,
+    values (p_user_id, v_id, v_at, p_session_id, p_call_id,
             recall._redact(p_event_type, v_classes), recall._redact(p_direction, v_classes),
             recall._redact(p_method, v_classes), recall._redact(p_rpc_id, v_classes),
             recall._redact(p_tool_name, v_classes), recall._redact(p_tool_call_id, v_classes),
@@ -65,7 +67,7 @@ begin
                                         jsonb_build_object('payload_body', v_payload.o_size))
             end)
     on conflict do nothing;
-    return v_place.o_id;
+    return v_id;
 end;
 $function$;
 

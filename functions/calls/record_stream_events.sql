@@ -19,7 +19,8 @@ as $function$
 declare
     v_settings recall.settings;
     v_classes  text[];
-    v_place    record;
+    v_id       uuid;
+    v_at       timestamptz;
     v_given    jsonb;
     v_events   jsonb;
     v_count    integer;
@@ -37,14 +38,15 @@ begin
     v_classes  := recall._ledger_classes(v_settings);
     v_given    := recall._events_with_payload(p_events);
     v_events   := recall._mask_stream(v_given, v_classes);
-    v_place    := recall._ledger_id(p_user_id, p_call_id, v_settings);
-    perform recall._lock_call_for_share(p_user_id, v_place.o_id);
-    perform recall._ensure_month('recall.stream_events', v_place.o_at);
+    select i.o_id, i.o_at into v_id, v_at
+      from recall._ledger_id(p_user_id, p_call_id, v_settings) as i;
+    perform recall._lock_call_for_share(p_user_id, v_id);
+    perform recall._ensure_month('recall.stream_events', v_at);
 
     insert into recall.stream_events (user_id, call_id, event_index, created_at, occurred_at,
                                       event_type, text_delta, payload, binary_payload, mime_type)
-    select p_user_id, v_place.o_id, coalesce((e.event ->> 'index')::integer, e.place::integer - 1),
-           v_place.o_at, (e.event ->> 'occurred_at')::timestamptz, e.event ->> 'type',
+    select p_user_id, v_id, coalesce((e.event ->> 'index')::integer, e.place::integer - 1),
+           v_at, (e.event ->> 'occurred_at')::timestamptz, e.event ->> 'type',
            e.event ->> 'text_delta',
            nullif(e.event -> 'payload', 'null'),
            b.body, e.event ->> 'mime_type'

@@ -17,18 +17,20 @@ as $function$
 declare
     v_taken uuid[]  := recall._open_proposals(p_user_id, 'merge');
     v_jobs  integer := 0;
-    v_set   record;
+    v_tag   text;
+    v_kind  text;
+    v_seen  uuid[];
     v_fresh uuid[];
     v_ids   uuid[];
     v_tags  jsonb;
 begin
-    for v_set in
+    for v_tag, v_kind, v_fresh, v_seen in
         select s.tag, s.kind, s.fresh, s.seen
           from recall._merge_sets(p_user_id, p_now, p_settings) as s
     loop
         exit when v_jobs >= p_limit;
-        v_fresh := recall._uuids_without(v_set.fresh, v_taken);
-        v_ids   := v_fresh || recall._uuids_without(v_set.seen, v_taken);
+        v_fresh := recall._uuids_without(v_fresh, v_taken);
+        v_ids   := v_fresh || recall._uuids_without(v_seen, v_taken);
         continue when v_fresh = '{}' or cardinality(v_ids) <= p_settings.merge_above;
 
         v_ids := v_ids[1:p_settings.merge_batch];
@@ -45,8 +47,8 @@ begin
                 having count(distinct m.memory_id) = cardinality(v_ids)
                ) as s;
         if recall._propose_job(
-               p_user_id, 'merge', md5(v_set.kind || ' ' || v_set.tag), v_ids,
-               jsonb_build_object('tag', v_set.tag, 'kind', v_set.kind),
+               p_user_id, 'merge', md5(v_kind || ' ' || v_tag), v_ids,
+               jsonb_build_object('tag', v_tag, 'kind', v_kind),
                jsonb_build_object('for', 'merge', 'tags', v_tags)) then
             v_taken := v_taken || v_ids;
             v_jobs  := v_jobs + 1;

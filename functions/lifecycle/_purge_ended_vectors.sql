@@ -17,10 +17,10 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_held  uuid[] := '{}'::uuid[];
-    v_ids   uuid[];
-    v_found boolean;
-    v_due   record;
+    v_held    uuid[] := '{}'::uuid[];
+    v_ids     uuid[];
+    v_found   boolean;
+    v_user_id uuid;
 begin
     o_done := 0;
     o_more := false;
@@ -28,7 +28,7 @@ begin
     <<batch>>
     loop
         v_found := false;
-        for v_due in
+        for v_user_id, v_ids in
             select d.user_id, d.memory_ids
               from (values (true), (false)) as e (has_expiry)
              cross join lateral recall._due_memories(
@@ -37,18 +37,18 @@ begin
             o_more := o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
             exit batch when o_more;
             v_found := true;
-            if not recall._try_lock_user_and_bump_revision(v_due.user_id) then
-                v_held := v_held || v_due.user_id;
+            if not recall._try_lock_user_and_bump_revision(v_user_id) then
+                v_held := v_held || v_user_id;
                 continue;
             end if;
 
-            v_ids := v_due.memory_ids[1 : p_limit - o_done];
+            v_ids := v_ids[1 : p_limit - o_done];
             delete from recall.memory_embedding_ended as e
-             where e.user_id   = v_due.user_id
+             where e.user_id   = v_user_id
                and e.memory_id = any (v_ids);
             update recall.memory_store as m
                set check_at = null
-             where m.user_id   = v_due.user_id
+             where m.user_id   = v_user_id
                and m.memory_id = any (v_ids);
             o_done := o_done + cardinality(v_ids);
         end loop;

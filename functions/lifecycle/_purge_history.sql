@@ -24,7 +24,8 @@ declare
     v_held    boolean := false;
     v_last    uuid;
     v_rows    integer;
-    v_user    record;
+    v_user_id uuid;
+    v_since   timestamptz;
     v_session uuid;
 begin
     o_done := 0;
@@ -42,7 +43,7 @@ begin
     end if;
 
     <<users>>
-    for v_user in
+    for v_user_id, v_since in
         select u.user_id, date_subtract(p_now, o.retention, 'UTC') as since
           from recall.users as u
          cross join recall.settings as s
@@ -57,8 +58,8 @@ begin
         for v_session in
             select s.session_id
               from recall.sessions as s
-             where s.user_id              = v_user.user_id
-               and s.created_at           < v_user.since
+             where s.user_id              = v_user_id
+               and s.created_at           < v_since
                and s.first_retained_turn <= s.turn_count
                and (s.status in ('closed', 'expired')
                     or s.compacted_through_turn >= s.first_retained_turn)
@@ -68,13 +69,13 @@ begin
                 o_more := o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
                 exit users when o_more;
                 v_rows := recall._purge_old_turns(
-                    v_user.user_id, v_session, v_user.since, p_limit - o_done);
+                    v_user_id, v_session, v_since, p_limit - o_done);
                 v_held := v_held or v_rows is null;
                 o_done := o_done + coalesce(v_rows, 0);
                 exit when v_rows is null or v_rows = 0;
             end loop;
         end loop;
-        v_last := v_user.user_id;
+        v_last := v_user_id;
     end loop;
 
     update recall.maintenance_tasks as t

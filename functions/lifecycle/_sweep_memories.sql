@@ -18,14 +18,16 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_start  timestamptz := clock_timestamp();
-    v_now    timestamptz := coalesce(p_as_of, v_start);
-    v_until  timestamptz;
-    v_looked integer     := 0;
-    v_held   uuid[]      := '{}'::uuid[];
-    v_found  boolean;
-    v_due    record;
-    v_batch  record;
+    v_start   timestamptz := clock_timestamp();
+    v_now     timestamptz := coalesce(p_as_of, v_start);
+    v_until   timestamptz;
+    v_looked  integer     := 0;
+    v_held    uuid[]      := '{}'::uuid[];
+    v_found   boolean;
+    v_user_id uuid;
+    v_ids     uuid[];
+    v_seen    integer;
+    v_count   integer;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
@@ -36,7 +38,7 @@ begin
     <<batch>>
     loop
         v_found := false;
-        for v_due in
+        for v_user_id, v_ids in
             select d.user_id, d.memory_ids
               from recall._due_memories(
                        p_has_expiry, true, v_now, greatest(p_limit - o_done, 1), v_held) as d
@@ -44,13 +46,14 @@ begin
             o_more := o_done >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
             exit batch when o_more;
             v_found := true;
-            v_batch := recall._settle_memories(
-                v_due.user_id, v_due.memory_ids[1 : p_limit - o_done], v_now);
-            if v_batch.o_looked = 0 then
-                v_held := v_held || v_due.user_id;
+            select b.o_looked, b.o_done
+              into v_seen, v_count
+              from recall._settle_memories(v_user_id, v_ids[1 : p_limit - o_done], v_now) as b;
+            if v_seen = 0 then
+                v_held := v_held || v_user_id;
             end if;
-            v_looked := v_looked + v_batch.o_looked;
-            o_done   := o_done + v_batch.o_done;
+            v_looked := v_looked + v_seen;
+            o_done   := o_done + v_count;
         end loop;
         exit when not v_found;
     end loop;

@@ -24,7 +24,8 @@ declare
     v_until  timestamptz;
     v_user   uuid;
     v_looked integer     := 0;
-    v_walk   record;
+    v_jobs   integer;
+    v_more   boolean;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
@@ -50,9 +51,11 @@ begin
     end loop;
 
     if not more then
-        v_walk := recall._walk_for_embeddings(p_limit - v_looked, v_until, v_now);
-        done   := done + v_walk.o_done;
-        more   := v_walk.o_more
+        select w.o_done, w.o_more
+          into v_jobs, v_more
+          from recall._walk_for_embeddings(p_limit - v_looked, v_until, v_now) as w;
+        done   := done + v_jobs;
+        more   := v_more
                   or exists (select 1 from recall.memory_store as m where m.embedding_due);
     end if;
     return next;

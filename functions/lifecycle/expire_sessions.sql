@@ -16,21 +16,22 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_start timestamptz := clock_timestamp();
-    v_now   timestamptz := coalesce(p_as_of, v_start);
-    v_until timestamptz;
-    v_due   record;
+    v_start   timestamptz := clock_timestamp();
+    v_now     timestamptz := coalesce(p_as_of, v_start);
+    v_until   timestamptz;
+    v_user_id uuid;
+    v_session uuid;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
 
-    for v_due in
+    for v_user_id, v_session in
         select d.user_id, d.session_id from recall._due_sessions(v_now, p_limit::bigint + 100) as d
     loop
         exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
-        if recall._expire_session(v_due.user_id, v_due.session_id, v_now) then
+        if recall._expire_session(v_user_id, v_session, v_now) then
             done := done + 1;
         end if;
     end loop;

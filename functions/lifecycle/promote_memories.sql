@@ -18,28 +18,31 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_start  timestamptz := clock_timestamp();
-    v_now    timestamptz := coalesce(p_as_of, v_start);
-    v_until  timestamptz;
-    v_found  integer     := 0;
-    v_looked integer     := 0;
-    v_due    record;
-    v_batch  record;
+    v_start   timestamptz := clock_timestamp();
+    v_now     timestamptz := coalesce(p_as_of, v_start);
+    v_until   timestamptz;
+    v_found   integer     := 0;
+    v_looked  integer     := 0;
+    v_user_id uuid;
+    v_ids     uuid[];
+    v_seen    integer;
+    v_count   integer;
 begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
 
-    for v_due in
+    for v_user_id, v_ids in
         select d.user_id, d.memory_ids from recall._due_promotions(p_limit::bigint + 100) as d
     loop
-        v_found := v_found + cardinality(v_due.memory_ids);
+        v_found := v_found + cardinality(v_ids);
         exit when v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
-        v_batch  := recall._promote_due(
-            v_due.user_id, v_due.memory_ids[1 : p_limit - v_looked], v_now);
-        v_looked := v_looked + v_batch.o_looked;
-        done     := done + v_batch.o_done;
+        select b.o_looked, b.o_done
+          into v_seen, v_count
+          from recall._promote_due(v_user_id, v_ids[1 : p_limit - v_looked], v_now) as b;
+        v_looked := v_looked + v_seen;
+        done     := done + v_count;
     end loop;
     more := v_found > v_looked;
     return next;

@@ -13,7 +13,8 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_taken record;
+    v_taken uuid;
+    v_what  text;
 begin
     if p_memory.ended_at is null then
         raise exception using
@@ -30,16 +31,16 @@ begin
                       end;
     end if;
 
-    select m.memory_id, 'text' as what
-      into v_taken
+    select m.memory_id, 'text'
+      into v_taken, v_what
       from recall.memory_store as m
      where m.user_id      = p_memory.user_id
        and m.content_hash = p_memory.content_hash
        and m.is_active
        and m.memory_id is distinct from p_reverted;
     if not found then
-        select m.memory_id, 'slot' as what
-          into v_taken
+        select m.memory_id, 'slot'
+          into v_taken, v_what
           from recall.memory_store as m
          where m.user_id = p_memory.user_id
            and m.slot    = p_memory.slot
@@ -49,8 +50,8 @@ begin
     if found then
         raise exception using
             errcode = 'RC003',
-            message = format('the %s of memory %s is taken by memory %s', v_taken.what,
-                             p_memory.memory_id, v_taken.memory_id),
+            message = format('the %s of memory %s is taken by memory %s', v_what,
+                             p_memory.memory_id, v_taken),
             hint    = 'Retract that one first, or edit it with recall.supersede_memory.';
     end if;
 end;

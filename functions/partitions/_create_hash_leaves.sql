@@ -12,10 +12,11 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_parent record;
-    v_column record;
+    v_table  regclass;
+    v_column text;
+    v_name   text;
 begin
-    for v_column in
+    for v_table, v_column, v_name in
         select a.attrelid::regclass as parent, a.attname, c.relname
           from pg_catalog.pg_attribute as a
           join pg_catalog.pg_class as c on c.oid = a.attrelid
@@ -27,16 +28,16 @@ begin
          order by c.relname
     loop
         execute format('alter table %s alter column %I type halfvec(%s)',
-                       v_column.parent, v_column.attname, p_dimensions);
-        if p_dimensions <= 3700 and v_column.relname like 'memory_embedding%' then
+                       v_table, v_column, p_dimensions);
+        if p_dimensions <= 3700 and v_name like 'memory_embedding%' then
             execute format('alter table %s alter column %I set storage plain',
-                           v_column.parent, v_column.attname);
+                           v_table, v_column);
         end if;
     end loop;
 
     perform recall._add_bits();
 
-    for v_parent in
+    for v_table, v_name in
         select c.oid::regclass as parent, c.relname
           from pg_catalog.pg_class as c
           join pg_catalog.pg_partitioned_table as p on p.partrelid = c.oid
@@ -49,9 +50,9 @@ begin
             execute format(
                 'create table recall.%I partition of %s '
                 'for values with (modulus %s, remainder %s)%s',
-                format('%s_p%s', v_parent.relname, v_remainder), v_parent.parent, p_partitions,
+                format('%s_p%s', v_name, v_remainder), v_table, p_partitions,
                 v_remainder,
-                case v_parent.relname
+                case v_name
                     when 'conversation_history' then ' partition by range (created_at)'
                     when 'sessions'             then ' with (fillfactor = 80)'
                     when 'users'                then ' with (fillfactor = 70)'
@@ -59,7 +60,7 @@ begin
                     else ''
                 end);
             execute format('alter table recall.%I enable row level security',
-                           format('%s_p%s', v_parent.relname, v_remainder));
+                           format('%s_p%s', v_name, v_remainder));
         end loop;
     end loop;
 end;

@@ -11,7 +11,8 @@ declare
     v_parent regclass;
     v_from   timestamptz := timestamptz '-infinity';
     v_until  timestamptz := timestamptz 'infinity';
-    v_run    record;
+    v_lower  timestamptz;
+    v_upper  timestamptz;
 begin
     for v_parent in
         select c.oid::regclass
@@ -21,7 +22,7 @@ begin
            and p.partstrat = 'r'
     loop
         select r.lower_bound, r.upper_bound
-          into v_run
+          into v_lower, v_upper
           from (
                 select min(l.lower_bound) as lower_bound, max(l.upper_bound) as upper_bound
                   from (
@@ -39,8 +40,8 @@ begin
                ) as r
          where r.lower_bound <= clock_timestamp() and clock_timestamp() < r.upper_bound;
 
-        v_from  := greatest(v_from, coalesce(v_run.lower_bound, 'infinity'));
-        v_until := least(v_until, coalesce(v_run.upper_bound, '-infinity'));
+        v_from  := greatest(v_from, coalesce(v_lower, 'infinity'));
+        v_until := least(v_until, coalesce(v_upper, '-infinity'));
     end loop;
 
     update recall.settings as s

@@ -11,27 +11,28 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_leaf  record;
-    v_rows  bigint;
-    v_found uuid[];
+    v_leaf         regclass;
+    v_has_messages boolean;
+    v_rows         bigint;
+    v_found        uuid[];
 begin
     o_rows     := 0;
     o_messages := '{}'::uuid[];
-    for v_leaf in
-        select l.leaf as name, bool_or(a.attname = 'message_id') as has_messages
+    for v_leaf, v_has_messages in
+        select l.leaf, bool_or(a.attname = 'message_id')
           from recall._user_leaves(p_user_id, null) as l (leaf)
           join pg_catalog.pg_attribute as a on a.attrelid = l.leaf and not a.attisdropped
          group by l.leaf
         having bool_or(a.attname = 'session_id')
     loop
-        if v_leaf.has_messages then
+        if v_has_messages then
             execute format('select coalesce(array_agg(d.message_id), ''{}'') from only %s as d'
-                           ' where d.user_id = $1 and d.session_id = $2', v_leaf.name)
+                           ' where d.user_id = $1 and d.session_id = $2', v_leaf)
                into v_found
               using p_user_id, p_session_id;
             o_messages := o_messages || v_found;
         end if;
-        execute format('delete from only %s where user_id = $1 and session_id = $2', v_leaf.name)
+        execute format('delete from only %s where user_id = $1 and session_id = $2', v_leaf)
           using p_user_id, p_session_id;
         get diagnostics v_rows = row_count;
         o_rows := o_rows + v_rows;

@@ -15,11 +15,12 @@ set search_path from current
 as $function$
 declare
     v_counts jsonb;
-    v_table  record;
+    v_table  regclass;
+    v_name   text;
 begin
     perform recall._check_isolation();
     v_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
-    for v_table in
+    for v_table, v_name in
         select t.name, c.relname
           from recall._user_tables() as t
           join pg_catalog.pg_class as c on c.oid = t.name
@@ -28,7 +29,7 @@ begin
          order by t.place
     loop
         v_counts := v_counts || jsonb_build_object(
-            v_table.relname, recall._delete_rows(p_user_id, v_table.name));
+            v_name, recall._delete_rows(p_user_id, v_table));
     end loop;
     v_counts := v_counts || jsonb_build_object('detached', recall._delete_rows(p_user_id, null));
 

@@ -16,7 +16,7 @@ as $function$
 declare
     v_prompt  jsonb;
     v_content text;
-    v_stored  record;
+    v_stored  bytea;
     v_hash    bytea;
     v_hashes  bytea[] := '{}'::bytea[];
     v_session text;
@@ -27,11 +27,11 @@ begin
         v_hashes  := v_hashes || v_hash;
         v_content := recall._guard_text(v_prompt ->> 'content', p_settings,
                                         'p_document: a system prompt');
-        v_stored  := recall._store_system_prompt(p_user_id, v_content,
-                                                 (v_prompt ->> 'token_count')::integer);
+        v_stored  := (recall._store_system_prompt(p_user_id, v_content,
+                                                  (v_prompt ->> 'token_count')::integer)).o_hash;
         continue when v_content = v_prompt ->> 'content';
         update recall.sessions as s
-           set system_prompt_hash = v_stored.o_hash
+           set system_prompt_hash = v_stored
          where s.user_id            = p_user_id
            and s.system_prompt_hash = v_hash;
     end loop;

@@ -12,16 +12,17 @@ set search_path from current
 set timezone = 'UTC'
 as $function$
 declare
-    v_fits   boolean := (p_document ->> 'embedding_dimensions')::integer is not distinct from
-                        (select s.embedding_dimensions from recall.settings as s);
+    v_fits     boolean := (p_document ->> 'embedding_dimensions')::integer is not distinct from
+                          (select s.embedding_dimensions from recall.settings as s);
     v_settings constant recall.settings := recall._settings(p_user_id);
-    v_counts jsonb   := jsonb '{}';
-    v_leaf   regclass;
-    v_at     timestamptz;
-    v_table  record;
-    v_rows   jsonb;
+    v_counts   jsonb   := jsonb '{}';
+    v_leaf     regclass;
+    v_at       timestamptz;
+    v_table    regclass;
+    v_name     text;
+    v_rows     jsonb;
 begin
-    for v_table in
+    for v_table, v_name in
         select t.name, c.relname
           from recall._user_tables() as t
           join pg_catalog.pg_class as c on c.oid = t.name
@@ -29,10 +30,10 @@ begin
          order by t.place
     loop
         v_rows := recall._guarded_rows(
-            v_table.name,
-            coalesce(p_document #> array['tables', v_table.relname::text], '[]'), v_settings);
-        perform recall._check_import_rows(v_table.name, v_rows, v_settings);
-        v_leaf := coalesce(recall._hash_leaf(v_table.name, p_user_id), v_table.name);
+            v_table,
+            coalesce(p_document #> array['tables', v_name], '[]'), v_settings);
+        perform recall._check_import_rows(v_table, v_rows, v_settings);
+        v_leaf := coalesce(recall._hash_leaf(v_table, p_user_id), v_table);
         if exists (
             select from pg_catalog.pg_partitioned_table as p
              where p.partrelid = v_leaf
@@ -45,17 +46,17 @@ begin
             loop
                 perform recall._ensure_month(v_leaf, v_at);
             end loop;
-        elsif not v_fits and v_table.relname in ('memory_embedding', 'memory_embedding_ended') then
+        elsif not v_fits and v_name in ('memory_embedding', 'memory_embedding_ended') then
             v_rows := '[]';
-        elsif not v_fits and v_table.relname = 'session_summaries' then
+        elsif not v_fits and v_name = 'session_summaries' then
             select coalesce(jsonb_agg(r.item - '{embedding,embedding_model}'::text[]), '[]')
               into v_rows
               from jsonb_array_elements(v_rows) as r (item);
         end if;
         v_counts := v_counts || jsonb_build_object(
-            v_table.relname, case v_table.relname
+            v_name, case v_name
                 when 'memory_events' then recall._import_events(p_user_id, v_rows)
-                else recall._import_rows(p_user_id, v_table.name, v_rows)
+                else recall._import_rows(p_user_id, v_table, v_rows)
             end);
     end loop;
     return v_counts;

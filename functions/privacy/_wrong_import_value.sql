@@ -15,7 +15,9 @@ as $function$
 declare
     v_left  constant text[] := recall._left_out(p_table);
     v_wrong text;
-    v_cell  record;
+    v_place bigint;
+    v_key   text;
+    v_value jsonb;
 begin
     -- Check names, nulls and the kinds of JSON values.
     select format('[%s] has a member %s, which is no column', r.place - 1, left(k.key, 80))
@@ -67,17 +69,17 @@ begin
         execute format('select count(r) from jsonb_populate_recordset(null::%s, $1) as r', p_table)
           using p_rows;
     exception when data_exception or program_limit_exceeded or syntax_error then
-        for v_cell in
+        for v_place, v_key, v_value in
             select r.place - 1 as place, e.key, e.value
               from jsonb_array_elements(p_rows) with ordinality as r (item, place)
              cross join jsonb_each(r.item) as e
         loop
             begin
                 execute format('select jsonb_populate_record(null::%s, $1)', p_table)
-                  using jsonb_build_object(v_cell.key, v_cell.value);
+                  using jsonb_build_object(v_key, v_value);
             exception when data_exception or program_limit_exceeded or syntax_error then
-                return format('[%s].%s is %s: %s', v_cell.place, v_cell.key,
-                              left(v_cell.value::text, 80), left(sqlerrm, 200));
+                return format('[%s].%s is %s: %s', v_place, v_key,
+                              left(v_value::text, 80), left(sqlerrm, 200));
             end;
         end loop;
         raise;

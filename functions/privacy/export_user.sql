@@ -23,14 +23,15 @@ declare
     v_settings recall.settings;
     v_tables   jsonb := jsonb '{}';
     v_prompts  jsonb;
-    v_table    record;
+    v_table    regclass;
+    v_name     text;
 begin
     perform recall._check_user(p_user_id);
     if not exists (select from recall.users as u where u.user_id = p_user_id) then
         perform recall._unknown_user(p_user_id);
     end if;
 
-    for v_table in
+    for v_table, v_name in
         select t.name, c.relname
           from recall._user_tables() as t
           join pg_catalog.pg_class as c on c.oid = t.name
@@ -39,8 +40,8 @@ begin
          order by t.place
     loop
         v_tables := v_tables || jsonb_build_object(
-            v_table.relname,
-            recall._export_rows(p_user_id, v_table.name, recall._left_out(v_table.name)));
+            v_name,
+            recall._export_rows(p_user_id, v_table, recall._left_out(v_table)));
     end loop;
     -- Users share prompts; export the token count of this user's own sessions.
     select coalesce(jsonb_agg(jsonb_build_object('content', p.content, 'token_count', s.tokens)

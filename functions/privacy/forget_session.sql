@@ -21,7 +21,7 @@ as $function$
 declare
     v_until    timestamptz;
     v_session  recall.sessions;
-    v_detached record;
+    v_detached bigint;
     v_messages uuid[];
     v_ids      uuid[];
     v_counts   jsonb;
@@ -36,8 +36,10 @@ begin
     v_session := recall._lock_session(p_user_id, p_session_id);
     v_until   := greatest(v_session.last_message_at, clock_timestamp());
 
-    v_detached := recall._delete_detached(p_user_id, p_session_id);
-    v_messages := v_detached.o_messages || array(
+    select d.o_rows, d.o_messages
+      into v_detached, v_messages
+      from recall._delete_detached(p_user_id, p_session_id) as d;
+    v_messages := v_messages || array(
         select h.message_id
           from recall.conversation_history as h
          where h.user_id    = p_user_id
@@ -47,7 +49,7 @@ begin
         p_user_id, recall._forget_sources(p_user_id, p_session_id, v_messages), true);
     v_counts := recall._delete_memories(p_user_id, v_ids)
                 || recall._delete_session_calls(p_user_id, p_session_id)
-                || jsonb_build_object('detached', v_detached.o_rows);
+                || jsonb_build_object('detached', v_detached);
 
     foreach v_table in array array[
         'sessions', 'session_summaries', 'message_search', 'message_annotations',

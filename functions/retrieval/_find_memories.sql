@@ -37,7 +37,7 @@ begin
     select w.o_memory_ids, w.o_lexical, w.o_largest_count
       into v_memory_ids, v_shares, v_found.largest_count
       from recall._match_words(p_user_id, p_words, p_only, p_sessions, p_embedding is not null,
-                               p_filter, p_settings) as w;
+                               p_filter) as w;
 
     with by_vector as (
         select e.memory_id, 1 - (e.embedding <=> p_embedding) as similarity

@@ -9,7 +9,6 @@ create or replace function recall._match_words(
     p_sessions   uuid[],
     p_has_vector boolean,
     p_filter     recall.memory_filter,
-    p_settings   recall.settings,
     out o_memory_ids    uuid[],
     out o_lexical       double precision[],
     out o_largest_count integer
@@ -97,5 +96,5 @@ end;
 $function$;
 
 comment on function recall._match_words(uuid, text[], uuid[], uuid[], boolean,
-    recall.memory_filter, recall.settings) is
+    recall.memory_filter) is
     'All memories of a search, each with its share of the query''s words.';

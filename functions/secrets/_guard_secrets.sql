@@ -14,7 +14,8 @@ set search_path from current
 as $function$
 declare
     v_masked jsonb;
-    v_place  record;
+    v_class  text;
+    v_from   integer;
 begin
     if p_settings.secrets = 'keep' then
         return p_value;
@@ -25,7 +26,7 @@ begin
     end if;
 
     select s.class, s.from_char
-      into v_place
+      into v_class, v_from
       from recall._secret_spans(
                case when jsonb_typeof(p_value) = 'string' then p_value #>> '{}'
                     else p_value::text end, p_settings.secret_classes) as s
@@ -33,8 +34,8 @@ begin
     raise exception using
         errcode = 'RC003',
         message = format('%s holds a secret (%s) at character %s', p_what,
-                         replace(coalesce(v_place.class, 'password'), '_', ' '),
-                         coalesce(v_place.from_char, 1)),
+                         replace(coalesce(v_class, 'password'), '_', ' '),
+                         coalesce(v_from, 1)),
         hint    = 'settings.secrets = mask stores such a text with a mark in its place, keep as '
                   'it is.';
 end;

@@ -15,13 +15,12 @@ as $function$
 declare
     -- Arrays, since replacing one element does not copy the others.
     v_events  jsonb[] := array(select e.event from jsonb_array_elements(p_events) as e (event));
-    v_channel record;
     v_places  integer[];
     v_paths   text[];
     v_pieces  text[];
     v_masked  text[];
 begin
-    for v_channel in
+    for v_places, v_paths, v_pieces in
         with pieces as (
             select e.place::integer as place, t.path, x.piece,
                    concat_ws('/', t.path, e.event #>> '{payload,choices,0,index}',
@@ -41,15 +40,12 @@ begin
              where jsonb_typeof(e.event #> t.path::text[]) = 'string'
                and x.piece <> ''
         )
-        select array_agg(p.place order by p.place) as places,
-               array_agg(p.path order by p.place) as paths,
-               array_agg(p.piece order by p.place) as pieces
+        select array_agg(p.place order by p.place),
+               array_agg(p.path order by p.place),
+               array_agg(p.piece order by p.place)
           from pieces as p
          group by p.channel
     loop
-        v_places := v_channel.places;
-        v_paths  := v_channel.paths;
-        v_pieces := v_channel.pieces;
         v_masked := recall._mask_pieces(v_pieces, p_classes);
         for v_number in 1 .. cardinality(v_pieces) loop
             if v_masked[v_number] <> v_pieces[v_number] then

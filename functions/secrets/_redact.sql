@@ -12,11 +12,13 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_text   text collate pg_c_utf8 := p_text;
+    v_text    text collate pg_c_utf8 := p_text;
     -- If a sample from the middle of a long text has a secret, there may be very many.
-    v_sample text collate pg_c_utf8;
-    v_masked text;
-    v_kind   record;
+    v_sample  text collate pg_c_utf8;
+    v_masked  text;
+    v_class   text;
+    v_mark    text;
+    v_pattern text;
 begin
     if p_text is null or not recall._may_hold_secret(p_text) or recall._is_sealed(p_text) then
         return p_text;
@@ -25,21 +27,21 @@ begin
         v_sample := substr(p_text, length(p_text) / 2, 2000);
     end if;
     -- PostgreSQL caches 32 compiled patterns; running all of these would evict each other.
-    for v_kind in
+    for v_class, v_mark, v_pattern in
         select k.class, k.mark, k.pattern
           from recall._secret_kinds(p_text, p_classes) as k
     loop
-        v_masked := case when regexp_match(v_sample, v_kind.pattern) is not null
-                         then recall._redact_repeated(v_text, v_kind.class, v_kind.mark,
-                                                      v_kind.pattern) end;
+        v_masked := case when regexp_match(v_sample, v_pattern) is not null
+                         then recall._redact_repeated(v_text, v_class, v_mark,
+                                                      v_pattern) end;
         v_text := coalesce(v_masked, v_text);
-        if v_kind.class not in ('card', 'iban') then
+        if v_class not in ('card', 'iban') then
             -- Without a back reference, PostgreSQL need not determine the bounds of the groups.
             v_text := regexp_replace(
-                v_text, v_kind.pattern,
-                case when v_kind.pattern like '()%' then '' else '\1' end || v_kind.mark, 'g');
-        elsif v_masked is null and v_text ~ v_kind.pattern then
-            v_text := recall._redact_numbers(v_text, v_kind.class, v_kind.mark, v_kind.pattern);
+                v_text, v_pattern,
+                case when v_pattern like '()%' then '' else '\1' end || v_mark, 'g');
+        elsif v_masked is null and v_text ~ v_pattern then
+            v_text := recall._redact_numbers(v_text, v_class, v_mark, v_pattern);
         end if;
     end loop;
     return v_text;

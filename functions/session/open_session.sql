@@ -36,7 +36,8 @@ declare
     v_window     integer     := p_context_window_size;
     v_response   integer;
     v_metadata   jsonb       := p_metadata;
-    v_prompt     record;
+    v_hash       bytea;
+    v_tokens     integer;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_metadata, 'p_metadata');
@@ -72,10 +73,12 @@ begin
     end if;
     v_response := coalesce(p_max_response_tokens,
                            least(v_settings.default_max_response_tokens, v_window / 4));
-    v_prompt   := recall._store_system_prompt(
-        p_user_id,
-        coalesce(recall._guard_text(p_system_prompt, v_settings, 'p_system_prompt'), ''),
-        p_system_prompt_tokens);
+    select p.o_hash, p.o_tokens
+      into v_hash, v_tokens
+      from recall._store_system_prompt(
+               p_user_id,
+               coalesce(recall._guard_text(p_system_prompt, v_settings, 'p_system_prompt'), ''),
+               p_system_prompt_tokens) as p;
     perform recall._check_session_values(v_window, v_response, p_temperature, p_top_p,
                                          p_cost_limit_microcents, p_expires_in);
 
@@ -87,7 +90,7 @@ begin
     values (
         p_user_id, v_session_id, recall._guard_text(p_agent_id, v_settings, 'p_agent_id'),
         recall._guard_text(p_title, v_settings, 'p_title'), p_model_id, v_window,
-        v_prompt.o_hash, v_prompt.o_tokens, coalesce(p_temperature, 0.7), coalesce(p_top_p, 1.0),
+        v_hash, v_tokens, coalesce(p_temperature, 0.7), coalesce(p_top_p, 1.0),
         v_response, p_cost_limit_microcents, p_parent_session_id, v_metadata, v_now, v_now,
         recall._session_expiry(v_now, coalesce(p_expires_in, v_settings.session_ttl)),
         p_expires_in)

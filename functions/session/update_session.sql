@@ -18,7 +18,8 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_session recall.sessions;
     v_new     recall.sessions;
-    v_prompt  record;
+    v_hash    bytea;
+    v_tokens  integer;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_changes, 'p_changes');
@@ -70,20 +71,23 @@ begin
         v_new.cost_limit_microcents, null);
 
     if p_changes ?| '{system_prompt,system_prompt_tokens}' then
-        v_prompt := recall._store_system_prompt(
-            p_user_id,
-            case
-                when p_changes ? 'system_prompt' then coalesce(p_changes ->> 'system_prompt', '')
-                else (select p.content from recall.system_prompts as p
-                       where p.prompt_hash = v_session.system_prompt_hash)
-            end,
-            case when p_changes ? 'system_prompt_tokens' then v_new.system_prompt_tokens end);
+        select r.o_hash, r.o_tokens
+          into v_hash, v_tokens
+          from recall._store_system_prompt(
+               p_user_id,
+               case
+                   when p_changes ? 'system_prompt' then coalesce(p_changes ->> 'system_prompt', '')
+                   else (select p.content from recall.system_prompts as p
+                          where p.prompt_hash = v_session.system_prompt_hash)
+               end,
+               case when p_changes ? 'system_prompt_tokens'
+                    then v_new.system_prompt_tokens end) as r;
         update recall.system_prompts as p
            set released_at = v_now
          where p.prompt_hash = v_session.system_prompt_hash
-           and p.prompt_hash <> v_prompt.o_hash;
-        v_new.system_prompt_hash   := v_prompt.o_hash;
-        v_new.system_prompt_tokens := v_prompt.o_tokens;
+           and p.prompt_hash <> v_hash;
+        v_new.system_prompt_hash   := v_hash;
+        v_new.system_prompt_tokens := v_tokens;
     end if;
 
     update recall.sessions as s
