@@ -15,7 +15,7 @@ set plan_cache_mode = force_generic_plan
 as $function$
 declare
     v_recent   constant jsonb[]   := p_window.messages[1:12];
-    v_language constant regconfig := (p_request.settings).language;
+    v_language constant regconfig := (p_request.settings).language::regconfig;
     v_message jsonb;
     v_tools   integer := 0;
     v_text    text;

@@ -30,7 +30,7 @@ begin
     select p_session.user_id, p_session.session_id, m.turn_index, m.message_id, m.role,
            m.created_at,
            case when v_is_sealed then ''::tsvector
-                else recall._message_words(p_settings.language, m.body) end,
+                else recall._message_words(p_settings.language::regconfig, m.body) end,
            e.embedding,
            case when e.embedding is not null then p_settings.embedding_model end
       from recall._searchable_messages(p_session, p_through) as m

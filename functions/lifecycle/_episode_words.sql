@@ -20,7 +20,7 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_reporting constant text[]          := recall._reporting_words(p_settings.language);
+    v_reporting constant text[]          := recall._reporting_words(p_settings.language::regconfig);
     v_stopping  constant regdictionary[] := array(
         select d.oid
           from pg_catalog.pg_ts_dict as d

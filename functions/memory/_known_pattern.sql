@@ -45,7 +45,8 @@ begin
              where 3 * cardinality(w.indexes) >= 2 * cardinality(v_ids)
                and w.word = any (m.tags || tsvector_to_array(
                        m.search_vector
-                       || to_tsvector(p_settings.language, array_to_string(m.tags, ' '))))) as s
+                       || to_tsvector(p_settings.language::regconfig,
+                                      array_to_string(m.tags, ' '))))) as s
      where m.user_id = p_user_id
        and m.ended_at is null
        and m.kind = 'pattern'

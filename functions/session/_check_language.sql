@@ -1,6 +1,6 @@
 -- Check that a language is the name of a text search configuration.
--- Names are checked, because after a restore an OID may belong to no configuration or to another
--- one. A name of three parts is rejected first, since the input function of the type would raise.
+-- Settings hold the name, since pg_upgrade refuses tables with OIDs of configurations. A name of
+-- three parts is rejected first, since the input function of the type would raise.
 -- Raises  RC003.
 create or replace function recall._check_language(
     p_language jsonb

@@ -17,6 +17,7 @@ declare
     v_column  text;
 begin
     v_new := jsonb_populate_record(p_settings, p_changes);
+    v_new.language := v_new.language::regconfig::text;
 
     select string_agg(format('%1$I = ($1).%1$I', k.key), ', ')
       into v_columns

@@ -45,8 +45,9 @@ begin
        set overrides     = jsonb_strip_nulls(u.overrides || p_changes),
            embedding_due = u.embedding_due or p_changes ? 'embedding_model'
      where u.user_id = p_user_id;
-    if p_changes ? 'language' and (recall._settings(p_user_id)).language <> v_language then
-        perform recall._write_words(p_user_id, (recall._settings(p_user_id)).language);
+    if p_changes ? 'language'
+       and (recall._settings(p_user_id)).language::regconfig <> v_language then
+        perform recall._write_words(p_user_id, (recall._settings(p_user_id)).language::regconfig);
     end if;
     if p_changes ? 'embedding_model' then
         update recall.memory_store as m

@@ -20,7 +20,7 @@ create table pg_temp.settings (
     embedding_model                 text        not null default 'openai:text-embedding-3-small',
     embed_messages                  boolean     not null default true,
     embed_batch                     integer     not null default 64,
-    language                        regconfig   not null default 'pg_catalog.english',
+    language                        text        not null default 'english',
 
     default_context_window          integer     not null default 8192,
     default_max_response_tokens     integer     not null default 4096,
@@ -254,6 +254,20 @@ declare
     v_column record;
     v_check  record;
 begin
+    -- An OID of a configuration keeps pg_upgrade from upgrading the cluster.
+    if exists (
+        select
+          from pg_attribute as a
+         where a.attrelid = 'recall.settings'::regclass
+           and a.attname  = 'language'
+           and a.atttypid = 'regconfig'::regtype
+    ) then
+        alter table recall.settings
+            alter column language drop default,
+            alter column language type text using language::text,
+            alter column language set default 'english';
+    end if;
+
     for v_column in
         select w.attname as name, format_type(w.atttypid, w.atttypmod) as type, w.attnotnull,
                h.attname is null as is_new,
