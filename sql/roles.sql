@@ -1,6 +1,7 @@
 -- Find or create the roles, create the schema, and become its owner.
 -- PREFIX_owner owns everything, so that no SECURITY DEFINER function runs as a superuser. Without
--- CREATEROLE the installing user owns the schema, and health() warns.
+-- CREATEROLE the installing user owns the schema, and health() warns. The setting recall.owner
+-- names another owner, and hands an installed schema over to it.
 -- Another database's installer may create the same roles now; `create role` waits for its commit.
 do $roles$
 declare
@@ -9,7 +10,9 @@ declare
     v_share        text := nullif(current_setting('recall.share_roles', true), '');
     v_old_prefix   text;
     v_old_share    text;
+    v_wanted       name := nullif(current_setting('recall.owner', true), '');
     v_role         text;
+    v_object       text;
     v_new_owner    name;
     v_owner        name;
     v_schema_owner name;
@@ -90,8 +93,15 @@ begin
         end;
     end loop;
 
+    if v_wanted is not null and to_regrole(quote_ident(v_wanted)) is null then
+        raise exception using
+            errcode = 'RC007',
+            message = format('recall.owner is %L, and there is no such role', v_wanted),
+            hint    = format('An administrator runs: create role %I;', v_wanted);
+    end if;
+
     -- The creator of a role has ADMIN on it, but not SET; grant it to ourselves.
-    v_new_owner := v_prefix || '_owner';
+    v_new_owner := coalesce(v_wanted, v_prefix || '_owner');
     if not exists (select from pg_catalog.pg_roles as r where r.rolname = v_new_owner) then
         v_new_owner := v_user;
     elsif not pg_catalog.pg_has_role(v_user, v_new_owner, 'SET') then
@@ -101,6 +111,13 @@ begin
         exception when insufficient_privilege or internal_error then null;
         end;
         if not pg_catalog.pg_has_role(v_user, v_new_owner, 'SET') then
+            if v_wanted is not null then
+                raise exception using
+                    errcode = 'RC007',
+                    message = format('%I may not act as %I, which recall.owner names',
+                                     v_user, v_wanted),
+                    hint    = format('An administrator runs: grant %I to %I;', v_wanted, v_user);
+            end if;
             v_new_owner := v_user;
         end if;
     end if;
@@ -122,6 +139,29 @@ begin
         v_owner := v_new_owner;
         execute format('alter schema recall owner to %I', v_owner);
         execute format('reassign owned by %I to %I', v_schema_owner, v_owner);
+    elsif v_schema_owner <> v_wanted then
+        -- REASSIGN OWNED would take all that the former owner has in this database.
+        v_owner := v_wanted;
+        execute format('alter schema recall owner to %I', v_owner);
+        for v_object in
+            select format('routine %s', p.oid::regprocedure)
+              from pg_catalog.pg_proc as p
+             where p.pronamespace = 'recall'::regnamespace
+            union all
+            select format('%s %s', case c.relkind when 'v' then 'view' else 'table' end,
+                          c.oid::regclass)
+              from pg_catalog.pg_class as c
+             where c.relnamespace = 'recall'::regnamespace
+               and c.relkind in ('r', 'p', 'v')
+            union all
+            select format('type %s', t.oid::regtype)
+              from pg_catalog.pg_type as t
+              left join pg_catalog.pg_class as c on c.oid = t.typrelid
+             where t.typnamespace = 'recall'::regnamespace
+               and (t.typtype in ('d', 'e') or c.relkind = 'c')
+        loop
+            execute format('alter %s owner to %I', v_object, v_owner);
+        end loop;
     else
         v_owner := v_schema_owner;
     end if;

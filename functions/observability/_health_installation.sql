@@ -1,6 +1,6 @@
 -- Report version, owner, roles, shared_roles, language and search_path.
--- PostgreSQL allows dropping a text search configuration that a regconfig column names, so language
--- is checked.
+-- PostgreSQL allows dropping a text search configuration that a setting names, so language is
+-- checked.
 create or replace function recall._health_installation()
 returns table (
     name   text,
@@ -36,16 +36,10 @@ begin
            case when v_is_super or v_owner <> v_prefix || '_owner' then 'warn' else 'ok' end,
            format('schema recall belongs to %s%s', v_owner,
                   case when v_is_super then ', a superuser' else '' end),
-           case
-               when v_is_super
-                   then format('Install as a role with CREATEROLE, so that %s_owner owns the '
-                               'schema.', v_prefix)
-               when v_owner <> v_prefix || '_owner'
-                   then format('A role with CREATEROLE that may act as %1$I runs the installer '
-                               'again, which creates the roles; then, unless %1$I owns more than '
-                               'this: reassign owned by %1$I to %2$I;',
-                               v_owner, v_prefix || '_owner')
-           end;
+           case when v_is_super or v_owner <> v_prefix || '_owner'
+                then format('A role with CREATEROLE that may act as %1$I installs again with '
+                            'recall.owner = %2$L (pgrecall install --owner %2$s).',
+                            v_owner, v_prefix || '_owner') end;
 
     select count(*)
       into v_count
@@ -72,16 +66,18 @@ begin
                 end;
 
     return query
-    select 'language', case when c.oid is null then 'fail' else 'ok' end,
-           case when c.oid is null
+    select 'language', case when l.is_valid then 'ok' else 'fail' end,
+           case when not l.is_valid
                 then format('text search configuration %s is dropped: writes and searches fail',
                             s.language)
                 else format('texts are searched as %s', s.language) end,
-           case when c.oid is null
+           case when not l.is_valid
                 then 'Create it again and run: select recall.configure(''{"language": "…"}''), '
                      'with its name or that of another.' end
       from recall.settings as s
-      left join pg_catalog.pg_ts_config as c on c.oid = s.language;
+     cross join lateral (
+            select pg_input_is_valid(s.language, 'regconfig') as is_valid
+           ) as l;
 
     return query
     select 'search_path', case when count(*) > 0 then 'warn' else 'ok' end,

@@ -67,6 +67,7 @@ def set_up(
     extraction: str | None = None,
     role_prefix: str | None = None,
     share_roles: bool | None = None,
+    owner: str | None = None,
     default_embedding: str = DEFAULT_EMBEDDING,
     default_extraction: str | None = None,
 ) -> Installed:
@@ -100,6 +101,7 @@ def set_up(
                 hash_partitions=hash_partitions,
                 role_prefix=role_prefix,
                 share_roles=share_roles,
+                owner=owner,
             )
             if not is_new and embedding is not None:
                 _check_vectors(conn, embedding)

@@ -217,13 +217,14 @@ def install(
     history_months_ahead: int | None = None,
     role_prefix: str | None = None,
     share_roles: bool | None = None,
+    owner: str | None = None,
 ) -> None:
     """Install or upgrade the schema on this connection; repeatable.
 
     An argument overrides the session's own `recall.…` setting, for the installation only. None
     means "as installed", or the default of a new installation (1536 numbers per embedding,
     8 hash partitions, 3 months of history ahead, roles named `recall_…` that no other database of
-    the cluster uses).
+    the cluster uses, the first of them the owner). An `owner` takes over an installed schema.
 
     The transaction that `sql/install.sql` opens and commits is run as written. On a connection that
     is inside a transaction already, that one is joined instead and left to the caller.
@@ -241,6 +242,7 @@ def install(
             "recall.history_months_ahead": history_months_ahead,
             "recall.role_prefix": role_prefix,
             "recall.share_roles": None if share_roles is None else "on" if share_roles else "off",
+            "recall.owner": owner,
         },
     )
 

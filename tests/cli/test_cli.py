@@ -1037,3 +1037,22 @@ def test_who_cannot_be_sealed(
         done = cli(*arguments, "--user", who)
         assert (done.code, "is not encrypted" in done.err) == (1, True)
     assert stored(db, who) == before
+
+
+# --- roles
+
+
+def test_roles_lists_the_members_of_each_role(cli: Cli, db: psycopg.Connection) -> None:
+    reader = our_role(db, "recall_reader")
+    with login_role(db, member_of=["recall_reader"]) as login:
+        done = cli("roles", "--json")
+        assert done.code == 0, done.out
+        found = {role["role"]: role for role in done.json}
+        assert found[reader]["members"] == [login["user"]]
+        assert not found[reader]["owns_schema"]
+        assert [role for role in found if found[role]["owns_schema"]] == [
+            our_role(db, "recall_owner")
+        ]
+        statements = cli("roles", "--sql").out
+        assert f"create role {reader} nologin" in statements
+        assert f"grant {reader} to {login['user']} with admin false" in statements

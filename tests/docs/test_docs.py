@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import itertools
 import re
 import shlex
 import unicodedata
@@ -133,7 +134,7 @@ def shell_lines() -> Iterator[Any]:
 @pytest.mark.parametrize("words", [*shell_lines()])
 def test_shell_command_exists(words: tuple[str, ...]) -> None:
     if words[0] == "pgrecall":
-        parses(list(words[1:]))
+        parses([*itertools.takewhile(lambda word: word not in (">", "|"), words[1:])])
     elif words[0] == "make":
         targets = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"(?m)^{words[1]}:", targets)

@@ -487,11 +487,15 @@ def test_a_plain_owner_without_createrole(fresh: TestServer) -> None:
                                " 'recall.get_session(uuid, uuid)', 'execute')")  # fmt: skip
             assert value(conn, "select nspowner::regrole::text from pg_namespace"
                                " where nspname = 'recall'") == login["user"]  # fmt: skip
+            conn.execute("create table mine ()")
             hint = value(conn, "select hint from recall.health() where name = 'owner'")
-        # the hint's statement hands it over
+            assert "pgrecall install --owner recall_owner" in hint
+        # the installer hands it over, and nothing else
         with psycopg.connect(superuser, autocommit=True) as conn:
-            conn.execute(re.search(r"reassign .*;", hint)[0].encode())  # type: ignore[index]
+            schema.install(conn, owner="recall_owner")
             conn.execute(sql.SQL("grant recall_admin to {}").format(sql.Identifier(login["user"])))
+            assert {*value(conn, OWNERS, ["recall"])} == {"recall_owner"}
+            assert {*value(conn, OWNERS, ["public"])} >= {login["user"]}
         with psycopg.connect(dsn, autocommit=True) as conn:
             assert (health(conn)["owner"], health(conn)["roles"]) == ("ok", "ok")
             use(conn)
@@ -499,6 +503,54 @@ def test_a_plain_owner_without_createrole(fresh: TestServer) -> None:
         with psycopg.connect(superuser, autocommit=True) as conn:
             assert broken_rules(conn) == []
             assert health(conn)["owner"] == "ok"
+
+
+@pytest.mark.slow
+def test_schema_is_handed_over_by_a_role_with_createrole(fresh: TestServer) -> None:
+    """It may act as the owner; other wishes are refused, and change nothing."""
+    with installer(fresh) as login, installer(fresh, "createrole") as creator:
+        dsn = owned_database(fresh, login)
+        install_by_driver(dsn, **SMALL)
+        with fresh.admin() as admin:
+            admin.execute(sql.SQL("grant {} to {}").format(
+                sql.Identifier(login["user"]), sql.Identifier(creator["user"])))  # fmt: skip
+        before = snapshot(dsn)
+        for owner, words in (("nobody", "there is no such role"), ("postgres", "may not act as")):
+            with psycopg.connect(dsn, autocommit=True) as conn:
+                with pytest.raises(InstallError, match=words) as caught:
+                    schema.install(conn, owner=owner)
+                assert caught.value.sqlstate == "RC007"
+        assert snapshot(dsn) == before
+        handed = conninfo.make_conninfo(dsn, **creator)
+        for _ in range(2):
+            with psycopg.connect(handed, autocommit=True) as conn:
+                schema.install(conn, owner="recall_owner")
+        with psycopg.connect(handed, autocommit=True) as conn:
+            assert {*value(conn, OWNERS, ["recall"])} == {"recall_owner"}
+            assert (health(conn)["owner"], health(conn)["roles"]) == ("ok", "ok")
+            assert broken_rules(conn) == []
+        assert catalog(handed, "--schema=recall") == catalog(
+            created(fresh, creator), "--schema=recall"
+        )
+
+
+OWNERS = """
+    select array_agg(distinct o.owner::regrole::text)
+      from pg_namespace as n
+     cross join lateral (
+            select n.nspowner as owner
+            union select c.relowner from pg_class as c where c.relnamespace = n.oid
+            union select p.proowner from pg_proc as p where p.pronamespace = n.oid
+            union select t.typowner from pg_type as t where t.typnamespace = n.oid) as o
+     where n.nspname = %s
+"""
+
+
+def created(server: TestServer, login: dict[str, str]) -> str:
+    """Return the DSN of a database whose schema the role has installed, with the same roles."""
+    dsn = owned_database(server, login)
+    install_by_driver(dsn, **SMALL, share_roles=True)
+    return dsn
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ _COMMANDS = {
     "install": "install",
     "status": "status",
     "doctor": "status",
+    "roles": "roles",
     "metrics": "metrics",
     "demo": "demo",
     "chat": "chat",

@@ -66,6 +66,12 @@ def _print_warning(notice: psycopg.errors.Diagnostic) -> None:
     help="Accept that other databases of the cluster use the same roles: their members then have "
     "the same rights in each of them.",
 )
+@click.option(
+    "--owner",
+    metavar="ROLE",
+    help="Role that owns the schema; an installed schema is handed over to it. Default for a new "
+    "installation: PREFIX_owner where the installing role may create it, else that role.",
+)
 @json_option
 def install_command(
     dsn: str | None,
@@ -75,6 +81,7 @@ def install_command(
     extraction: str | None,
     role_prefix: str | None,
     share_roles: bool | None,
+    owner: str | None,
     as_json: bool,
 ) -> None:
     """Install or upgrade the schema. An option that is left out keeps its installed value."""
@@ -86,6 +93,7 @@ def install_command(
         "extraction": extraction,
         "role_prefix": role_prefix,
         "share_roles": share_roles,
+        "owner": owner,
     }
     if target is None:
         database = EmbeddedDatabase()
