@@ -95,9 +95,8 @@ begin
     -- nothing out.
     if v_options ? 'min_match' then
         v_request.min_match := (v_options ->> 'min_match')::double precision;
-    elsif v_request.query is null or not recall._is_unspecific(v_request.query,
-                                                                     v_settings.language::regconfig)
-    then
+    elsif v_request.query is null
+          or not recall._is_unspecific(v_request.query, v_settings.language::regconfig) then
         v_request.min_match := v_settings.context_min_match;
     end if;
     return v_request;
