@@ -160,10 +160,14 @@ def files() -> dict[str, list[Path]]:
     sections = re.findall(r"(?m)^-- functions/(\w+)$", text)
     found: dict[str, list[Path]] = {module: [] for module in sections}
     for line in text.splitlines():
-        match = re.fullmatch(r"\\ir \.\./(functions/(\w+)/[a-z]\w*\.sql)", line)
+        match = re.fullmatch(r"\\ir \.\./(functions/(\w+)/(?:\w+/)?[a-z]\w*\.sql)", line)
         if match:
             found[match[2]].append(ROOT / match[1])
-    return {module: sorted(paths) for module, paths in found.items() if paths}
+    return {
+        module: sorted(paths, key=lambda path: path.stem)
+        for module, paths in found.items()
+        if paths
+    }
 
 
 def raised(path: Path) -> str:

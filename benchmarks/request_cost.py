@@ -43,6 +43,8 @@ STEPS = ("extract", "verbatim", "summarize", "compact", "embed", "merge", "patte
 USAGE = {"prompt_tokens": 900, "completion_tokens": 90}
 WORDS = ["bridge", "river", "paint", "color", "house", "lake", "bicycle", "nurse", "Lyon", "garden",
          "piano", "train"]  # fmt: skip
+# says what "User likes tea" says, and is no near duplicate of it
+LONGER = "User likes tea from the old shop by the river on Sundays in winter"
 HERE = Path(__file__).resolve().parent
 FIRST = "functions/jobs/next_request.sql"
 
@@ -80,7 +82,7 @@ def enqueue(conn: Connection, step: str) -> tuple[Any, ...]:
     for text in texts:
         remember(conn, user, text, "personal", [])
     food = [remember(conn, user, text, "preference", ["food"])
-            for text in ("User likes tea", "User likes green tea", "User likes jazz")]  # fmt: skip
+            for text in ("User likes tea", LONGER, "User likes jazz")]  # fmt: skip
     episodes = [remember(conn, user, f"Asked why printer {n} is offline; a restart helped.",
                          "episode", []) for n in range(4)]  # fmt: skip
     session = one(conn, "select recall.open_session(%s, 'gpt-4o-mini',"
@@ -123,7 +125,7 @@ def said(purpose: str, asked: str) -> str:
         value = {"decisions": [{"candidate": int(n), "decision": "ADD"}
                                for n in re.findall(r"^(\d+)\. ", asked, re.MULTILINE)]}  # fmt: skip
     elif purpose == "merge":
-        value = {"merges": [{"content": "User likes green tea", "parts": [1, 2]}]}
+        value = {"merges": [{"content": LONGER, "parts": [1, 2]}]}
     elif purpose == "pattern":
         value = {"pattern": "User has recurring printer issues.", "tags": ["printer"],
                  "solutions": [{"episode": 2, "solution": "restart"}]}  # fmt: skip

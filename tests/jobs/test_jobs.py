@@ -256,7 +256,7 @@ def test_claims_with_bad_arguments(
 
 def test_a_lease_has_an_end(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user)
-    with refused("RC003", "lease infinity"):
+    with refused("RC003", "p_lease is infinity"):
         db.execute("select * from recall.claim_jobs('w', p_lease => 'infinity')")
     (job,) = claim(db)
     for lease in ("infinity", "0", "-1 minute", None):
