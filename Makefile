@@ -57,6 +57,7 @@ generate: $(STAMP)  ## make the blocking client, and from the catalog signatures
 	$(BIN)/python .ci/checksums.py
 	$(BIN)/python .ci/generate.py
 	$(BIN)/python .ci/catalog.py
+	$(BIN)/python .ci/walks.py
 
 docs: $(VENV)/.docs  ## build the site of docs/ into .cache/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -44,6 +44,7 @@ def main() -> int:
         "pgspot": lambda: tool("python", ".ci/spot.py"),
         "prose": lambda: tool("python", ".ci/prose.py"),
         "distributed rules": lambda: tool("python", ".ci/distributed.py"),
+        "walks": lambda: tool("python", ".ci/walks.py", "--check"),
         "import circles": lambda: tool("python", ".ci/circles.py"),
         "generated client": lambda: tool("python", ".ci/generate.py", "--check"),
     }
