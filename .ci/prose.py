@@ -80,6 +80,8 @@ def sentences(text: str) -> Iterator[str]:
 def page(text: str) -> Iterator[Text]:
     """Yield the paragraphs, list items and table cells of a page in Markdown."""
     text = re.sub(r"^(```|~~~).*?^\1", blank, text, flags=re.DOTALL | re.MULTILINE)
+    # report.py writes the blocks between two marks
+    text = re.sub(r"<!-- (\w+): begin -->.*?<!-- \1: end -->", blank, text, flags=re.DOTALL)
     text = re.sub(r"<[^>]*>", blank, text)
     yield from paragraphs(
         (line, re.sub(r"^([-*]|\d+\.)\s+", "\n", stripped))
