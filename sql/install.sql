@@ -11,6 +11,7 @@ begin isolation level read committed;
 \ir transaction.sql
 \ir preflight.sql
 \ir roles.sql
+\ir lock.sql
 \ir upgrade.sql
 \ir ../functions/observability/version.sql
 \ir ../functions/common/_databases_sharing_roles.sql
@@ -26,7 +27,6 @@ begin isolation level read committed;
 
 -- Types and tables
 \ir types.sql
-\ir kept_types.sql
 \ir tables/settings.sql
 \ir tables/registries.sql
 \ir tables/users.sql
@@ -38,6 +38,7 @@ begin isolation level read committed;
 \ir tables/operation.sql
 \ir indexes.sql
 \ir context_types.sql
+\ir kept_types.sql
 
 -- functions/common
 \ir ../functions/common/_call_cost.sql

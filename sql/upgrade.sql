@@ -1,8 +1,8 @@
--- Drop the functions and composite types of the installed release; this release creates its own.
+-- Drop the functions of the installed release; this release creates its own.
 -- So a changed result needs no step, and a migration may alter a table whose row type they use.
 -- recall.migrations lists what a release has created, so functions and types of others stay. A
--- function that another object depends on, such as a trigger or a view, is replaced in place. Its
--- types get other names until kept_types.sql compares them with those of this release.
+-- function that another object depends on, such as a trigger or a view, is replaced in place.
+-- Composite types get other names until kept_types.sql compares them with those of this release.
 -- Settings carry what later files need: kept functions and triggers, and grants to foreign roles.
 do $upgrade$
 declare
@@ -12,7 +12,7 @@ declare
     v_functions  oid[];
     v_types      oid[];
     v_kept       oid[];
-    v_kept_types oid[];
+    v_used_types oid[];
     v_name       name;
     v_names      text;
 begin
@@ -21,6 +21,7 @@ begin
             set_config('recall.foreign_names', '[]', true),
             set_config('recall.kept_functions', '{}', true),
             set_config('recall.kept_types', '{}', true),
+            set_config('recall.used_types', '{}', true),
             set_config('recall.kept_triggers', '{}', true),
             set_config('recall.foreign_grants', '[]', true);
     if not v_is_upgrade then
@@ -100,8 +101,7 @@ begin
     )
     select coalesce(array_agg(k.oid), '{}') into v_kept from kept as k;
 
-    -- Keep types that a kept function or an object of others uses, and the types of their
-    -- attributes.
+    -- A kept function or an object of others uses these types, and the types of their attributes.
     with recursive types (oid, used) as (
         select t.oid, u.oid
           from pg_catalog.pg_type as t
@@ -125,7 +125,7 @@ begin
            and d.refclassid = 'pg_type'::regclass
           join types as t on t.used = d.refobjid
     )
-    select coalesce(array_agg(k.oid), '{}') into v_kept_types from kept as k;
+    select coalesce(array_agg(k.oid), '{}') into v_used_types from kept as k;
 
     -- A row that `create or replace` writes gets another ctid, so obsolete.sql finds the others.
     perform set_config('recall.kept_functions', coalesce((
@@ -176,14 +176,10 @@ begin
       from unnest(v_functions) as f (oid)
      where f.oid <> all (v_kept);
     execute 'drop routine ' || v_names;
-    select string_agg(t.oid::regtype::text, ', ')
-      into v_names
-      from unnest(v_types) as t (oid)
-     where t.oid <> all (v_kept_types);
-    execute coalesce('drop type ' || v_names, 'select');
-    perform set_config('recall.kept_types', v_kept_types::text, true);
+    perform set_config('recall.kept_types', v_types::text, true),
+            set_config('recall.used_types', v_used_types::text, true);
     for v_name in
-        select t.typname from pg_catalog.pg_type as t where t.oid = any (v_kept_types)
+        select t.typname from pg_catalog.pg_type as t where t.oid = any (v_types)
     loop
         execute format('alter type recall.%I rename to %I', v_name, '!' || v_name);
     end loop;

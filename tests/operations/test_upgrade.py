@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -417,6 +418,73 @@ def test_twenty_upgrades_at_once(new: Release, fresh: str, installed: str) -> No
     raise_errors(together([upgrade] * 20))
     assert catalog(installed) == catalog(fresh)
     assert recorded(installed) == recorded(fresh)
+
+
+@pytest.mark.slow
+@pytest.mark.concurrent
+def test_calls_during_upgrades_wait_and_succeed(new: Release, fresh: str, installed: str) -> None:
+    """Neither deadlocks with the installer, nor stumbles over what a connection has cached."""
+    text = new.one_file()
+    done = threading.Event()
+
+    def use() -> int:
+        count = 0
+        with psycopg.connect(installed, autocommit=True, prepare_threshold=0) as conn:
+            user = uuid.uuid4()
+            session = open_session(conn, user)
+            while not done.is_set() or count == 0:
+                append(conn, user, session, said("Do I like tea?"))
+                call(conn, "remember", p_user_id=user, p_content=f"I like tea {uuid.uuid4().hex}")
+                call(conn, "get_memories", p_user_id=user)
+                call(conn, "search", p_user_id=user, p_query="tea")
+                call(conn, "compile_context", p_user_id=user, p_session_id=session)
+                count += 1
+            # once more, after the last upgrade
+            call(conn, "search", p_user_id=user, p_query="tea")
+        return count
+
+    def upgrade() -> None:
+        try:
+            for _ in range(3):
+                time.sleep(1)
+                with psycopg.connect(installed) as conn:
+                    conn.execute(text.encode())
+        finally:
+            done.set()
+
+    results = together([use, use, use, upgrade])
+    raise_errors(results)
+    assert min(results[:3]) > 1
+    assert catalog(installed) == catalog(fresh)
+
+
+def test_composite_types_that_stay_alike_keep_their_oids(new: Release, installed: str) -> None:
+    query = ("select t.typname::text as name, t.oid::bigint as oid from pg_type as t"
+             " join pg_class as c on c.oid = t.typrelid"
+             " where c.relnamespace = 'recall'::regnamespace and c.relkind = 'c'")  # fmt: skip
+
+    def oids() -> dict[str, int]:
+        with psycopg.connect(installed) as conn:
+            return {row["name"]: row["oid"] for row in rows(conn, query)}
+
+    before = oids()
+    ROUTES["one file"](new, installed)
+    after = oids()
+    same = {name for name in before if after.get(name) == before[name]}
+    assert "found_memory" in same
+    assert len(same) > 10
+    assert not [name for name in after if name.startswith("!")]
+
+
+def test_an_upgrade_names_who_keeps_a_table_locked(new: Release, installed: str) -> None:
+    before = catalog(installed)
+    with psycopg.connect(installed) as holder, psycopg.connect(installed) as conn:
+        holder.execute("lock table recall.memory_store in access share mode")
+        conn.execute("set lock_timeout = '1s'")
+        with pytest.raises(psycopg.Error, match=rf"process {holder.info.backend_pid} of") as caught:
+            conn.execute(new.one_file().encode())
+        assert caught.value.sqlstate == "RC007"
+    assert catalog(installed) == before
 
 
 @pytest.mark.concurrent
