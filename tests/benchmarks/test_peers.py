@@ -52,6 +52,7 @@ def test_searches_find_what_the_exact_answer_says(measured: dict[str, Any]) -> N
         assert memory["bytes_per_memory"] > 0
 
 
+@pytest.mark.slow
 def test_writes_and_their_log_are_measured(measured: dict[str, Any]) -> None:
     for name in ("floor", *OURS):
         found = measured["contenders"][name]
@@ -65,6 +66,7 @@ def test_writes_and_their_log_are_measured(measured: dict[str, Any]) -> None:
         assert found["context"]["p50_ms"] > 0
 
 
+@pytest.mark.slow
 def test_the_tables_say_how_many_times_the_floor(measured: dict[str, Any]) -> None:
     lines = measured["tables"].splitlines()
     floor, sql, driver = (

@@ -223,6 +223,7 @@ def test_install_reports_the_schema_and_may_run_again(cli: Cli, empty_dsn: str) 
     assert cli("status", "--dsn", empty_dsn, "--json").json["embedding_dimensions"] == 1536
 
 
+@pytest.mark.slow
 def test_install_with_choices(cli: Cli, empty_dsn: str) -> None:
     done = cli(
         "install", "--dsn", empty_dsn, "--embedding", "local", "--hash-partitions", "1", "--json"
@@ -258,6 +259,7 @@ def test_install_refuses_another_model_for_stored_vectors(cli: Cli, empty_dsn: s
     assert (again.code, "up to date" in again.out) == (0, True)
 
 
+@pytest.mark.slow
 def test_install_unknown_dimensions(cli: Cli, empty_dsn: str) -> None:
     done = cli("install", "--dsn", empty_dsn, "--embedding", "openai:mine")
     assert done.code == 1
@@ -747,6 +749,7 @@ def test_demo_without_its_model_stores_nothing(cli: Cli, monkeypatch: pytest.Mon
     assert cli("status", "--json").json["users"] == users
 
 
+@pytest.mark.slow
 def test_embedded_client_keeps_its_data_between_starts(home: Path) -> None:
     with AgentMemory.embedded(home, embedder=False) as memory:
         info = memory.admin.info()
@@ -758,6 +761,7 @@ def test_embedded_client_keeps_its_data_between_starts(home: Path) -> None:
         assert [s.turn_count for s in memory.sessions.list("ada")] == [1]
 
 
+@pytest.mark.slow
 def test_install_without_a_dsn_uses_the_embedded_server(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_ranks_are_those_that_tiktoken_would_fetch() -> None:
         assert digest in source
 
 
+@pytest.mark.slow
 def test_exact_in_a_fresh_process_without_network(tmp_path: Path) -> None:
     """A new user's machine: no cache of tiktoken, no way out; the second run reads the cache."""
     program = (

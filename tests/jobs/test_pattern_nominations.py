@@ -60,6 +60,7 @@ def test_malformed_sets_are_refused(tmp_path: Path, text: str) -> None:
         read_sets(path)
 
 
+@pytest.mark.slow
 def test_nominations_among_ordinary_episodes(db: Connection, local: LocalEmbedder) -> None:
     """Each wording of the trouble with a VPN is nominated, and two unrelated sets at most."""
     results = {s: nominated(db, s, with_background(s, SETS), local) for s in TRIED}
@@ -106,6 +107,7 @@ def live_through(memory: AgentMemory, user: uuid.UUID, episodes: list[tuple[int,
 CHOSEN = [s for s in TRIED if s.name.startswith("vpn") or s.name in ("computer", "work", "travel")]
 
 
+@pytest.mark.slow
 def test_patterns_of_natural_wording_reach_the_next_session(
     dsn: str, db: Connection, openai: ScriptedOpenAI, script: Script, local: LocalEmbedder
 ) -> None:

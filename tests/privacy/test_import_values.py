@@ -125,6 +125,7 @@ def attempt_all(
     return done
 
 
+@pytest.mark.slow
 def test_each_bad_value_of_each_column_is_refused_and_writes_nothing(
     db: Connection, world: World, document: Document
 ) -> None:
@@ -191,6 +192,7 @@ DOUBTFUL: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_no_doubtful_value_ends_in_an_error_of_another_kind(
     db: Connection, world: World, document: Document
 ) -> None:

@@ -13,6 +13,8 @@ import pytest
 import pgrecall.schema
 from support import Connection, call, health_row, open_session, refused, rows
 
+pytestmark = pytest.mark.slow
+
 WIDE = 256
 """From so many dimensions on, candidates are those with the nearest sign bits."""
 MANY = 480

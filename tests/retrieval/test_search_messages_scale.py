@@ -141,6 +141,7 @@ def plans(connect: Connect, user: uuid.UUID, **asked: Any) -> list[str]:
     return [node for node in nodes if re.search("message_search|memory", node)]
 
 
+@pytest.mark.slow
 def test_no_plan_depends_on_the_share_of_the_table(talker: Talker, connect: Connect) -> None:
     """Of one who owns nearly all of it, then a tenth; and of one who owns little, then less."""
     small = uuid.uuid4()

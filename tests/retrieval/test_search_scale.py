@@ -15,6 +15,8 @@ from growth import FILL
 from support import call, rows, value
 from support.servers import DIMENSIONS
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
 

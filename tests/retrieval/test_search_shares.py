@@ -149,6 +149,7 @@ PLANS: dict[tuple[int, str], list[str]] = {}
 
 
 @pytest.mark.parametrize("share", [0.9, 0.1])
+@pytest.mark.slow
 def test_neither_recall_nor_plans_depend_on_the_share(
     crowd: Crowd, connect: Connect, share: float
 ) -> None:
