@@ -31,7 +31,7 @@ declare
     v_messages   jsonb[]   := '{}'::jsonb[];
     v_cumulative bigint[]  := '{}'::bigint[];
     v_positions  bigint[]  := '{}'::bigint[];
-    v_left       jsonb     := '[]';
+    v_left       jsonb     := '[]'::jsonb;
     v_is_cut     boolean   := false;
     v_is_sealed  boolean   := false;
     v_row     record;

@@ -40,7 +40,7 @@ begin
 
     perform recall._ensure_user(p_user_id);
     perform recall._lock_user_for_update(p_user_id);
-    v_language := (recall._settings(p_user_id)).language;
+    v_language := (recall._settings(p_user_id)).language::regconfig;
     update recall.users as u
        set overrides     = jsonb_strip_nulls(u.overrides || p_changes),
            embedding_due = u.embedding_due or p_changes ? 'embedding_model'

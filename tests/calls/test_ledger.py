@@ -176,8 +176,8 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("p_cost_microcents", {"p_cost_microcents": -1}),
     ("p_request_headers", {"p_request_headers": None}),
     ("metadata", {"p_metadata": None}),
-    ("no UUIDv7", {"p_call_id": uuid.uuid4()}),
-    ("no UUIDv7", {"p_call_id": id_at(datetime.now(UTC) + timedelta(days=1))}),
+    ("not a UUIDv7", {"p_call_id": uuid.uuid4()}),
+    ("not a UUIDv7", {"p_call_id": id_at(datetime.now(UTC) + timedelta(days=1))}),
 ]
 
 

@@ -783,11 +783,11 @@ def test_of_a_sealed_user_numbers_and_times(
     stored = str(rows(db, "select * from recall.model_calls where user_id = %s", [user]))
     assert "zebrafish" not in stored
     for column in ("request_body", "response_body"):
-        with refused("RC006", "sealed"):
+        with refused("RC006", "is encrypted"):
             db.execute(
                 f"select recall.record_model_call(%s, 'm', p_{column} => %s)".encode(),
                 [user, b"zebrafish"])  # fmt: skip
-    with refused("RC006", "sealed"):
+    with refused("RC006", "is encrypted"):
         db.execute("select recall.record_model_call(%s, 'm', p_request => %s)",
                    [user, '{"a": "zebrafish"}'])  # fmt: skip
 

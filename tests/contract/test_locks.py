@@ -63,10 +63,10 @@ somebody is encrypted. A session whose compaction is due enqueues it when it clo
 dispute reads in the audit whether it asks to retract. A decision that retracts discards the state
 of the user's jobs."""
 
-PLANNED_OVER = {"next_request llm end": 90, "apply_decisions": 10}
+PLANNED_OVER = {"next_request llm end": 90, "next_request embed end": 80, "apply_decisions": 10}
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
 and storing at once. Decisions build those of all their kinds, and of discarding the state of
-jobs."""
+jobs. The end of an embed job also builds that of storing counted tokens."""
 
 SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
 """One call at a time, in the background, over all leaves: they may take twice as many."""

@@ -19,7 +19,7 @@ declare
     -- The lists of a result. A verbatim extraction names messages instead of candidates.
     v_lists   constant text[]      := case
         when p_result ?| '{candidates,episodes,merges,texts}'
-            then '{candidates,episodes,merges,texts}' else '{message_ids}' end;
+            then '{candidates,episodes,merges,texts}'::text[] else '{message_ids}'::text[] end;
     v_items   integer := 0;
     v_is_done boolean;
 begin

@@ -14,7 +14,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_count constant numeric := p_job.work #>> array['token_counts', (p_place - 1)::text];
+    v_count constant numeric :=
+        (p_job.work #>> array['token_counts', (p_place - 1)::text])::numeric;
     v_most  integer;
 begin
     if v_count is null
