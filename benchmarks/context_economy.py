@@ -1,11 +1,11 @@
-"""How much of a context repeats the one before it, and how well the memories' budget is used.
+"""Measure how much of a context repeats the previous one, and how well its budget is used.
 
-A conversation of 200 turns is played through `compile_context` and `append_messages`, with 300
-memories of the user; every question is about another topic. Providers bill a prefix that they have
-seen at a fraction of the price, so what counts is the share of tokens that repeat the beginning of
-the previous context byte for byte. Efficiency is that of packing: the score that was selected,
-divided by the best that fits into the same budget (exact, by dynamic programming), times the share
-of the budget that was filled.
+The benchmark runs a conversation of 200 turns through `compile_context` and `append_messages`, with
+300 memories of the user and a new topic for every question. Providers bill a cached prefix at a
+fraction of the price. So the first figure is the share of tokens that repeat the beginning of the
+previous context byte for byte. The second is the efficiency of packing. It is the selected score,
+divided by the best that fits the same budget (exact, by dynamic programming), times the share of
+the budget that is filled.
 
     python benchmarks/context_economy.py [--dsn DSN] [--turns 200] [--json]
 """
@@ -43,7 +43,7 @@ SYSTEM = (
 
 
 class Conversation:
-    """A user with memories, and what is said; all of it from one seed."""
+    """A user with memories and a conversation, all from one seed."""
 
     def __init__(self, db: psycopg.Connection[Any], seed: int = 1) -> None:
         self.db = db
@@ -69,7 +69,7 @@ class Conversation:
         )
 
     def open(self, window: int) -> uuid.UUID:
-        """Open a session of a model with such a window."""
+        """Open a session of a model with this window."""
         row = self.db.execute(
             "select recall.open_session(p_user_id => %s, p_model_id => %s,"
             " p_context_window_size => %s, p_max_response_tokens => 500, p_system_prompt => %s)",
@@ -105,12 +105,12 @@ class Conversation:
 
 @functools.lru_cache(maxsize=100_000)
 def tokens(text: str) -> int:
-    """Return how many tokens a text has."""
+    """Count the tokens of a text."""
     return count_text_tokens(text, MODEL)
 
 
 def repeated(before: list[str], now: list[str]) -> tuple[int, int]:
-    """Return the tokens of a context that repeat the beginning of the one before, and all."""
+    """Return how many tokens repeat the beginning of the previous context, and the total."""
     same = 0
     for old, new in zip(before, now, strict=False):
         if old == new:
@@ -125,7 +125,7 @@ def repeated(before: list[str], now: list[str]) -> tuple[int, int]:
 
 
 def economy(conversation: Conversation, window: int, turns: int, layout: str) -> dict[str, float]:
-    """Play a conversation; the shares of tokens that repeat."""
+    """Run a conversation and return the shares of repeated tokens."""
     db, session = conversation.db, conversation.open(window)
     before: list[str] = []
     same = total = used = 0
@@ -142,7 +142,7 @@ def economy(conversation: Conversation, window: int, turns: int, layout: str) ->
             ],
         ).fetchone()
         assert row is not None
-        # what is sent: role and text of each message, in order
+        # role and text of each message sent, in order
         now = [f"<{message['role']}>{message['content']}" for message in row[0]["messages"]]
         if number:
             kept, size = repeated(before, now)
@@ -174,7 +174,7 @@ def economy(conversation: Conversation, window: int, turns: int, layout: str) ->
 
 
 def efficiency(conversation: Conversation, budget: int, turns: int) -> dict[str, float]:
-    """Compare what was packed with the best packing of the same budget."""
+    """Compare the packed memories with the best packing of the same budget."""
     db, session = conversation.db, conversation.open(WINDOWS[0])
     found, filled, best = [], [], []
     for _ in range(turns):
@@ -193,7 +193,7 @@ def efficiency(conversation: Conversation, budget: int, turns: int) -> dict[str,
         packed = sum(count for count, _, taken in rows if taken)
         room = budget - (row[0] - packed)  # less heading and delimiters
         if sum(count for count, _, _ in rows) < room:
-            continue  # not enough to fill it
+            continue  # too few to fill the budget
         selected = sum(score for _, score, taken in rows if taken)
         best.append(selected / knapsack([(count, score) for count, score, _ in rows], room))
         filled.append(row[0] / budget)

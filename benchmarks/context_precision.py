@@ -1,11 +1,12 @@
-"""How much of what a context packs is needed, and what it packs for a question off topic.
+"""Measure how much of a context is needed, and what it packs for an off-topic question.
 
-Users with ten memories each are asked the labeled questions of context_questions.txt, the
-memories embedded by the local model: precision is the share of the packed memories that the answer
-needs, recall the share of the needed ones that were packed. A context for a question off topic
-should hold nothing; it counts as nearly empty with one memory. With --data the facts of
-conversations (in the format of LoCoMo) are the memories, and a fact that rests on a turn of the
-evidence is needed; that data is not part of this project.
+Users with ten memories each get the labeled questions of context_questions.txt. The local model
+embeds the memories. Precision is the share of the packed memories that the answer needs. Recall is
+the share of the needed memories that were packed. A context for an off-topic question should hold
+nothing; it counts as nearly empty with one memory.
+
+With --data, the memories are the facts of conversations in the format of LoCoMo. A fact that rests
+on a turn of the evidence is needed. That data is not part of this project.
 
     python benchmarks/context_precision.py [--dsn DSN] [--data locomo.json] [--part tuned|held]
 """
@@ -39,9 +40,9 @@ class Question:
     """A question, and the texts or turns that its answer needs.
 
     Attributes:
-        text: as it is asked.
+        text: the question.
         needed: memories by number, or turns of the evidence.
-        is_held_out: whether the score was made without looking at it.
+        is_held_out: whether the score was tuned without it.
     """
 
     text: str
@@ -51,7 +52,7 @@ class Question:
 
 @dataclass(slots=True)
 class Labeled:
-    """The labeled file: memories and questions by user, and questions that anybody may ask."""
+    """The labeled file: memories and questions by user, and questions for all users."""
 
     memories: dict[str, list[str]] = field(default_factory=dict)
     questions: dict[str, list[Question]] = field(default_factory=dict)
@@ -84,7 +85,7 @@ def read_questions(path: Path = QUESTIONS) -> Labeled:
 
 
 class Contexts:
-    """Users in a database, and what their contexts pack."""
+    """Users in a database, and the memories that their contexts pack."""
 
     def __init__(self, db: psycopg.Connection[Any], embed: Embeddings) -> None:
         self.db, self.embed = db, embed
@@ -95,7 +96,7 @@ class Contexts:
         )
 
     def add(self, name: str, texts: Sequence[str]) -> None:
-        """Remember texts of a new user, and open a session."""
+        """Remember texts for a new user, and open a session."""
         user = uuid.uuid4()
         self.db.execute(
             "select from recall.ingest_memories(%s, null, %s, %s)",
@@ -128,10 +129,10 @@ class Share:
     Attributes:
         right: packed memories that are needed.
         packed: packed memories.
-        covered: shares of the needed that are packed, summed.
-        complete: questions for which all of the needed are packed.
-        empty: questions for which nothing is packed.
-        nearly: questions for which at most one memory is packed.
+        covered: sum of the shares of needed memories that are packed.
+        complete: questions with all needed memories packed.
+        empty: questions with no memory packed.
+        nearly: questions with at most one memory packed.
         asked: questions.
     """
 
@@ -144,7 +145,7 @@ class Share:
     asked: int = 0
 
     def add(self, needs: Sequence[frozenset[Any]], needed: frozenset[Any]) -> None:
-        """Count one question: what each packed memory is good for, and what was needed."""
+        """Count one question by the needs of each packed memory, and all needs."""
         found = frozenset[Any]().union(*needs) & needed
         self.right += sum(bool(need & needed) for need in needs)
         self.packed += len(needs)
@@ -155,14 +156,14 @@ class Share:
         self.asked += 1
 
     def row(self, what: str, least: str) -> str:
-        """Return a line of the table of questions that need something."""
+        """Return a row for questions that need memories."""
         return (
             f"| {what} | {least} | {self.asked} | {self.right / max(1, self.packed):.2f} | "
             f"{self.covered / self.asked:.2f} | {self.complete} | {self.packed / self.asked:.1f} |"
         )
 
     def row_of_none(self, what: str, least: str) -> str:
-        """Return a line of the table of questions that need nothing."""
+        """Return a row for questions that need none."""
         return (
             f"| {what} | {least} | {self.asked} | {self.empty / self.asked:.0%} "
             f"| {self.nearly / self.asked:.0%} | {self.packed / self.asked:.1f} |"
@@ -172,7 +173,7 @@ class Share:
 def needs_of(
     contexts: Contexts, name: str, question: Question, least: float | None, of: dict[str, Any]
 ) -> list[frozenset[Any]]:
-    """Return what each packed memory is good for."""
+    """Return the needs that each packed memory meets."""
     return [of[text] for text in contexts.packed(name, question.text, least)]
 
 
@@ -182,7 +183,7 @@ def measure(
     of: dict[str, dict[str, Any]],
     least: float | None,
 ) -> Share:
-    """Sum up the contexts of questions."""
+    """Count the contexts of some questions."""
     share = Share()
     for name, question in asked:
         share.add(needs_of(contexts, name, question, least, of[name]), question.needed)

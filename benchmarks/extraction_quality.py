@@ -1,8 +1,8 @@
-"""What extraction remembers, and what it should not have: `make eval`.
+"""Measure the precision and recall of a model's extraction: `make eval`.
 
-Every transcript goes through the real pipeline, each for a user of its own: what was known is
-remembered, the messages are appended, the session is closed, and a worker extracts. What is active
-afterwards is compared with what should be.
+Every transcript goes through the real pipeline, each for a user of its own. The benchmark remembers
+the known facts, appends the messages and closes the session, and a worker extracts. It then
+compares the active memories with the labeled ones.
 
     EVAL_BASE_URL=http://localhost:8000/v1 EVAL_MODEL=some-model make eval
     make eval ARGS="--model gpt-4o-mini --api-key-env OPENAI_API_KEY --json eval.json"
@@ -39,13 +39,13 @@ from pgrecall import AgentMemory, ModelSettings
 from pgrecall.models import ChatModel, Embedder, embedder_from_name
 from target import database
 
-KINDS = ("extract", "embed")  # what makes memories; summaries would only cost
-BEFORE = timedelta(days=7)  # when what is known was said
+KINDS = ("extract", "embed")  # the steps that make memories; summaries would only cost
+BEFORE = timedelta(days=7)  # the time of the known facts
 SHOWN = (
     "precision", "recall", "hallucination_rate", "duplicate_rate", "state", "importance", "kind",
     "confidence",
 )  # fmt: skip
-MICROCENTS = 100_000_000  # in a dollar
+MICROCENTS = 100_000_000  # microcents in a dollar
 
 Judged = list[tuple[Transcript, Outcome, Judgment]]
 
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with database(options.dsn, dimensions=embedder.dimensions) as db:
         has_price = prepare(db, embedder, llm.model)
         dsn = make_conninfo(db.info.dsn, password=db.info.password or None)
-        chat_model = ChatModel(llm)  # one for all, so that it learns only once what works
+        chat_model = ChatModel(llm)  # one for all: it probes the endpoint once
         with AgentMemory.connect(dsn, embedder=embedder) as memory:
             for number, transcript in enumerate(chosen, start=1):
                 outcome = run(memory, db, chat_model, transcript)
@@ -112,7 +112,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def model_settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> ModelSettings:
-    """Return the endpoint; without one the program ends with status 2 and says what to set."""
+    """Return the endpoint, or exit with status 2 and the settings that are missing."""
     if not options.model or not (options.base_url or options.api_key_env):
         parser.error(
             "no endpoint is configured: set EVAL_MODEL, and EVAL_BASE_URL or EVAL_API_KEY_ENV (or "
@@ -127,10 +127,10 @@ def model_settings(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
 
 def choose(transcripts: Sequence[Transcript], names: Sequence[str]) -> list[Transcript]:
-    """Return the transcripts of these names or categories; all when none is named.
+    """Return the transcripts with these names or categories, or all without any.
 
     Raises:
-        ValueError: nothing is called so.
+        ValueError: no transcript or category has the name.
     """
     if not names:
         return list(transcripts)
@@ -169,7 +169,7 @@ def run(
         chat.close()
         done = memory.worker(llm=llm, kinds=KINDS).run_until_idle()
         session = chat.refresh()
-    # These talks are long past, so that what is kept for a day only may have expired by now.
+    # The conversations are old, so memories that live for a day may have expired by now.
     active = db.execute(
         """select m.memory_id, m.content, m.kind, m.importance,
                   case when m.confidence >= 0.8 then 'high'
@@ -196,7 +196,7 @@ def run(
 
 
 def report(model: str, judged: Judged, has_price: bool, seconds: float) -> dict[str, Any]:
-    """Return everything, as `--json` writes it."""
+    """Return all figures for `--json`."""
     scores = by_category((transcript, judgment) for transcript, _, judgment in judged)
     return {
         "model": model,

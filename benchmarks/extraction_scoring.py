@@ -1,6 +1,6 @@
-"""How good an extraction was: the transcripts, what must come out of them, and the figures.
+"""Read the transcripts and their labels, and score an extraction against them.
 
-Nothing here asks a model or a database. benchmarks/README.md defines the figures.
+This module calls neither a model nor a database. benchmarks/README.md defines the figures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS = frozenset(
     ]
 )  # fmt: skip
 CONFIDENCES = frozenset(("high", "medium", "low"))
-LETTER = r"[0-9a-z_\u00df-\u052f]"  # of scripts that set words apart
+LETTER = r"[0-9a-z_\u00df-\u052f]"  # scripts with blanks between words
 DATE = re.compile(r"\d{4}(-\d\d){1,2}")
 COMMON = frozenset(
     [
@@ -69,16 +69,16 @@ COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a memory may say, in whatever words.
+    """A fact that a memory may state, in any wording.
 
     Attributes:
-        reference: how a person would write it down.
-        words: a text says it when it holds one alternative of each; alternatives are separated
-            by `|`, and `*` stands for any ending.
-        unless: none of which it may hold.
-        importance: what a memory that says it must have at least.
-        kinds: of which its kind must be one; any without.
-        confidences: of which its confidence must be one (high, medium, low); any without.
+        reference: the fact as a person would write it.
+        words: a text states the fact when it holds one alternative of each. `|` separates
+            alternatives, and `*` stands for any ending.
+        unless: words of which the text holds none.
+        importance: the least importance of a memory that states it.
+        kinds: the kinds that it may have; empty allows any.
+        confidences: those it may have (high, medium, low); empty allows any.
     """
 
     reference: str
@@ -89,7 +89,7 @@ class Fact:
     confidences: tuple[str, ...] = ()
 
     def is_said_by(self, text: str) -> bool:
-        """Whether a text says it."""
+        """Tell whether a text states the fact."""
         plain = normal(text)
         return all(pattern(word).search(plain) for word in self.words) and not any(
             pattern(word).search(plain) for word in self.unless
@@ -98,7 +98,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a memory is stored, beside its text: kind, importance, and confidence as a word."""
+    """Kind, importance and confidence (as a word) of a stored memory."""
 
     kind: str
     importance: float
@@ -107,17 +107,17 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A conversation, what was known before it, and what must be known after it.
+    """A conversation, the facts known before it, and the facts that must be known after it.
 
     Attributes:
-        category: what it tries.
-        name: its own.
+        category: the behavior that it tests.
+        name: the name of this transcript.
         messages: OpenAI messages, each with created_at.
-        known: memories from before: content, and perhaps kind and slot.
+        known: earlier memories: content, and optionally kind and slot.
         expected: facts that must be stored.
         kept: facts that were known and must still hold.
-        allowed: facts that may be stored; nobody misses them.
-        forbidden: what must not be stored.
+        allowed: facts that may be stored but are not required.
+        forbidden: facts that must not be stored.
         ended: contents of known memories that must not be active any more.
     """
 
@@ -133,23 +133,23 @@ class Transcript:
 
     @property
     def said(self) -> str:
-        """Everything that the user said or had stored before."""
+        """Join the user's messages and earlier memories."""
         own = (message["content"] for message in self.messages if message["role"] == "user")
         return "\n".join((*own, *(memory["content"] for memory in self.known)))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run made of a transcript.
+    """The result of a run on a transcript.
 
     Attributes:
         known: active memories that were known before.
-        new: active memories that were not, oldest first; episodes left out.
-        error: why nothing was extracted, or None.
-        standings: of active memories, by their texts; a text without one is not judged by it.
-        prompt_tokens: of all questions.
-        completion_tokens: of all answers.
-        microcents: what they cost.
+        new: the other active memories except episodes, oldest first.
+        error: the reason of a failed extraction, or None.
+        standings: standings of active memories by text; a text without one is not rated.
+        prompt_tokens: tokens of all requests.
+        completion_tokens: tokens of all responses.
+        microcents: their cost.
     """
 
     known: tuple[str, ...] = ()
@@ -193,42 +193,42 @@ class Score:
 
     @property
     def precision(self) -> float | None:
-        """Share of what was stored, and is not merely allowed, that says what it should."""
+        """Return right memories as a share of the stored ones that are not merely allowed."""
         return ratio(self.right, self.stored - self.allowed)
 
     @property
     def recall(self) -> float | None:
-        """Share of the expected facts that were stored."""
+        """Return the share of the expected facts that were stored."""
         return ratio(self.found, self.expected)
 
     @property
     def hallucination_rate(self) -> float | None:
-        """Share of what was stored that is forbidden, or that the user never said."""
+        """Return the share of stored memories that are forbidden or unsupported."""
         return ratio(self.hallucinated, self.stored)
 
     @property
     def duplicate_rate(self) -> float | None:
-        """Share of what was stored that an older active memory says already."""
+        """Return the share of stored memories that repeat an older active memory."""
         return ratio(self.duplicates, self.stored)
 
     @property
     def state(self) -> float | None:
-        """Share of the known facts that ended, or stayed, as they should."""
+        """Return the share of the known facts that ended, or stayed, as labeled."""
         return ratio(self.right_states, self.states)
 
     @property
     def importance(self) -> float | None:
-        """Share of the facts found with a least importance whose memory is as important."""
+        """Return the share of found facts whose memory has the demanded importance."""
         return ratio(self.right_importances, self.importances)
 
     @property
     def kind(self) -> float | None:
-        """Share of the facts found with a kind whose memory is of that kind."""
+        """Return the share of found facts whose memory has a demanded kind."""
         return ratio(self.right_kinds, self.kinds)
 
     @property
     def confidence(self) -> float | None:
-        """Share of the facts found with a confidence whose memory has that confidence."""
+        """Return the share of found facts whose memory has a demanded confidence."""
         return ratio(self.right_confidences, self.confidences)
 
     def figures(self) -> dict[str, float | int | None]:
@@ -248,14 +248,14 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """The score of one transcript, and what each stored memory was found to be.
+    """The score of one transcript, and the class of each stored memory.
 
     Attributes:
         score: the counts.
         memories: each new memory with right, allowed, duplicate, extra, forbidden or unsupported.
-        missed: references of expected facts that nothing says.
-        wrong_states: known contents that should have ended, and kept facts that are gone.
-        misrated: what is wrong with the kind, importance or confidence of facts found.
+        missed: references of expected facts that no memory states.
+        wrong_states: known contents that should have ended, and kept facts that were lost.
+        misrated: found facts with a wrong kind, importance or confidence.
     """
 
     score: Score
@@ -266,7 +266,7 @@ class Judgment:
 
 
 def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
-    """Compare what is active after a transcript with what should be."""
+    """Compare the active memories after a transcript with its labels."""
     wanted = (*transcript.expected, *transcript.kept)
     covered = {
         fact for fact in (*wanted, *transcript.allowed) if any(map(fact.is_said_by, outcome.known))
@@ -296,7 +296,7 @@ def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
     rated, misrated = judge_standings(transcript, outcome, memories)
     verdicts = [verdict for _, verdict in memories]
     states = len(transcript.ended) + len(transcript.kept)
-    # The repetition of something merely allowed counts as a duplicate, not as right.
+    # A repeated allowed fact counts as a duplicate, not as right.
     repeated = sum(
         verdict == "duplicate" and any(fact.is_said_by(text) for fact in wanted)
         for text, verdict in memories
@@ -329,9 +329,9 @@ def judge(transcript: Transcript, outcome: Outcome) -> Judgment:
 def judge_standings(
     transcript: Transcript, outcome: Outcome, memories: Sequence[tuple[str, str]]
 ) -> tuple[Score, tuple[str, ...]]:
-    """Compare how the expected facts are stored with how they should be.
+    """Rate kind, importance and confidence of the expected facts.
 
-    Of several memories that say a fact one suffices, which need not be the same for each demand.
+    One of several memories that state a fact suffices, and another may meet the next demand.
     """
     counts: dict[str, int] = {}
     misrated = []
@@ -374,10 +374,10 @@ def by_category(judged: Iterable[tuple[Transcript, Judgment]]) -> dict[str, Scor
 
 
 def is_supported(text: str, said: str) -> bool:
-    """Whether the user's own words may stand behind a text.
+    """Tell whether the user's own words may support a text.
 
-    Half of its longer words must begin like one of his, and its numbers be his; dates may be
-    reckoned. In another script than his it cannot be told, and is not believed.
+    Half of its longer words must begin like one of the user's, and the user must have written
+    its numbers. Dates may be computed. A text in another script is not supported.
     """
     spoken = re.findall(r"\w+", normal(said))
     beginnings = {word[:4] for word in spoken}
@@ -390,7 +390,7 @@ def is_supported(text: str, said: str) -> bool:
 
 
 def normal(text: str) -> str:
-    """Return a text as it is compared: no case, no accents, "not" written out."""
+    """Normalize a text for comparison: no case, no accents, "not" written out."""
     plain = unicodedata.normalize("NFKD", text.replace("’", "'").casefold())
     plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
     return re.sub(r"\bcannot\b", "can not", re.sub(r"n't\b", " not", plain))
@@ -398,7 +398,7 @@ def normal(text: str) -> str:
 
 @cache
 def pattern(word: str) -> re.Pattern[str]:
-    """Return the expression that finds one of the alternatives of a word."""
+    """Return a regular expression that matches one alternative of a word."""
     found = []
     for alternative in word.split("|"):
         plain = re.escape(normal(alternative)).replace(r"\*", f"{LETTER}*")
@@ -411,10 +411,10 @@ def ratio(part: int, of: int) -> float | None:
 
 
 def read_transcripts(folder: Path = TRANSCRIPTS) -> list[Transcript]:
-    """Read all transcripts, one file a category.
+    """Read all transcripts from one file for each category.
 
     Raises:
-        ValueError: a file is not as benchmarks/README.md describes it; the place is named.
+        ValueError: a file breaks the format in benchmarks/README.md; the message names the place.
     """
     found = []
     for path in sorted(folder.glob("*.json")):

@@ -1,11 +1,12 @@
-"""What the functions cost beside the bare statements they stand for, in one run.
+"""Measure the functions beside the bare statements that they stand for, in one run.
 
-A floor is plain SQL that does the same job and nothing else: one row inserted a message, the last
-fifty rows read by key, and for a search one of two. The exact floor compares all vectors of a user
+A floor is plain SQL that does the same job and nothing else: one row inserted for a message, or the
+last fifty rows read by key. A search has two floors. The exact floor compares all vectors of a user
 in a narrow table with inline vectors. The bit floor compares their sign bits, then the vectors of
-the nearest 800: it is faster for many memories, and misses some. Everything here is reported as a
-ratio to its floor, since machines are shared and absolute times drift. What is compared is measured
-in turns of a few calls, so that both see the same machine.
+the nearest 800. It is faster for many memories, and misses some.
+
+Machines are shared and absolute times drift, so all figures are ratios to a floor. A function and
+its floor take turns of a few calls, so that both see the same load.
 
     python benchmarks/floor.py [--dsn DSN] [--json]     (default: a temporary embedded server)
 """
@@ -62,7 +63,7 @@ create table floor_message (
 """
 
 
-# Times the floor; of the hybrid search, times the semantic one.
+# Multiples of the floor; for the hybrid search, of the semantic one.
 GOALS = {
     "search, semantic": 1.5,
     "search, hybrid": 1.4,
@@ -73,16 +74,16 @@ GOALS = {
 
 
 def vector() -> HalfVector:
-    """A random direction; benchmarks never reuse a vector."""
+    """Return a random direction; benchmarks never reuse a vector."""
     return HalfVector([random.gauss(0, 1) for _ in range(DIMENSIONS)])
 
 
 def timed(
     functions: dict[str, Callable[[HalfVector], object]], rounds: int = ROUNDS
 ) -> dict[str, dict[str, float]]:
-    """Milliseconds of a call after a warm-up, by name: median, 95th and 99th percentile.
+    """Time calls after a warm-up; return median, 95th and 99th percentile by name.
 
-    The functions take turns. Each call gets a vector of its own, made beforehand.
+    The functions take turns. Each call gets a vector of its own, generated beforehand.
     """
     times: dict[str, list[float]] = {name: [] for name in functions}
     for start in range(-WARM_UP, rounds, TURN):
@@ -115,13 +116,13 @@ class Bench:
         self.turn = 0
 
     def one(self, query: str, *values: object) -> Any:
-        """Run a prepared statement; the first column of its first row."""
+        """Run a prepared statement and return the first column of its first row."""
         cursor = self.db.execute(query, values, prepare=True, binary=True)
         rows = cursor.fetchall() if cursor.description else []
         return rows[0][0] if rows else None
 
     def fill(self, memories: int, messages: int, others: int = 0) -> None:
-        """Memories of our user and of others, and a session, with the floor beside them."""
+        """Fill memories of the user and of others, a session, and the tables of the floor."""
         for owner, count in [(self.user, memories)] + [(uuid.uuid4(), 200) for _ in range(others)]:
             for first in range(0, count, BATCH):
                 self._add(owner, range(first, min(first + BATCH, count)))
@@ -198,7 +199,7 @@ class Bench:
         ).fetchall()
 
     def search_by_bits(self, embedding: HalfVector) -> None:
-        # made here: an expression over a parameter is evaluated for every row
+        # PostgreSQL would evaluate an expression over a parameter for every row
         bits = "".join("1" if number > 0 else "0" for number in embedding.to_list())
         self.db.execute(
             "with near as materialized ("
@@ -241,7 +242,7 @@ class Bench:
         )
 
     def index(self) -> None:
-        """Make the messages searchable, as a worker does, and give the session a summary."""
+        """Embed the messages as a worker does, and summarize the session."""
         worker = {"embedding_model": self.one("select embedding_model from recall.settings")}
         for _ in do_due_jobs(
             self.db, worker, kinds=["embed"],
@@ -269,7 +270,7 @@ class Bench:
 
 
 def measure(dsn: str | None) -> dict[str, dict[str, float]]:
-    """All figures: milliseconds, and ratios to a floor of the same run."""
+    """Return all figures: milliseconds, and ratios to a floor of the same run."""
     with database(dsn, dimensions=DIMENSIONS) as db:
         db.execute(FLOOR)
         bench, few, small = Bench(db), Bench(db), Bench(db, SMALL_WINDOW)

@@ -1,18 +1,20 @@
-"""Latency as the database grows, and as a user's memories and messages do.
+"""Measure latency as the database grows, and as one user's memories and messages grow.
 
-First one user with 200 memories and 200 messages while those of others grow, 50 memories and 250
-messages a user; then users of 50 to 20,000 memories, and of 500 to 50,000 messages, in the largest
-of these databases. The floor is an exact scan of the same vectors in a table of their own, and is
-measured beside the points of the first two: on a shared machine only the ratio to it says
-something. Where the server's processes are to be seen (Linux, the same machine) times are those of
-its processor, without waiting. What a call holds and plans is measured as well: the relation locks
-of a transaction, and the first call of a connection, when all is planned. Rows of others are
-inserted directly, as import would leave them. `--full` is a million memories and five million
-messages: half an hour and 10 GB.
+The first sweep measures a user with 200 memories and 200 messages while other users fill the
+database, with 50 memories and 250 messages each. The next two measure users of 50 to 20,000
+memories, and of 500 to 50,000 messages, in the largest of these databases. Rows of other users are
+inserted directly, as an import would leave them.
+
+The floor is an exact scan of the same vectors in a table of their own. It is measured beside each
+point of the first two sweeps: on a shared machine only the ratio is meaningful. On Linux and the
+same machine, times are processor times of the server process, without waiting. The benchmark also
+counts the relation locks of a transaction, and times the first call of a connection, which plans
+everything. `--full` uses a million memories and five million messages (half an hour, 10 GB).
 
     python benchmarks/growth.py [--dsn DSN] [--full] [--dimensions 128] [--json]
-    … --only messages …          users by their messages alone
-    … --write                    publish results and a plot of each sweep that was measured
+
+`--only messages` measures users by their messages alone. `--write` publishes the results and a plot
+of each measured sweep.
 """
 
 from __future__ import annotations
@@ -41,9 +43,9 @@ from psycopg.types.json import Jsonb
 import pgrecall
 from target import database, processor_ms
 
-EACH = 50  # memories of another user
-SAID = 250  # and messages
-CHUNK = 1_000  # users that are filled in one transaction
+EACH = 50  # memories of each other user
+SAID = 250  # messages of each other user
+CHUNK = 1_000  # users filled in one transaction
 SIZES = (1_000, 10_000, 100_000)
 FULL = (*SIZES, 1_000_000)
 USER_SIZES = (50, 200, 1_000, 5_000, 20_000)
@@ -56,7 +58,7 @@ SETTINGS = [
 ]  # fmt: skip
 HERE = Path(__file__).resolve().parent
 
-# Sums of three random vectors out of 600: no two alike, and made in a moment.
+# Sums of three random vectors out of 600: all different, and fast to generate.
 FILL = """
 create temp table base as
 select n, (array_agg(random() - 0.5))::halfvec as v
@@ -100,8 +102,8 @@ end $$
 """
 
 # Conversations of each user, in the current month, indexed; sessions of at most 250 messages. A
-# message is two phrases of six words; the n-th word is said 1 / n as often as the first, as in
-# texts, so that some are in every other message and most in very few.
+# message is two phrases of six words. The n-th word is 1 / n as frequent as the first, as in texts:
+# some words are in every other message, most in very few.
 TALK = """
 create temp table phrase as
 select n, string_agg('word' || floor(exp(random() * ln(5000))), ' ') as content
@@ -178,7 +180,7 @@ TURN = Jsonb(
 
 
 def clock(db: psycopg.Connection[Any]) -> float:
-    """Milliseconds that the connection's server process has worked, else those of a clock."""
+    """Return the processor milliseconds of the server process, else those of a clock."""
     worked = processor_ms(db)
     return 1000 * time.perf_counter() if worked is None else worked
 
@@ -202,12 +204,12 @@ class Growth:
         db.execute("alter table floor alter column embedding set storage plain")
 
     def fill(self, users: list[uuid.UUID], count: int) -> None:
-        """Give users so many memories each."""
+        """Fill each user with this many memories."""
         self.db.execute("select pg_temp.fill(%s, %s, %s)", [users, count, self.salt])
         self.salt += (len(users) + 1) * count + 100_003
 
     def grow(self, size: int) -> None:
-        """Add other users until they have so many memories together."""
+        """Add other users until they have this many memories together."""
         while self.others < size:
             users = [uuid.uuid4() for _ in range(min(CHUNK, (size - self.others) // EACH))]
             self.fill(users, EACH)
@@ -217,7 +219,7 @@ class Growth:
         self.db.execute("checkpoint")
 
     def person(self, memories: int) -> tuple[uuid.UUID, uuid.UUID]:
-        """Make a user with memories, in the floor too, and a conversation of 200 messages."""
+        """Create a user with memories, also in the floor, and a conversation of 200 messages."""
         user = uuid.uuid4()
         self.fill([user], memories)
         self.db.execute(
@@ -253,7 +255,7 @@ class Growth:
     def calls(
         self, user: uuid.UUID, session: uuid.UUID
     ) -> dict[str, Callable[[psycopg.Connection[Any], HalfVector], None]]:
-        """What is measured, by name."""
+        """Return the measured calls by name."""
         words = "which statement on topic7 and topic11"
         said = "word2 word30 word300"
         statements = {
@@ -269,14 +271,14 @@ class Growth:
             " %(vector)s)",
         }
         values = {"user": user, "session": session, "words": words, "said": said}
-        spare = self.open(user)  # or the context would have more to read at every point
+        spare = self.open(user)  # otherwise the context would read more at every point
         return {
             name: lambda db, vector, query=query: self._run(db, query, values | {"vector": vector})
             for name, query in statements.items()
         } | {"append": lambda db, _: self.append(user, spare, db)}
 
     def point(self, user: uuid.UUID, session: uuid.UUID) -> dict[str, dict[str, float]]:
-        """Measure everything for one user: medians and first calls in milliseconds, locks."""
+        """Measure one user: medians and first calls in milliseconds, and locks."""
         calls = self.calls(user, session)
         found: dict[str, dict[str, float]] = {"p50": {}, "first": {}, "locks": {}}
         for name, function in calls.items():
@@ -297,11 +299,11 @@ class Growth:
         return found
 
     def vector(self) -> HalfVector:
-        """Return one that was never asked for."""
+        """Return a vector that no search has used."""
         return HalfVector([self.random.gauss(0, 1) for _ in range(self.dimensions)])
 
     def timed(self, function: Callable[[psycopg.Connection[Any], HalfVector], None]) -> float:
-        """Return the median of a call in milliseconds; each has a vector of its own."""
+        """Return the median milliseconds of a call; each call has a vector of its own."""
         times = []
         for _ in range(WARM_UP + ROUNDS):
             vector = self.vector()
@@ -311,7 +313,7 @@ class Growth:
         return statistics.median(times[WARM_UP:])
 
     def talker(self, messages: int) -> dict[str, dict[str, float]]:
-        """Measure a user with so many messages and 200 memories: medians and 95 in a hundred."""
+        """Measure a user with these messages and 200 memories: medians and 95th percentiles."""
         user = uuid.uuid4()
         self.fill([user], 200)
         self.db.execute("select pg_temp.talk(%s, %s)", [[user], messages])
@@ -359,7 +361,7 @@ def measure(
     user_sizes: tuple[int, ...] = USER_SIZES,
     message_sizes: tuple[int, ...] = MESSAGE_SIZES,
 ) -> dict[str, Any]:
-    """Measure one user as the database grows, then users of several sizes; () leaves one out."""
+    """Measure one user as the database grows, then users of several sizes; () skips a sweep."""
     points: dict[str, list[dict[str, Any]]] = {sweep: [] for sweep in SWEEPS}
 
     def note(sweep: str, size: int, point: dict[str, Any]) -> None:
@@ -463,7 +465,7 @@ def plot(title: str, points: list[dict[str, Any]]) -> str:
         dots = [place(point["size"], point["p50"][name]) for point in points]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
         x, y = dots[-1]
-        bottom = min(y, bottom - 15)  # labels do not cover each other
+        bottom = min(y, bottom - 15)  # keep labels apart
         parts.append(
             f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>'
             f'<text x="{x + 8:.0f}" y="{bottom + 4:.0f}" fill="{color}">{escape(name)}</text>'
@@ -479,7 +481,7 @@ TITLES = {
 
 
 def publish(figures: dict[str, Any]) -> None:
-    """Write results and a plot of each sweep that was measured; the others' stay."""
+    """Write results and a plot of each measured sweep; keep those of the others."""
     about = {name: value for name, value in figures.items() if name not in SWEEPS}
     for sweep, title in TITLES.items():
         if not figures[sweep]:

@@ -1,11 +1,11 @@
-"""What masking costs where a text is full of secrets, or of what secrets begin with.
+"""Measure masking on texts that are full of secrets, or of the beginnings of secrets.
 
 python benchmarks/masking.py [--dsn DSN] [--rounds 3] [--show 12]
 
-Each text of PREFIXES and DENSE (tests/support/secret_shapes.py) is repeated to 1 MB. Printed are
-the fewest milliseconds that the server's process and the driver work on it, the slowest first, and
-those of a reference: regexp_count of the numbers in 1 MB, 10 ms on a quiet machine. Exit status 1
-where one takes more than 200 ms by that measure.
+The benchmark repeats each text of PREFIXES and DENSE (tests/support/secret_shapes.py) to 1 MB. It
+prints the fewest milliseconds of the server's process and of the driver, the slowest text first.
+The reference is regexp_count of the numbers in 1 MB, 10 ms on a quiet machine. Exit status 1 when a
+text takes more than 200 ms by that measure.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def filled(text: str) -> str:
 
 
 def fewest(work: Callable[[], object], clock: Callable[[], float], rounds: int) -> float:
-    """Return the fewest milliseconds that a clock takes for some work."""
+    """Return the fewest milliseconds of some work, by a clock."""
     taken = []
     for _ in range(rounds):
         started = clock()
@@ -61,7 +61,7 @@ def main() -> None:
 
 def report(db: psycopg.Connection[Any], rounds: int, show: int) -> None:
     """Measure and print; exit with status 1 above the goal."""
-    db.prepare_threshold = None  # a plan for good would have the reference's result in it
+    db.prepare_threshold = None  # a generic plan would hold the result of the reference
     patterns = db.execute("select recall._pattern_list(%s)", [CLASSES]).fetchone()
     assert patterns is not None
     redactor = Redactor(patterns[0], headers="")

@@ -1,19 +1,19 @@
-"""The whole way of a memory: from what was said to the context of a later conversation.
+"""Examine memory end to end: from the messages of a session to the context of a later one.
 
-Conversations in the format of LoCoMo go in turn by turn with their dates, once for each of their
-two speakers, who then is the user while the other is the assistant. After each session a worker
-does all that is due. In the place of a model the data's own facts answer an extraction: those that
-rest on the turns that it was shown, no more of them than its schema allows; a consolidation answers
-ADD. Some facts are marked medium (one in five) or low (one in ten).
+Conversations in the format of LoCoMo go in turn by turn with their dates, once for each speaker.
+That speaker is the user, the other one the assistant. After each session a worker does all due
+jobs. The data's own facts stand in for the model. An extraction gets the facts that rest on the
+turns shown, at most as many as its schema allows; a consolidation gets ADD. Some facts are marked
+medium (one in five) or low (one in ten).
 
-Then the user opens a new session for each question and compiles its context, with a thousand tokens
+The user then opens a new session for each question and compiles its context, with a thousand tokens
 for memories and recalled turns together. Evidence is covered when a memory shown rests on its turn,
-or the turn itself is recalled. With --year the same is asked once more after sessions have expired
-and a year of maintenance has passed.
+or the turn itself is recalled. --year asks the same again after sessions have expired and a year of
+maintenance has passed.
 
     python benchmarks/memory_exam.py --data locomo.json [--year]
 
-Without the data it says so and is left out; they are not part of this project.
+The program exits with a message when the data is missing. It is not part of this project.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ KINDS = ("multi_hop", "temporal", "open_domain", "single_hop")
 
 @dataclass
 class Fact:
-    """A fact of the data, and what became of it.
+    """A fact of the data, and its fate.
 
     Attributes:
         evidence: the turns that it rests on, as the data names them.
@@ -87,7 +87,7 @@ class Learner:
 
 
 def confidence_of(text: str) -> str:
-    """Return how sure a fact is said to be: the same in each run."""
+    """Return the confidence of a fact, the same in each run."""
     place = zlib.crc32(text.encode()) % 10
     return "low" if place == 0 else "medium" if place < 3 else "high"
 
@@ -107,10 +107,10 @@ class Exam:
         ]  # fmt: skip
         self.outcomes: Counter[str] = Counter()
 
-    # What was said
+    # Conversations
 
     def live(self) -> None:
-        """Append all sessions, and work after each."""
+        """Append all sessions, and do the due jobs after each."""
         for learner in self.learners:
             for session in learner.conversation["sessions"]:
                 self.talk(learner, session)
@@ -133,7 +133,7 @@ class Exam:
     # The worker
 
     def work(self, learner: Learner) -> None:
-        """Do all that is due, request by request."""
+        """Do all due jobs, request by request."""
         session: UUID | None = None
 
         def respond(request: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Exam:
     def extraction(
         self, learner: Learner, names: list[str], shown: str, schema: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return the facts whose last turn is among those shown, as many as the schema allows."""
+        """Return the facts whose last turn is shown, at most as many as the schema allows."""
         numbers = {names[int(number) - 1]: int(number) for number in SHOWN.findall(shown)}
         room = schema["properties"]["facts"].get("maxItems", 1_000_000)
         facts = []
@@ -184,10 +184,10 @@ class Exam:
                               "correction": False, "tags": [], "turns": turns[-8:]})  # fmt: skip
         return {"facts": facts, "episodes": []}
 
-    # What was learned
+    # Facts
 
     def settle(self) -> None:
-        """Look up what became of each fact that was answered."""
+        """Look up the fate of each fact in a response."""
         for learner in self.learners:
             known = dict(self.db.execute(
                 "select content, memory_id from recall.memory_store where user_id = %s",
@@ -207,7 +207,7 @@ class Exam:
                     fact.fate, fact.memory_id = "merged", repeated[fact.text]
 
     def fates(self) -> Iterator[str]:
-        """Yield the table of what became of the facts."""
+        """Yield the table of the facts' fates."""
         self.settle()
         facts = [fact for learner in self.learners for fact in learner.facts]
         yield "| fact | high | medium | low | all | share |"
@@ -226,7 +226,7 @@ class Exam:
         return self.memory.memories.list(learner.user, filter={"scopes": ["global"]}, limit=100_000)
 
     def end_of_chain(self, memory_id: UUID) -> UUID:
-        """Return the memory that took the place of another."""
+        """Return the memory that finally replaced another."""
         row = self.db.execute(
             "with recursive chain as ("
             " select memory_id, superseded_by from recall.memory_store where memory_id = %s"
@@ -273,7 +273,7 @@ class Exam:
         self.covered = 100 * sum(figures[1] for figures in every) / len(every)
 
     def questions(self, learner: Learner) -> Iterator[dict[str, Any]]:
-        """Yield the questions whose evidence is mostly what this speaker said."""
+        """Yield the questions whose evidence is mostly from this speaker."""
         speaker_of = {
             turn["id"]: turn["speaker"]
             for session in learner.conversation["sessions"]
@@ -298,7 +298,7 @@ class Exam:
     # A year
 
     def pass_a_year(self) -> None:
-        """Let a year of maintenance pass, week by week, and do what it leaves to a worker."""
+        """Run a year of maintenance week by week, and do the jobs that it enqueues."""
         now = datetime.now(UTC)
         for week in range(1, 53):
             for task in SWEEPS:
@@ -313,7 +313,7 @@ class Exam:
                 self.work(learner)
 
     def cost(self) -> str:
-        """Return what the models have cost, by the endpoint's prices."""
+        """Return the cost of the models by the endpoint's prices."""
         row = self.db.execute(
             "select sum(prompt_tokens), sum(completion_tokens), sum(cost_microcents) / 1e8,"
             "       (select count(*) from recall.conversation_history)"
@@ -328,7 +328,7 @@ class Exam:
 
 
 def used(request: dict[str, Any], said: dict[str, Any]) -> dict[str, int]:
-    """Return the tokens of a call, four characters each."""
+    """Estimate the tokens of a call at four characters each."""
     asked = json.dumps([request["messages"], request["response_format"]])
     return {"prompt_tokens": len(asked) // 4, "completion_tokens": len(json.dumps(said)) // 4}
 

@@ -1,8 +1,8 @@
-"""How often a merge that says something else is accepted, and a faithful one refused.
+"""Measure how often consolidation accepts an unfaithful merge or refuses a faithful one.
 
-Over labeled merges in merge_sets/. The rule judges by words: accepted, refused or in doubt. A job
-shows doubtful merges to the model again. Here `by words` refuses them all, and `with a second
-question` lets the label answer, as a person would, which bounds what any model can reach.
+The labeled merges are in merge_sets/. The rule judges by words: accepted, refused or in doubt. A
+job shows doubtful merges to the model again. Here `by words` refuses them all. `with a second
+question` lets the label answer, as a person would, which is the upper bound of a model.
 
     python benchmarks/merge_faithfulness.py [FILE …] [--dsn DSN] [--json] [--wrong]
 """
@@ -30,7 +30,7 @@ MAX_WRONG_REFUSED = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A text that stands for several statements, and whether it says what they say."""
+    """A text that replaces several statements, and whether it is faithful to them."""
 
     id: str
     language: str
@@ -42,7 +42,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the rule says of a merge: faithful, unfaithful or unsure, and the words it names."""
+    """The verdict of the rule: faithful, unfaithful or unsure, and the words it names."""
 
     verdict: str
     words: tuple[str, ...]
@@ -52,7 +52,7 @@ def read_merges(path: Path) -> list[Merge]:
     """Read labeled merges.
 
     Raises:
-        ValueError: a line has other columns or another label; the line is named.
+        ValueError: a line has other columns or another label; the message names the line.
     """
     merges = []
     with path.open(encoding="utf-8", newline="") as file:
@@ -69,7 +69,7 @@ def read_merges(path: Path) -> list[Merge]:
 
 
 def judged(db: psycopg.Connection[Any], merges: Sequence[Merge]) -> dict[Merge, Verdict]:
-    """Return what the rule says of each."""
+    """Return the verdict on each merge."""
     found = {}
     for merge in merges:
         row = db.execute(
@@ -82,11 +82,11 @@ def judged(db: psycopg.Connection[Any], merges: Sequence[Merge]) -> dict[Merge, 
 
 
 def count(verdicts: Mapping[Merge, Verdict], *, is_answered: bool) -> dict[str, int]:
-    """Count merges of each label, and those that went wrong.
+    """Count the merges of each label, and the wrong verdicts.
 
     Args:
-        verdicts: of the rule.
-        is_answered: whether the label answers the second question; else it is answered no.
+        verdicts: the verdicts of the rule.
+        is_answered: whether the label answers the second question; otherwise the answer is no.
     """
     accepted = {
         merge: verdict.verdict == "faithful"
@@ -103,7 +103,7 @@ def count(verdicts: Mapping[Merge, Verdict], *, is_answered: bool) -> dict[str, 
 
 
 def report(verdicts: Mapping[Merge, Verdict]) -> dict[str, Any]:
-    """Return all figures, as `--json` prints them."""
+    """Return all figures for `--json`."""
     rules = {"by words": False, "with a second question": True}
     chosen: dict[str, Mapping[Merge, Verdict]] = {"all": verdicts}
     for name in dict.fromkeys(merge.language for merge in verdicts):

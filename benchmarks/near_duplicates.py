@@ -1,9 +1,9 @@
-"""How often two memories are wrongly taken for one, and how often one is kept twice.
+"""Measure how often different memories are merged, and how often one memory is kept twice.
 
-Over the labeled pairs in duplicate_pairs.txt, or in another file of that format: the guard alone,
-as if the vectors had nominated every pair, and the whole rule: both texts are remembered with their
-vectors of the local model. With --pipeline also an extraction of the second text, whose
-consolidation is answered by the label.
+The labeled pairs are in duplicate_pairs.txt, or in another file of that format. The guard alone
+decides as if the vectors had nominated every pair. The whole rule remembers both texts with vectors
+of the local model. --pipeline also extracts the second text; the label then answers its
+consolidation.
 
     python benchmarks/near_duplicates.py [--dsn DSN] [--pairs FILE] [--pipeline] [--json] [--wrong]
 """
@@ -31,14 +31,14 @@ LABELS = ("duplicate", "merged", "different")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts and what should become of the second.
+    """Two texts and the expected outcome of the second.
 
     Attributes:
-        group: what the two differ by.
+        group: the difference of the two.
         label: duplicate, merged or different.
-        old: what is known.
-        new: what is said.
-        is_held_out: whether the rules were made without looking at it.
+        old: the known text.
+        new: the new text.
+        is_held_out: whether the rules were tuned without it.
     """
 
     group: str
@@ -52,7 +52,7 @@ def read_pairs(path: Path = PAIRS) -> list[Pair]:
     """Read the labeled pairs.
 
     Raises:
-        ValueError: a line is not `label | text | text [| held out]`; the line is named.
+        ValueError: a line is not `label | text | text [| held out]`; the message names it.
     """
     pairs = []
     group = None
@@ -71,19 +71,19 @@ def read_pairs(path: Path = PAIRS) -> list[Pair]:
 
 
 def is_false_merge(pair: Pair, verdict: str | None) -> bool:
-    """Whether something is lost: two facts become one, or the text with less of it stays."""
+    """Tell whether a fact is lost: two become one, or the less specific text stays."""
     return verdict is not None and (
         pair.label == "different" or (pair.label, verdict) == ("merged", "duplicate")
     )
 
 
 def is_false_split(pair: Pair, verdict: str | None) -> bool:
-    """Whether one fact is kept twice."""
+    """Tell whether one fact is kept twice."""
     return verdict is None and pair.label != "different"
 
 
 def count(pairs: Sequence[Pair], verdicts: Mapping[Pair, str | None]) -> dict[str, int]:
-    """Count pairs of each sort, and what went wrong."""
+    """Count the pairs of each label, and the wrong outcomes."""
     return {
         "pairs": len(pairs),
         "different": sum(pair.label == "different" for pair in pairs),
@@ -94,7 +94,7 @@ def count(pairs: Sequence[Pair], verdicts: Mapping[Pair, str | None]) -> dict[st
 
 
 def guarded(db: psycopg.Connection[Any], pairs: Sequence[Pair]) -> dict[Pair, str | None]:
-    """Return what the guard says of each."""
+    """Return the verdict of the guard on each pair."""
     found = db.execute(
         """select recall._near_duplicate_guard(t.old, t.new)
              from unnest(%s::text[], %s::text[]) with ordinality as t (old, new, place)
@@ -107,7 +107,7 @@ def guarded(db: psycopg.Connection[Any], pairs: Sequence[Pair]) -> dict[Pair, st
 def remembered(
     db: psycopg.Connection[Any], pairs: Sequence[Pair]
 ) -> tuple[dict[Pair, str | None], set[Pair]]:
-    """Let a new user remember both texts of each pair; return what became, and the nominees."""
+    """Remember both texts of each pair for a new user; return outcomes and candidates."""
     embedder = LocalEmbedder()
     vectors = embedder.embed([text for pair in pairs for text in (pair.old, pair.new)])
     distance, model = db.execute(
@@ -130,10 +130,10 @@ def remembered(
 def consolidated(
     db: psycopg.Connection[Any], pairs: Sequence[Pair]
 ) -> tuple[dict[Pair, str | None], int]:
-    """Let a worker extract the second text; return what became, and how many were asked about.
+    """Extract the second text with a worker; return outcomes and how many pairs were asked.
 
-    The model of the consolidation decides as the label says, as a person would. So this bounds what
-    the pipeline can reach: a pair is kept twice when the model is not shown the first text.
+    The label answers the consolidation, as a person would. This is the upper bound of the
+    pipeline: a pair is kept twice only when the model does not see the first text.
     """
     embedder = LocalEmbedder()
     worker = {"chat_model": "labels", "context_window": 32_768, "embedding_model": embedder.model}
@@ -178,7 +178,7 @@ def consolidated(
 
 
 def talk(db: psycopg.Connection[Any], user: uuid.UUID, text: str) -> None:
-    """Let a user say a text in a session that is over."""
+    """Append a text of the user to a session and close it."""
     (session,) = db.execute("select recall.open_session(%s, 'gpt-4o-mini')", [user]).fetchone() or (
         None,
     )
@@ -205,7 +205,7 @@ def remember(
 def report(
     pairs: Sequence[Pair], rules: Mapping[str, Mapping[Pair, str | None]], nominees: set[Pair]
 ) -> dict[str, Any]:
-    """Return all figures, as `--json` prints them."""
+    """Return all figures for `--json`."""
     sets = {
         "all": list(pairs),
         "held out": [pair for pair in pairs if pair.is_held_out],

@@ -1,10 +1,10 @@
-"""How often maintenance asks a model for a pattern: for recurring trouble, and for nothing.
+"""Measure which sets of episodes maintenance shows to a model as a possible pattern.
 
 Each labeled set in pattern_sets.txt becomes the episodes of a new user through `ingest_memories`,
-with vectors of the local model; the maintenance task enqueues pattern jobs, and a worker's claim
-reads what they name. A recurring set counts as nominated when one job names three of its episodes,
-an unrelated one when there is any job. Four runs: the set alone and among the ordinary episodes of
-the same user, with vectors and without.
+with vectors of the local model. The maintenance task enqueues pattern jobs, and a worker's claim
+reads the episodes that they name. A recurring set counts as nominated when one job names three of
+its episodes, an unrelated one when there is any job. There are four runs: the set alone and among
+the ordinary episodes of the same user, with vectors and without.
 
     python benchmarks/pattern_nominations.py [--dsn DSN] [--json] [--show]
 """
@@ -39,10 +39,10 @@ class EpisodeSet:
     """Episodes of one user.
 
     Attributes:
-        name: what they are about.
+        name: their subject.
         label: recurring, unrelated or background.
         background: the name of the ordinary episodes of the same user.
-        is_held_out: whether the rule was made without looking at it.
+        is_held_out: whether the rule was tuned without it.
         episodes: days of a month, and texts.
     """
 
@@ -54,17 +54,17 @@ class EpisodeSet:
 
     @property
     def language(self) -> str:
-        """The text search configuration of its user."""
+        """Return the text search configuration of the user."""
         return self.background if self.background in LANGUAGES else "english"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a set.
+    """The jobs for a set.
 
     Attributes:
         jobs: the texts that each pattern job names.
-        is_nominated: whether a job is about the set; for an unrelated one, whether there is any.
+        is_nominated: whether a job names the set; for an unrelated set, whether any job exists.
     """
 
     jobs: tuple[tuple[str, ...], ...]
@@ -75,7 +75,7 @@ def read_sets(path: Path = SETS) -> list[EpisodeSet]:
     """Read the labeled sets.
 
     Raises:
-        ValueError: a line is neither a head nor `day | text`; the line is named.
+        ValueError: a line is neither a head nor `day | text`; the message names the line.
     """
     heads: list[list[str]] = []
     episodes: list[list[tuple[int, str]]] = []
@@ -108,7 +108,7 @@ def nominated(
     db: psycopg.Connection[Any], chosen: EpisodeSet, episodes: Sequence[tuple[int, str]],
     embedder: Embedder | None,
 ) -> Result:  # fmt: skip
-    """Let a new user have the episodes; return the jobs that maintenance leaves."""
+    """Ingest the episodes for a new user; return the jobs that maintenance enqueues."""
     vectors: Sequence[list[float] | None] = (
         embedder.embed([text for _, text in episodes]) if embedder else [None] * len(episodes)
     )
@@ -143,7 +143,7 @@ def nominated(
 
 
 def count(results: Mapping[EpisodeSet, Result]) -> dict[str, dict[str, list[int]]]:
-    """Nominated sets and all of them, by label, tuned on and held out."""
+    """Count nominated and all sets by label, tuned and held out."""
     return {
         part: {
             label: [

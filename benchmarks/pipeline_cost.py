@@ -1,7 +1,7 @@
-"""What the pipeline costs: a conversation of twenty turns, in tokens and dollars.
+"""Measure the tokens and dollars of the pipeline for a conversation of twenty turns.
 
-The requests are those that `recall.next_request` makes in a fresh database; the answers are written
-down here as a model would give them. Counted are instructions, data, schema and answers, by the
+`recall.next_request` makes the requests in a fresh database. The answers are written here as a
+model would give them. The benchmark counts instructions, data, schema and answers with the
 tokenizer of gpt-4o-mini, without the discount for cached prompts. Exit status 1 when the goal is
 missed.
 """
@@ -25,7 +25,7 @@ MODEL = "gpt-4o-mini"
 INPUT, OUTPUT = 0.15, 0.60  # dollars per million tokens
 EMBEDDING = 0.02  # text-embedding-3-small
 GOAL = 0.002
-FRAME = 4  # tokens around a message
+FRAME = 4  # tokens of a message beside its text
 
 # ten exchanges, twenty turns
 SAID = [
@@ -93,8 +93,8 @@ SUMMARY = (
     "and a nightly dump fetched by his ThinkPad over SSH. The assistant wrote the systemd units "
     "backup.service and backup.timer. Nothing is open."
 )
-NEIGHBORS = 5  # below each open candidate
-OPEN = 4  # of the candidates, what SQL does not settle
+NEIGHBORS = 5  # neighbors shown with each candidate in doubt
+OPEN = 4  # candidates that SQL does not settle
 DIMENSIONS = 64
 EMBEDDING_MODEL = "benchmark"
 WORKER = {"chat_model": MODEL, "embedding_model": EMBEDDING_MODEL}
@@ -102,7 +102,7 @@ USER = uuid.uuid5(uuid.NAMESPACE_URL, "pgrecall/pipeline_cost")
 
 
 def main() -> int:
-    """Print a line for each call and the sum."""
+    """Print a row for each call and the sum."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
@@ -125,7 +125,7 @@ def main() -> int:
 
 
 def converse(db: psycopg.Connection[Any]) -> None:
-    """Remember what the last candidates are compared with, and append the conversation."""
+    """Remember the memories that resemble the last candidates, and append the conversation."""
     settings = {"embedding_model": EMBEDDING_MODEL, "extraction": "llm"}
     db.execute("select recall.configure(%s)", [Jsonb(settings)])
     session = uuid.uuid4()
@@ -147,7 +147,7 @@ def converse(db: psycopg.Connection[Any]) -> None:
 
 
 def work(db: psycopg.Connection[Any]) -> tuple[list[dict[str, Any]], int]:
-    """Do all jobs, and return what each chat has cost and how many tokens were embedded."""
+    """Do all jobs; return the cost of each chat and the number of embedded tokens."""
     calls = []
     embedded = 0
 
@@ -166,7 +166,7 @@ def work(db: psycopg.Connection[Any]) -> tuple[list[dict[str, Any]], int]:
 
 
 def vector(text: str, *, is_near: bool = False) -> str:
-    """Return a vector: those of the known memories are similar to the last candidates' only."""
+    """Return a vector; the known memories resemble only the last candidates."""
     made = [0.0] * DIMENSIONS
     made[1 + zlib.crc32(text.encode()) % (DIMENSIONS - 1)] = 1.0
     if is_near or text in {content for content, *_ in FACTS[-OPEN - 1 : -1]}:  # without a slot

@@ -1,12 +1,14 @@
-"""What a job costs in SQL through next_request, beside the functions that it took the place of.
+"""Compare the SQL time of a job through next_request with the functions that it replaced.
 
-The SQL and the driver's steps of the commit before next_request come out of git, into a second
-database of the same server. Each step's job is done both ways in turn, with the same scripted
-answers of the models, in transactions that are rolled back: here by one request after the other,
-there by job_input, consolidation_input and finish_job, with the steps that the driver had then
-between them (request_cost_before.py). Printed are medians of the milliseconds that the server's
-process works on a job, of those that the driver's process works on it, and the most relation locks
-that one call's transaction holds. Exit status 1 when the sum in SQL is above the goal.
+The SQL and the driver of the commit before next_request come out of git, into a second database of
+the same server. The benchmark does each step's job both ways in turn, with the same scripted
+answers of the models, in transactions that are rolled back. The new way sends one request after the
+other. The former way calls job_input, consolidation_input and finish_job, with the steps of the
+former driver in between (request_cost_before.py).
+
+The table has median processor milliseconds of the server's process and of the driver's. It also has
+the most relation locks of one call's transaction. Exit status 1 when the sum in SQL exceeds the
+goal.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ STEPS = ("extract", "verbatim", "summarize", "compact", "embed", "merge", "patte
 USAGE = {"prompt_tokens": 900, "completion_tokens": 90}
 WORDS = ["bridge", "river", "paint", "color", "house", "lake", "bicycle", "nurse", "Lyon", "garden",
          "piano", "train"]  # fmt: skip
-# says what "User likes tea" says, and is no near duplicate of it
+# states the same as "User likes tea", but is no near duplicate of it
 LONGER = "User likes tea from the old shop by the river on Sundays in winter"
 HERE = Path(__file__).resolve().parent
 FIRST = "functions/jobs/next_request.sql"
@@ -75,7 +77,7 @@ def remember(conn: Connection, user: uuid.UUID, text: str, kind: str, tags: list
 
 
 def enqueue(conn: Connection, step: str) -> tuple[Any, ...]:
-    """Make a user with memories and a session, and lease the job of a step: user, job, token."""
+    """Create a user with memories and a session; lease the job of a step: user, job, token."""
     user = uuid.uuid5(uuid.NAMESPACE_OID, step)
     chance = random.Random(7)
     texts = [f"User keeps item{n} in {' '.join(chance.sample(WORDS, 4))}" for n in range(60)]
@@ -88,7 +90,7 @@ def enqueue(conn: Connection, step: str) -> tuple[Any, ...]:
     session = one(conn, "select recall.open_session(%s, 'gpt-4o-mini',"
                         " p_context_window_size => 6000, p_max_response_tokens => 500)",
                   user)  # fmt: skip
-    # as many exchanges as an extraction by a model takes at once, or half of a window of 6000
+    # the most exchanges of one extraction by a model, or half of a window of 6000
     for n in range(10 if step == "extract" else 30):
         text = f"{n}: I keep item{n} by the {' '.join(chance.choices(WORDS, k=60))}."
         conn.execute(
@@ -112,7 +114,7 @@ def enqueue(conn: Connection, step: str) -> tuple[Any, ...]:
 
 
 def said(purpose: str, asked: str) -> str:
-    """Return what a model says to a prompt, by the book."""
+    """Return the scripted answer of a model to a prompt."""
     if purpose == "extract":
         turns = [int(n) for n in re.findall(r"^\[(\d+)\] user", asked, re.MULTILINE)]
         value: Any = {
@@ -135,13 +137,13 @@ def said(purpose: str, asked: str) -> str:
 
 
 class Clock:
-    """Takes the cost of a job: what server and driver work, and the locks of each call.
+    """Measures a job: processor time of server and driver, and the locks of each call.
 
     Attributes:
-        requests: to models.
-        sql_ms: that the server's process works on the calls.
-        driver_ms: that this process works on the job, its models aside.
-        locks: on relations, the most that a call's transaction holds.
+        requests: requests to models.
+        sql_ms: processor time of the server's process.
+        driver_ms: processor time of this process, without the models.
+        locks: the most relation locks of a call's transaction.
     """
 
     def __init__(self, conn: Connection, *, counts_locks: bool) -> None:
@@ -171,7 +173,7 @@ class Clock:
 
     @contextlib.contextmanager
     def model(self) -> Iterator[None]:
-        """Leave out what a model works."""
+        """Exclude the time of a model."""
         started = time.process_time()
         yield
         self._aside += time.process_time() - started
@@ -206,7 +208,7 @@ def by_requests(job: tuple[Any, ...], clock: Clock) -> None:
 
 
 def once(conn: Connection, do: Any, job: Any, *, is_last: bool) -> dict[str, Any]:
-    """Do a job and undo it; the last time in a transaction for each call, to count their locks."""
+    """Do a job and roll it back; the last time commit each call, to count its locks."""
     with contextlib.nullcontext() if is_last else conn.transaction(force_rollback=True):
         clock = Clock(conn, counts_locks=is_last)
         do(job, clock)
@@ -217,7 +219,7 @@ def once(conn: Connection, do: Any, job: Any, *, is_last: bool) -> dict[str, Any
 
 @dataclass
 class Before:
-    """The process that works with the functions and the driver of before."""
+    """The process that runs the former functions and driver."""
 
     _process: subprocess.Popen[bytes]
 
@@ -235,7 +237,7 @@ class Before:
 
 
 def checkout(folder: Path) -> None:
-    """Put the commit before the first one with next_request into a folder."""
+    """Check out the commit before next_request into a folder."""
 
     def git(*arguments: str) -> bytes:
         return subprocess.run(["git", *arguments], cwd=HERE.parent, check=True,
@@ -255,7 +257,7 @@ def checkout(folder: Path) -> None:
 
 @contextlib.contextmanager
 def before(dsn: str) -> Iterator[Before]:
-    """Start the other process, which installs its SQL in a database of its own."""
+    """Start the other process, which installs the former SQL in a database of its own."""
     with tempfile.TemporaryDirectory(prefix="pgrecall-before-") as folder:
         checkout(Path(folder))
         paths = os.pathsep.join([str(Path(folder, "python")), str(HERE)])
@@ -279,7 +281,7 @@ def prepared(conn: Connection) -> dict[str, Any]:
 def measured(
     conn: Connection, other: Before, step: str, job: Any, rounds: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a step's cost before and now."""
+    """Return the former and the present cost of a step."""
     old, new = [], []
     for n in range(rounds + 1):
         old.append(other.tell(step=step, is_last=n == rounds))

@@ -1,7 +1,7 @@
-"""The other half of request_cost.py: the functions and the driver's steps before next_request.
+"""Run the former functions and driver for request_cost.py, which starts this program.
 
-request_cost.py starts it with the package of that commit in front of ours. Each line of standard
-input names a step; the line that it answers with is what its job cost.
+The package of the commit before next_request precedes the present one on the path. Each line of
+standard input names a step. The program answers with a line that holds the cost of its job.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from target import database
 
 
 class Embedder:
-    """Makes vectors of words."""
+    """Makes vectors from words."""
 
     model = EMBEDDER
     dimensions = DIMENSIONS
@@ -43,7 +43,7 @@ class Embedder:
 
 
 class Client:
-    """An OpenAI client that answers by the book."""
+    """An OpenAI client with scripted answers."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -63,7 +63,7 @@ class Client:
 
 
 def by_input(job: tuple[Any, ...], clock: Clock) -> None:
-    """Do a job by job_input, a step of the driver, consolidation_input and finish_job."""
+    """Do a job with job_input, a step of the driver, consolidation_input and finish_job."""
     given = clock.call("select recall.job_input(%s, %s, %s)", *job)
     llm = ChatModel(ModelSettings(model=MODEL), client=Client(clock))
     llm.prices, llm.windows = PRICES, WINDOWS

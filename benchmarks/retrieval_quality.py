@@ -1,19 +1,20 @@
-"""How well `search_messages` finds the evidence of questions about long conversations.
+"""Measure how well `search_messages` finds the evidence of questions about long conversations.
 
-Loads conversations in the format of LoCoMo (sessions with dates and turns, questions with the turns
-that answer them) through the public functions, one user each with the real dates, asks every
-question, and scores the rankings with the scorer that comes with the data. Neither is part of this
-project.
+The program loads conversations in the format of LoCoMo (sessions with dates and turns, questions
+with the turns that answer them). It uses the public functions, one user for each conversation, and
+the real dates. It then asks every question and passes the rankings to the scorer of the data.
+Neither is part of this project.
 
     python benchmarks/retrieval_quality.py --data locomo.json --scorer retrieval_score.py
-    … --without neighbor …       switch a part of the ranking off, to see what it is worth
-    … --facts                    also ingest the data's facts as memories that cite their turns
-    … --compare                  vectors alone, words alone, both, ours, each part off: one table
-    … --dates                    questions that name a time, by settings.date_weight
-    … --tokens                   how many tokens each of them needs for the same evidence
-    … --recall 20000             what `search` finds of the nearest of one user's so many memories
 
-Without the data, or the scorer, it says so and is left out.
+- `--without neighbor` switches a part of the ranking off.
+- `--facts` also ingests the data's facts as memories that cite their turns.
+- `--compare` prints one table: vectors alone, words alone, both, the default, each part off.
+- `--dates` asks questions that name a time, by settings.date_weight.
+- `--tokens` prints how many tokens each ranking needs for the same evidence.
+- `--recall 20000` prints the recall of `search` for one user with this many memories.
+
+Without the data or the scorer the program prints a message and ends.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ Ranking = tuple[list[int], list[bool]]
 
 
 class Embeddings:
-    """The local model, with what it has embedded kept in a file."""
+    """The local model, with its vectors cached in a file."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
@@ -85,7 +86,7 @@ class Embeddings:
         self._embedder = LocalEmbedder()
 
     def __call__(self, texts: list[str]) -> list[list[float]]:
-        """Vectors of 384 numbers, in the order of the texts."""
+        """Return vectors of 384 numbers in the order of the texts."""
         if missing := sorted({text for text in texts if text not in self._known}):
             self._known |= dict(zip(missing, self._embedder.embed(missing), strict=True))
             self._cache.write_bytes(pickle.dumps(self._known))
@@ -93,12 +94,12 @@ class Embeddings:
 
 
 def as_text(vector: list[float]) -> str:
-    """Write a vector as the database reads it."""
+    """Format a vector for the database."""
     return "[" + ",".join(map(str, vector)) + "]"
 
 
 def one(db: psycopg.Connection[Any], query: str, *values: Any) -> Any:
-    """Return the first column of the first row; values in order, or a dictionary of them."""
+    """Return the first column of the first row; pass values in order or by name."""
     named = values[0] if values and isinstance(values[0], dict) else values
     row = db.execute(query, named).fetchone()
     return row[0] if row else None
@@ -107,7 +108,7 @@ def one(db: psycopg.Connection[Any], query: str, *values: Any) -> Any:
 def load(
     db: psycopg.Connection[Any], conversation: dict[str, Any]
 ) -> tuple[uuid.UUID, dict[str, str], dict[str, str]]:
-    """Append a conversation; returns its user, turn ids by message id, and the reverse."""
+    """Append a conversation; return its user, turn ids by message id, and the reverse."""
     user = one(db, "select recall.ensure_user(%s)", conversation["id"])
     ids: dict[str, str] = {}
     for session in conversation["sessions"]:
@@ -138,7 +139,7 @@ def load(
 
 
 def work(db: psycopg.Connection[Any], embed: Embeddings) -> None:
-    """Be the worker: take the embed jobs that the appends left, until there are none."""
+    """Do all embed jobs that the appends enqueued."""
     worker = {"embedding_model": one(db, "select embedding_model from recall.settings")}
     for _ in do_due_jobs(
         db, worker, kinds=["embed"],
@@ -154,7 +155,7 @@ def ingest_facts(
     conversation: dict[str, Any],
     messages: dict[str, str],
 ) -> None:
-    """Remember the data's facts with the turns they rest on."""
+    """Remember the data's facts with the turns that they cite."""
     facts = conversation["facts"]
     candidates = [
         {
@@ -200,7 +201,7 @@ def rankings(
 
 
 def by_date_alone(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield questions of what a speaker did at a time: that of the answer to one with "When"."""
+    """Yield questions of what a speaker did at the time that answers a question with "When"."""
     for question in conversation["questions"]:
         asked, when = question["question"], str(question["answer"]).strip()
         named = [speaker for speaker in conversation["speakers"] if speaker in asked]
@@ -216,7 +217,7 @@ def by_date_alone(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def held(question: Ranking, evidence: int, budget: int) -> float:
     """Return the share of the evidence inside a budget filled in rank order.
 
-    A turn that does not fit is skipped, as the scorer of the data does.
+    A turn that does not fit is skipped, as in the scorer of the data.
     """
     found = 0
     for size, is_evidence in zip(*question, strict=True):
@@ -227,10 +228,10 @@ def held(question: Ranking, evidence: int, budget: int) -> float:
 
 
 def budget_for(questions: Sequence[tuple[Ranking, int]], share: float, most: int) -> int | None:
-    """Return the smallest budget whose mean share of the evidence is that large.
+    """Return the smallest budget whose mean share of the evidence is large enough.
 
-    In tens, above 5,000 in hundreds; tried one after the other, since a larger budget may take a
-    long turn in the place of short ones. None when even `most` tokens hold less.
+    Steps are ten, above 5,000 a hundred. Each is tried, since a larger budget may hold a long
+    turn instead of short ones. None when even `most` tokens hold less.
     """
     for budget in (*range(10, min(most + 10, 5_000), 10), *range(5_000, most + 100, 100)):
         if sum(held(*question, budget) for question in questions) >= share * len(questions):
@@ -239,7 +240,7 @@ def budget_for(questions: Sequence[tuple[Ranking, int]], share: float, most: int
 
 
 def sentences(conversations: Sequence[dict[str, Any]], count: int) -> list[str]:
-    """Return texts as people say them: sentences and facts, then pairs of them, up to a count."""
+    """Return natural texts up to a count: sentences and facts, then pairs of them."""
     found: dict[str, None] = {}
     for conversation in conversations:
         for session in conversation["sessions"]:
@@ -248,7 +249,7 @@ def sentences(conversations: Sequence[dict[str, Any]], count: int) -> list[str]:
         found |= dict.fromkeys(fact["text"] for fact in conversation["facts"])
     single, chance = [text for text in found if len(text) > 15], random.Random(1)
     found = dict.fromkeys(single)
-    while len(found) < min(count, len(single) ** 2):  # that is all of them, and all pairs
+    while len(found) < min(count, len(single) ** 2):  # no more texts or pairs
         found[" ".join(chance.sample(single, 2))] = None
     return list(found)[:count]
 
@@ -256,11 +257,11 @@ def sentences(conversations: Sequence[dict[str, Any]], count: int) -> list[str]:
 def recall(
     db: psycopg.Connection[Any], conversations: Sequence[dict[str, Any]], count: int
 ) -> Iterator[str]:
-    """Yield the lines of a table: the share of the truly nearest that `search` finds.
+    """Yield the rows of a table: the share of the nearest memories that `search` finds.
 
-    One user has real texts, asked real questions, by the local model; another has random vectors,
-    which lie in no direction more than in others: signs tell least about them. Of equally near ones
-    any will do.
+    One user has real texts and questions, embedded by the local model. Another has random
+    vectors, which favor no direction, so that sign bits carry the least information. Among
+    equally near memories any counts.
     """
     embedder, chance = LocalEmbedder(), random.Random(2)
     settings = {"embedding_model": MODEL, "extraction": "none"}
@@ -284,7 +285,7 @@ def found_of_nearest(
     questions: Sequence[str],
     embed: Callable[[Sequence[str]], list[list[float]]],
 ) -> Iterator[str]:
-    """Yield the table of one user with these texts."""
+    """Yield the rows of one user with these texts."""
     user = uuid.uuid4()
     for first in range(0, len(texts), 500):
         some = texts[first : first + 500]
@@ -331,7 +332,7 @@ def sizes(conversation: dict[str, Any]) -> dict[str, int]:
 
 
 class Benchmark:
-    """The conversations in a database, asked and scored with one setting or another."""
+    """The conversations in a database, asked and scored under varying settings."""
 
     def __init__(self, db: psycopg.Connection[Any], data: Path, scorer: Path) -> None:
         self.db, self.data, self.scorer = db, data, scorer
@@ -352,7 +353,7 @@ class Benchmark:
         work(self.db, self.embed)
 
     def score(self, *arguments: str) -> str:
-        """Ask every question; what the scorer says of the rankings."""
+        """Ask every question and return the scores of the rankings."""
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as out:
             for conversation, user, ids, _ in self.loaded:
                 for ranking in rankings(self.db, self.embed, user, conversation, ids):
@@ -362,7 +363,7 @@ class Benchmark:
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def rankings(self) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
-        """Ask every question that has an answer; yield its conversation, itself and the ranking."""
+        """Ask every answerable question; yield conversation, question and ranking."""
         for conversation, user, ids, _ in self.loaded:
             asked = rankings(self.db, self.embed, user, conversation, ids)
             for question, found in zip(conversation["questions"], asked, strict=True):
@@ -370,7 +371,7 @@ class Benchmark:
                     yield conversation["id"], question, found["ranked"]
 
     def tokens(self) -> Iterator[str]:
-        """Yield the lines of a table: the tokens that hold so much of the evidence."""
+        """Yield the rows of a table: the tokens that hold each share of the evidence."""
         of_turns = {c["id"]: sizes(c) for c, *_ in self.loaded}
         owners = [(c["id"], question) for c, *_ in self.loaded for question in c["questions"]
                   if question["category"] != "adversarial"]  # fmt: skip
@@ -400,16 +401,16 @@ class Benchmark:
             self.configure({key: usual[key] for key in changes})
 
     def expression(self, text: str, conversation: dict[str, Any]) -> str | None:
-        """Return what a text says about time, as the database reads it."""
+        """Return the time in a text as `query_dates` reads it."""
         found: str | None = one(self.db, "select expression from recall.query_dates(%s, %s)",
                                 text, asked_after(conversation))  # fmt: skip
         return found
 
     def dates(self) -> Iterator[str]:
-        """Yield the lines of a table: r@10 of questions that name a time, by date_weight.
+        """Yield the rows of a table: r@10 of questions that name a time, by date_weight.
 
-        The data's own, and others that name nothing but a speaker and when something happened:
-        "What did Caroline do on 7 May 2023?", from the answers to questions about that.
+        Some are the data's own. The others name only a speaker and a time ("What did Caroline do
+        on 7 May 2023?"), from the answers to questions with "When".
         """
         own = [
             (owner, [q for q in owner[0]["questions"] if q["category"] != "adversarial"
@@ -454,7 +455,7 @@ class Benchmark:
         return f"{100 * sum(whole) / len(whole):.1f} ({each})"
 
     def compare(self) -> Iterator[str]:
-        """Yield the lines of a table: each way of ranking beside the others."""
+        """Yield the rows of a table: each way of ranking beside the others."""
         kinds = ("multi_hop", "temporal", "open_domain", "single_hop")
         yield "| | r@10 | cov@1000 | MRR | " + " | ".join(f"r@10 {kind}" for kind in kinds) + " |"
         yield "|---" * (4 + len(kinds)) + "|"

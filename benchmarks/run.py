@@ -1,7 +1,7 @@
-"""The main benchmarks: `make bench ARGS="--data locomo.json --scorer retrieval_score.py"`.
+"""Run the main benchmarks: `make bench ARGS="--data locomo.json --scorer retrieval_score.py"`.
 
-Without data of your own for retrieval quality that part is left out, and the output says so. So are
-the peers without `--peers`: they are installed from PyPI, and take a while.
+Without the data for retrieval quality the run omits that part and prints a message. `--peers` adds
+the peers, which come from PyPI and take a while.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What a sealed user costs: each call beside the same call of a plain user, on one server.
+"""Compare the calls of an encrypted user with those of an unencrypted one, on one server.
 
     python benchmarks/sealed_users.py DSN
 
-Calls of both alternate, so that a busy machine slows both; printed are medians and their ratio.
-The database must have the schema; users of its own are made, and forgotten at the end.
+Calls of both alternate, so that a busy machine slows both. The program prints medians and their
+ratio. The database must have the schema. The benchmark creates its own users and erases them at the
+end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TEXT = "The user told at length about item number {} of the list, which is kept 
 
 
 def measured(calls: dict[str, Callable[[int], object]]) -> dict[str, float]:
-    """Return the median milliseconds of each of some calls, made in turns."""
+    """Return the median milliseconds of each call; the calls take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for number in range(ROUNDS):
         for name, one in calls.items():

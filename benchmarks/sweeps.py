@@ -1,4 +1,4 @@
-"""Sweeps over many rows of which few are due, and how long they make a writer wait.
+"""Time sweeps over many rows of which few are due, and the wait of a concurrent writer.
 
 python benchmarks/sweeps.py [--memories 1000000] [--due 1000] [--busy 200000]
 """
@@ -27,14 +27,14 @@ SWEEPS = (
     "drop_expired_partitions",
 )  # fmt: skip
 
-# Of everything much is there and the first few are due; each user has a session and 50 memories.
+# The first few rows of each table are due; each user has a session and 50 memories.
 FILL = (
     """
     insert into recall.users (user_id, created_at, active_memory_count, merge_due, pattern_due)
     select md5('u' || n)::uuid, now(), 50, n < %(due)s, n < %(due)s
       from generate_series(0, %(users)s - 1) as n
     """,
-    # past their expiry; untouched for long; to be expired beside a writer; the rest
+    # expired; long unused; to expire beside a writer; the rest
     """
     insert into recall.memory_store (
         user_id, memory_id, tier, scope, kind, content, content_hash, token_count, search_vector,
@@ -75,7 +75,7 @@ FILL = (
     )
     update recall.users as u set embedding_due = true from due as d where d.user_id = u.user_id
     """,
-    # episodes of a few users that say the same
+    # episodes of a few users that state the same
     """
     with episodes as (
         insert into recall.memory_store (
@@ -93,7 +93,7 @@ FILL = (
            array_fill(0.5::real, array[s.embedding_dimensions])::halfvec
       from episodes as e, recall.settings as s
     """,
-    # ended memories whose vectors are kept, and those that need not be any more
+    # ended memories with vectors: to keep, and to drop
     """
     with ended as (
         insert into recall.memory_store (
@@ -113,7 +113,7 @@ FILL = (
            array_fill(0.5::real, array[s.embedding_dimensions])::halfvec, e.ended_at
       from ended as e, recall.settings as s
     """,
-    # sessions: idle for long; above twice their window; with compacted turns that can be found
+    # sessions: long idle; above twice their window; with searchable compacted turns
     """
     insert into recall.sessions (
         user_id, session_id, model_id, context_window_size, system_prompt_hash,
@@ -154,7 +154,7 @@ FILL = (
     select md5('u' || n %% %(users)s)::uuid, md5('m' || n)::uuid, 0.5, now()
       from generate_series(%(memories)s / 2, %(memories)s / 2 + %(due)s - 1) as n
     """,
-    # jobs that are due later, and those whose worker died
+    # jobs due later, and jobs with an expired lease
     """
     insert into recall.jobs (
         user_id, job_id, kind, state, run_at, max_attempts, created_at, worker, lease_until,
@@ -169,7 +169,7 @@ FILL = (
     """,
 )
 
-# One user with very much of what merges and patterns look at.
+# One user with very many rows for consolidations and patterns.
 LARGE = """
 with added as (
     insert into recall.users (user_id, created_at, active_memory_count, merge_due, pattern_due)
@@ -193,7 +193,7 @@ select %(user)s, t.memory_id, s.embedding_model,
  where t.kind = 'episode'
 """
 
-# Conversations that were over long ago, in the leaf of everything that is old.
+# Conversations that ended long ago, in the partition of old rows.
 OLD_HISTORY = (
     """
     insert into recall.sessions (
@@ -218,7 +218,7 @@ OLD_HISTORY = (
 def fill(db: psycopg.Connection[Any], memories: int, due: int, busy: int = 0) -> int:
     """Fill a fresh database; return how many users it has."""
     users = max(memories // PER_USER, due)
-    db.execute("select recall.enqueue_missing_embeddings()")  # nobody is there to walk through
+    db.execute("select recall.enqueue_missing_embeddings()")  # there are no users to scan yet
     for statement in FILL:
         db.execute(
             statement.encode(),
@@ -230,7 +230,7 @@ def fill(db: psycopg.Connection[Any], memories: int, due: int, busy: int = 0) ->
 
 
 def fill_history(db: psycopg.Connection[Any], users: int, first: int, last: int) -> None:
-    """Make history that is past its retention, of conversations with these numbers."""
+    """Fill history past its retention, of conversations with these numbers."""
     at = datetime.now(UTC) - timedelta(days=460)
     for statement in OLD_HISTORY:
         db.execute(statement.encode(), {"users": users, "first": first, "last": last, "at": at})
@@ -252,17 +252,17 @@ def batches(db: psycopg.Connection[Any], sweep: str, at: datetime | None = None)
         if not more:
             break
         if not count:
-            time.sleep(0.1)  # somebody holds what is due
+            time.sleep(0.1)  # another transaction locks the due rows
     print(f"| {sweep} | {done} | {len(seconds)} | {max(seconds):.2f} | {sum(seconds):.2f} |")
     return done
 
 
 def waits(dsn: str, users: int, memories: int, due: int, work: Callable[[], object]) -> None:
-    """Do some work while somebody remembers and appends, and print how long he waits."""
+    """Do some work beside a writer, and print how long the writer waits."""
     seconds: list[float] = []
     stop = threading.Event()
     hello = Jsonb([{"role": "user", "content": "hello"}])
-    idle = 3 * due  # sessions that a sweep has to do with
+    idle = 3 * due  # sessions that a sweep changes
 
     def write() -> None:
         with psycopg.connect(dsn, autocommit=True) as conn:
@@ -297,7 +297,7 @@ def waits(dsn: str, users: int, memories: int, due: int, work: Callable[[], obje
 
 
 def main() -> None:
-    """Fill, sweep what is due, then sweep much while somebody writes."""
+    """Fill, sweep the due rows, then sweep many rows beside a writer."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn", help="a superuser's DSN (default: a temporary embedded server)")
     parser.add_argument("--memories", type=int, default=1_000_000)

@@ -1,4 +1,4 @@
-"""A fresh database for a benchmark, dropped afterwards; the work of its server; a worker."""
+"""Provide a fresh database for a benchmark, the processor time of its server, and a worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Request = dict[str, Any]
 
 @contextlib.contextmanager
 def database(dsn: str | None, *, dimensions: int) -> Iterator[psycopg.Connection[Any]]:
-    """Yield an autocommit connection to it.
+    """Yield an autocommit connection to a fresh database, and drop the database afterwards.
 
     Args:
         dsn: a superuser's DSN of a server with pgvector, or None for a temporary embedded server.
@@ -45,7 +45,7 @@ def database(dsn: str | None, *, dimensions: int) -> Iterator[psycopg.Connection
 
 
 def processor_ms(db: psycopg.Connection[Any]) -> float | None:
-    """Milliseconds that the connection's server process has worked; None where nobody says."""
+    """Return the processor milliseconds of the server process, or None where unknown."""
     try:
         text = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text(encoding="ascii")
     except OSError:
@@ -56,11 +56,11 @@ def processor_ms(db: psycopg.Connection[Any]) -> float | None:
 def do_job(
     ask: Callable[[Request | None], Request], respond: Callable[[Request], Request]
 ) -> Request:
-    """Do a leased job, and return what its last call returned.
+    """Do a leased job, and return the result of its last call.
 
     Args:
         ask: calls next_request with an answer.
-        respond: answers a chat or embed request, but for its request_id.
+        respond: answers a chat or embed request, without its request_id.
     """
     request = ask(None)
     while request["type"] in ("chat", "embed"):
@@ -75,7 +75,7 @@ def do_due_jobs(
     *,
     kinds: list[str] | None = None,
 ) -> Iterator[tuple[str, uuid.UUID | None]]:
-    """Do all jobs that are due, and yield kind and session of each before it is done."""
+    """Do all due jobs, and yield kind and session of each beforehand."""
     claim = ("select user_id, job_id, lease_token, kind, session_id"
              " from recall.claim_jobs('bench', %s, p_flush => true)")  # fmt: skip
     while found := db.execute(claim, [kinds]).fetchone():

@@ -1,12 +1,13 @@
-"""How many bytes are written for a byte that was given, and what that makes of storage.
+"""Measure the bytes written for each byte given, and the storage that follows.
 
-Five operations: a message of a turn, a new memory with its vector, an access to a memory (noted,
-then folded in batches), a value of working memory, a change of a session. Logical are the bytes
-that the caller hands over: texts, two bytes a number of a vector, ids; written are the records of
-the write-ahead log (the whole server's, which should have nothing else to do; without page images,
-which depend on checkpoints) and what tables and indexes grew by before a vacuum. Beside them the
-same on ordinary tables whose indexes name what is updated: a sorted list of sessions, the memories
-last used, the vector in the row.
+Five operations: a message of a turn, a new memory with its vector, an access to a memory (logged,
+then flushed in batches), a value of working memory, a change of a session. Logical bytes are those
+that the caller sends: texts, ids, two bytes for each number of a vector. Written bytes are the log
+records plus the growth of tables and indexes before a vacuum. Page images are excluded, since they
+depend on checkpoints. The log is the whole server's, which should have no other load.
+
+The comparison uses ordinary tables with indexes on the updated columns: a sorted list of sessions,
+the memories last used, the vector in the row.
 
     python benchmarks/write_amplification.py [--dsn DSN] [--json]     (a superuser's DSN)
 """
@@ -59,7 +60,7 @@ Operation = tuple[Callable[[int], int], int, str]
 
 
 def ours(bench: Bench) -> dict[str, Operation]:
-    """Return the operations by our functions."""
+    """Return the operations through the public functions."""
     known = [
         bench.one("select memory_id from recall.remember(%s, %s)", bench.user, f"Knows {n}")
         for n in range(200)
@@ -122,7 +123,7 @@ def ours(bench: Bench) -> dict[str, Operation]:
 
 
 def ordinary(bench: Bench) -> dict[str, Operation]:
-    """Return the same operations on ordinary tables, each in place."""
+    """Return the same operations on ordinary tables that update in place."""
     session_id, known = uuid.uuid4(), [uuid.uuid4() for _ in range(200)]
     bench.one("insert into ordinary.session values (%s, %s, '', 0, now())", session_id, bench.user)
     for number, memory_id in enumerate(known):
@@ -210,7 +211,7 @@ ROWS_A_CALL = {"message": 2, "access": 10}
 def measured(
     db: psycopg.Connection[Any], operations: dict[str, Operation], schema: str
 ) -> dict[str, Figures]:
-    """Run each operation; return bytes a row: logical, of the log, stored, and their ratio."""
+    """Run each operation; return logical, log and stored bytes of a row, and their ratio."""
     log = Log(db)
     figures: dict[str, Figures] = {}
     for name, (run, rows, pattern) in operations.items():
@@ -240,7 +241,7 @@ def measured(
 
 
 def measure(dsn: str | None) -> dict[str, Any]:
-    """All figures: ours, those of ordinary tables, and what a searchable message takes."""
+    """Measure the functions, ordinary tables, and a searchable message."""
     with database(dsn, dimensions=DIMENSIONS) as db:
         db.execute(ORDINARY)
         bench = Bench(db)
@@ -249,7 +250,7 @@ def measure(dsn: str | None) -> dict[str, Any]:
             "ours": measured(db, ours(bench), "recall"),
             "ordinary": measured(db, ordinary(bench), "ordinary"),
         }
-        kept = stored_bytes(db, "^conversation_history") - before  # receipts go after a day
+        kept = stored_bytes(db, "^conversation_history") - before  # receipts live for a day
         figures["message_row"] = kept / (2 * TURNS)
         before = stored_bytes(db, "^message_search")
         bench.index()
@@ -264,7 +265,7 @@ def measure(dsn: str | None) -> dict[str, Any]:
 
 
 def sizing(figures: dict[str, Any]) -> list[tuple[str, float]]:
-    """Return what the measured bytes make: of a user, of a day, of all users."""
+    """Return the storage of a user, of a day and of all users."""
     ours = figures["ours"]
     rows = {
         "message": figures["message_row"],

@@ -1,8 +1,8 @@
-"""What writing costs: time, write-ahead log and bytes, beside the bare statements.
+"""Measure time, write-ahead log and bytes of writes, beside the bare statements.
 
-Processor time is the server process's own, so that a busy machine disturbs it less than the clock;
-the floor is measured in the same rounds. Log is counted in records, without page images, and is
-the whole server's: it should have nothing else to do.
+Processor time is that of the server process, so a busy machine disturbs it less than the clock. The
+floor is measured in the same rounds. Log is counted in records, without page images. It is that of
+the whole server, which should have no other load.
 
     python benchmarks/writes.py [--dsn DSN] [--seconds 20] [--json]     (a superuser's DSN)
 """
@@ -29,8 +29,8 @@ from target import database, processor_ms
 
 ROUNDS, EACH = 40, 10
 BATCH = 100
-ENDED = 2_000  # rows of a user's past, for the flatness
-USERS = 10  # with 200 memories each; more than one, or they would grow to many more
+ENDED = 2_000  # ended memories of a user, to test that the time stays flat
+USERS = 10  # users with 200 memories each; a single one would grow to many more
 RATE = 520  # messages a second
 CLIENTS = 4
 
@@ -43,19 +43,19 @@ Figures = dict[str, float]
 
 
 class Log:
-    """Counts the write-ahead log of what runs meanwhile, per row."""
+    """Counts the write-ahead log of some work, per row."""
 
     def __init__(self, db: psycopg.Connection[Any]) -> None:
         self.db = db
         db.execute("create extension if not exists pg_walinspect schema pg_catalog")
 
     def bytes(self, work: Callable[[], object]) -> int:
-        """Run the work; return the bytes of its records, without page images."""
+        """Run the work and return the bytes of its log records, without page images."""
         self.db.execute("checkpoint")
         (start,) = self.db.execute("select pg_current_wal_insert_lsn()::text").fetchone() or ()
         work()
         (end,) = self.db.execute("select pg_current_wal_insert_lsn()::text").fetchone() or ()
-        self.db.execute("select pg_switch_wal()")  # so that all of it can be read
+        self.db.execute("select pg_switch_wal()")  # flush the log, so that it can be read
         (size,) = (
             self.db.execute(
                 "select sum(record_size)::bigint from pg_get_wal_stats(%s::pg_lsn, %s::pg_lsn)",
@@ -67,7 +67,7 @@ class Log:
 
 
 def stored_bytes(db: psycopg.Connection[Any], pattern: str, schema: str = "recall") -> int:
-    """Bytes of the tables with such names, with their indexes and TOAST."""
+    """Return the bytes of the tables with these names, with indexes and TOAST."""
     (size,) = (
         db.execute(
             "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint"
@@ -98,9 +98,9 @@ def ingest(
 def timed(
     bench: Bench, works: dict[str, tuple[Callable[[list[HalfVector]], object], int]]
 ) -> dict[str, Figures]:
-    """Lower quartiles of the milliseconds a row: by the clock, and of the server's processor.
+    """Return lower quartiles of the milliseconds per row: clock and server processor.
 
-    Vectors are made beforehand, and none is used twice.
+    Vectors are generated beforehand, and none is used twice.
     """
     clock: dict[str, list[float]] = {name: [] for name in works}
     processor: dict[str, list[float]] = {name: [] for name in works}
@@ -123,7 +123,7 @@ def timed(
 
 
 def with_a_past(bench: Bench) -> uuid.UUID:
-    """Make a user of whom much has ended already: every memory replaced ten times."""
+    """Create a user with many ended memories: each was replaced ten times."""
     user = uuid.uuid4()
     for _ in range(11):
         bench.one(
@@ -141,7 +141,7 @@ def with_a_past(bench: Bench) -> uuid.UUID:
 
 
 def sustained(dsn: str, seconds: float) -> Figures:
-    """Append turns at the rate, with their jobs, and claim and finish these beside; what became."""
+    """Append turns at a rate while a worker claims and finishes their jobs; return counts."""
     done, claimed, lags = [0] * CLIENTS, [0], []
     begin = time.perf_counter() + 0.5
     stop = begin + seconds
@@ -205,7 +205,7 @@ def sustained(dsn: str, seconds: float) -> Figures:
 
 
 def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
-    """All figures, by name."""
+    """Return all figures by name."""
     with database(dsn, dimensions=DIMENSIONS) as db:
         db.execute(FLOOR)
         bench = Bench(db)

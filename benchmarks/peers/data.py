@@ -1,10 +1,9 @@
-"""What every contender is given: memories, questions and conversations, made from a seed.
+"""Generate the data of every contender from a seed: memories, questions and conversations.
 
-Vectors are unit vectors around 200 topics. Two memories of one topic have a cosine of about 0.6,
-two of different topics one of about 0.2, much as embeddings of short sentences do. A user has some
-twenty topics of his own, the large user has all of them; a question is about a topic of its user.
-Memories arrive in runs of ten a user, in the same order for every contender. No vector is written
-twice.
+Vectors are unit vectors around 200 topics. The cosine is about 0.6 within a topic and 0.2 across
+topics, much as for embeddings of short sentences. A user has some twenty topics, the large user has
+all of them. A question is about a topic of its user. Memories arrive in runs of ten for a user, in
+the same order for every contender. No vector occurs twice.
 """
 
 from __future__ import annotations
@@ -18,33 +17,33 @@ import numpy as np
 
 TOPICS = 200
 TOPICS_OF_A_USER = 20
-NEAREST = 50  # of a user's memories, the exact answer to a question
-RUN = 10  # memories that come one after the other, as of one conversation, before another user's
+NEAREST = 50  # memories in the exact answer to a question
+RUN = 10  # consecutive memories of one user, as from one conversation
 BATCH = 100
 
-COMMON, TOPIC, OWN = 0.45, 0.63, 0.63  # what a vector is made of; the squares sum to about 1
+COMMON, TOPIC, OWN = 0.45, 0.63, 0.63  # parts of a vector; the squares sum to about 1
 
 SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprstvwz" for vowel in "aeiou"]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of everything.
+    """Sizes of the data and of the measurements.
 
     Attributes:
         users: ordinary users.
-        memories: of an ordinary user.
+        memories: memories of an ordinary user.
         large: memories of the one large user.
-        dimensions: of a vector.
-        queries: searches that are timed, over the ordinary users.
-        large_queries: searches of the large user that are timed.
-        writes: memories that are written one by one.
-        batches: batches of 100 memories that are written, each for a user of its own.
-        messages: in the conversation before anything is timed.
-        turns: that are appended and timed.
-        clients: processes at once.
-        seconds: that they work for.
-        measures: which parts of the contenders are measured.
+        dimensions: dimensions of a vector.
+        queries: timed searches of ordinary users.
+        large_queries: timed searches of the large user.
+        writes: memories written one by one.
+        batches: written batches of 100 memories, each for a user of its own.
+        messages: messages in the conversation before the clock starts.
+        turns: timed appends.
+        clients: concurrent processes.
+        seconds: duration of their work.
+        measures: the measured parts of the contenders.
     """
 
     users: int = 300
@@ -128,7 +127,7 @@ def write_data(folder: Path, scale: Scale, seed: int) -> None:
 
 
 class _Maker:
-    """Texts and their vectors; a text's place in `texts` is its vector's in `vectors`."""
+    """Texts and their vectors; a text and its vector have the same index."""
 
     def __init__(self, random: np.random.Generator, dimensions: int) -> None:
         self.random = random
@@ -147,7 +146,7 @@ class _Maker:
         return self.random.choice(TOPICS, size=count, replace=False)
 
     def text(self, topic: int) -> int:
-        """Make a memory of a topic and return its place."""
+        """Add a memory of a topic and return its index."""
         first, second, third = self.random.choice(self._words[topic], 3, replace=False)
         return self._add(
             f"Prefers the {first} {second} to any other when it comes to {third}, "
@@ -156,14 +155,14 @@ class _Maker:
         )
 
     def new_text(self, rows: list[int]) -> str:
-        """Make a memory of a topic that these are of, and return its text."""
+        """Add a memory of a topic that these memories have, and return its text."""
         return self.texts[self.text(self._topic_of[int(self.random.choice(rows))])]
 
     def query(self, user: str, rows: list[int]) -> dict[str, object]:
-        """Make a question of a user about one of his topics, with its exact answer.
+        """Return a question about a topic of the user, with its exact answer.
 
-        `text` shares no word with any memory, so that who mixes in words ranks by the vector all
-        the same; `words` is what a person would ask. Both have the same vector.
+        `text` shares no word with any memory, so that a contender that mixes in words still ranks
+        by the vector. `words` is natural wording. Both have the same vector.
         """
         topic = self._topic_of[int(self.random.choice(rows))]
         place = self._add(f"q{len(self.texts):07d}", topic)

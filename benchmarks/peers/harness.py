@@ -1,8 +1,8 @@
-"""Times one contender, with the same code for all of them.
+"""Time one contender, with the same code for all of them.
 
-Standard library and psycopg only, since it runs in the environment of each peer. What is timed is
-the call that a user of the library makes, vectors at hand: a look-up in a table stands for the
-embedding model. Results are compared with the exact answer outside of the clock.
+This module uses only the standard library and psycopg, since it runs in the environment of each
+peer. It times the call that a user of the library makes. A table look-up replaces the embedding
+model. The comparison with the exact answer happens outside of the clock.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
 HERE = Path(__file__).resolve().parent
-FEW, MANY = 10, 50  # memories that are asked for
-LAST = 50  # messages that are read
+FEW, MANY = 10, 50  # memories that a search asks for
+LAST = 50  # messages that a read returns
 WARM_UP = 20
 
 Result = dict[str, Any]
 
 
 class Data:
-    """What `data.py` wrote. Texts know their vectors."""
+    """The files of `data.py`, with the vector of each text."""
 
     def __init__(self, folder: Path) -> None:
         document = json.loads((folder / "data.json").read_text(encoding="utf-8"))
@@ -85,16 +85,16 @@ class Data:
 
 
 class Contender:
-    """One way of keeping memories or conversations; a file in contenders/ each.
+    """A store of memories or conversations, with a file in contenders/.
 
-    A new one is made in every process. `measures` says which of the methods it has.
+    Every process creates its own. `measures` lists the methods that it has.
 
     Attributes:
-        title: for tables.
-        packages: the distributions whose versions are reported.
+        title: the name in tables.
+        packages: distributions with reported versions.
         measures: some of memory, conversation, context.
-        loading: how the memories got there before searches were timed.
-        note: what a reader has to know beside the figures.
+        loading: how the memories were loaded before the timed searches.
+        note: a remark beside the figures.
     """
 
     title = ""
@@ -108,7 +108,7 @@ class Contender:
         self.data = data
 
     def create(self) -> None:
-        """Make tables and indexes; in the first process only, before `open`."""
+        """Create tables and indexes, only in the first process, before `open`."""
 
     def open(self) -> None:
         """Connect."""
@@ -119,7 +119,7 @@ class Contender:
     # memory
 
     def load(self, memories: Sequence[Sequence[str]]) -> None:
-        """Store many memories, pairs of user and text, as fast as it goes; untimed."""
+        """Store many pairs of user and text as fast as possible; untimed."""
         raise NotImplementedError
 
     def add(self, user: str, text: str) -> None:
@@ -127,20 +127,20 @@ class Contender:
         raise NotImplementedError
 
     def add_many(self, user: str, texts: Sequence[str]) -> None:
-        """Store several memories of a user by the way the library has for it."""
+        """Store several memories of a user by the batch call of the library."""
         raise NotImplementedError
 
     def search(self, user: str, query: str, limit: int) -> list[str]:
         """Return the texts of the memories that are nearest to a question, best first."""
         raise NotImplementedError
 
-    # What also ranks by words is measured with words, too, where it has a method of this name:
+    # A contender that also ranks by words has one more method, which is measured too:
     # def search_words(self, user: str, query: str, limit: int) -> list[str]
 
     # conversation
 
     def begin(self, user: str, session: str) -> None:
-        """Make a conversation known."""
+        """Create a conversation."""
 
     def append(self, user: str, session: str, question: str, answer: str) -> None:
         """Store a turn durably."""
@@ -167,7 +167,7 @@ class PackedVector:
         self.numbers = numbers
 
     def binary(self) -> bytes:
-        """Return what the type vector receives."""
+        """Return the binary input of type vector."""
         swapped = array.array("f", self.numbers)
         if sys.byteorder == "little":
             swapped.byteswap()
@@ -183,9 +183,9 @@ class _PackedVectorDumper(Dumper):
 
 @contextlib.contextmanager
 def loading(dsn: str) -> Iterator[psycopg.Connection[Any]]:
-    """Yield a connection for COPY; HNSW indexes are away meanwhile and built again at the end.
+    """Yield a connection for COPY; drop HNSW indexes before and rebuild them at the end.
 
-    That is the best case for them: an index that was built at once is better than one that grew.
+    That is their best case: an index built at once is better than one that grew.
     """
     with psycopg.connect(dsn, autocommit=True) as db:
         info = TypeInfo.fetch(db, "vector")
@@ -215,7 +215,7 @@ def copy(
 
 
 def sqlalchemy_url(dsn: str) -> str:
-    """Return a DSN as SQLAlchemy takes it, for asyncpg."""
+    """Convert a DSN for SQLAlchemy with asyncpg."""
     parts = {key: quote(str(value), safe="") for key, value in conninfo_to_dict(dsn).items()}
     password = f":{parts['password']}" if "password" in parts else ""
     return (
@@ -230,7 +230,7 @@ def sqlalchemy_url(dsn: str) -> str:
 def timed(
     function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], warm_up: int = 0
 ) -> tuple[Result, list[Any]]:
-    """Call a function with each of the arguments; milliseconds a call, and what it returned."""
+    """Call a function with each argument; return milliseconds and result of each call."""
     for given in arguments[:warm_up]:
         function(*given)
     times, results = [], []
@@ -248,7 +248,7 @@ def timed(
 
 
 def summary(times: Sequence[float]) -> Result:
-    """Median, 99th percentile (nearest rank) and mean of milliseconds."""
+    """Return median, 99th percentile (nearest rank) and mean of milliseconds."""
     ordered = sorted(times)
     return {
         "p50_ms": round(statistics.median(ordered), 4),
@@ -286,13 +286,13 @@ class Server:
         )
 
     def settle(self) -> None:
-        """Vacuum, analyze and checkpoint, so that what follows is not disturbed by what was."""
+        """Vacuum, analyze and checkpoint, so that earlier work does not disturb later calls."""
         self.db.execute("vacuum analyze")
         self.db.execute("checkpoint")
 
     @contextlib.contextmanager
     def wal(self, result: Result, rows: int) -> Iterator[None]:
-        """Write the bytes of log per row into a result: records, and records with page images."""
+        """Add the log bytes per row to a result: records, and records with page images."""
         self.db.execute("checkpoint")
         start = self.value("select pg_current_wal_insert_lsn()::text")
         yield
@@ -300,7 +300,7 @@ class Server:
         both = self.value("select (%s::pg_lsn - %s::pg_lsn)::bigint", end, start)
         result["wal_bytes_with_images"] = round(int(both) / rows)
         if self.can_read_wal:
-            self.value("select pg_switch_wal()::text")  # so that all of it can be read
+            self.value("select pg_switch_wal()::text")  # flush the log, so that it can be read
             records = self.value(
                 "select sum(record_size)::bigint from pg_get_wal_stats(%s::pg_lsn, %s::pg_lsn)",
                 start,
@@ -309,11 +309,11 @@ class Server:
             result["wal_bytes"] = round(int(records) / rows)
 
 
-# What is measured
+# Measurements
 
 
 def measure_memory(contender: Contender, server: Server) -> Result:
-    """Load, search, then write: what the searches should find is fixed by then."""
+    """Load, search, then write, since writes would change the exact answers."""
     data = contender.data
     empty = server.bytes()
     started = time.perf_counter()
@@ -354,10 +354,10 @@ def searched(
     field: str,
     limit: int,
 ) -> Result:
-    """Time a search, and compare what it found with the exact answer.
+    """Time a search, and compare its results with the exact answer.
 
-    All of it runs once before the clock: a connection that has not seen a user's rows yet maps
-    their pages first, which takes longer than a search.
+    All searches run once before the clock starts. A new connection first maps the pages of a
+    user's rows, which takes longer than a search.
     """
     arguments = [(query["user"], query[field], limit) for query in queries]
     result, found = timed(function, arguments * 2, warm_up=len(arguments))
@@ -376,7 +376,7 @@ def searched(
 
 
 def check_written(contender: Contender) -> None:
-    """Fail if the last memory that was written is not there."""
+    """Fail if the last written memory is missing."""
     user, texts = contender.data.batches[-1]
     if not contender.search(user, texts[-1], FEW):
         raise AssertionError("the memories that were written in batches are not found")
@@ -411,7 +411,7 @@ def measure_conversation(contender: Contender, server: Server) -> Result:
 
 
 def measure_context(contender: Contender, server: Server) -> Result:
-    """Compile the next prompt out of memories and a conversation."""
+    """Compile the next prompt from memories and a conversation."""
     data = contender.data
     user, session = data.conversation["user"], data.conversation["session"]
     server.settle()
@@ -426,7 +426,7 @@ def measure_context(contender: Contender, server: Server) -> Result:
 
 
 def together(contender: Contender, work: str) -> Result:
-    """Let several clients work for some seconds; what they did, per second."""
+    """Run several clients for some seconds; return their rate per second."""
     data = contender.data
     clients, seconds = data.scale["clients"], data.scale["seconds"]
     context = multiprocessing.get_context("spawn")
@@ -490,7 +490,7 @@ def _work(name: str, dsn: str, folder: Path, work: str, number: int, start: Any)
 
 
 def load_contender(name: str) -> type[Contender]:
-    """Return the one class of contenders/NAME.py, loaded under a name that no package has."""
+    """Load the class of contenders/NAME.py under a name that no package has."""
     path = HERE / "contenders" / f"{name}.py"
     module_name = f"contender_{name}"
     spec = importlib.util.spec_from_file_location(module_name, path)

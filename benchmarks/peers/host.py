@@ -1,4 +1,4 @@
-"""Runs one contender in this interpreter: `python host.py NAME --dsn … --data … --out …`."""
+"""Run one contender in this interpreter: `python host.py NAME --dsn … --data … --out …`."""
 
 from harness import main
 

@@ -1,4 +1,4 @@
-"""Tables and plots out of the results: `python benchmarks/peers/report.py` renders them again."""
+"""Render tables and plots from the results: `python benchmarks/peers/report.py`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SUMMARY = ROOT / "docs" / "benchmarks.md"
 FRONT = ROOT / "README.md"
 
 Results = dict[str, Any]
-Cell = Callable[[Results, Results], str]  # of a contender and the floor
+Cell = Callable[[Results, Results], str]  # values of a contender and of the floor
 
 
 def middle(runs: Sequence[Results]) -> Results:
-    """Return the median of each figure of several runs, and what the medians were of.
+    """Return the median of each figure of several runs, and the values behind it.
 
-    The machine is shared: how far the runs lie apart says how much a ratio is worth.
+    On a shared machine the spread of the runs shows how reliable a ratio is.
     """
     good = [run for run in runs if "error" not in run]
     if not good:
@@ -57,7 +57,7 @@ def _middle(values: Sequence[Any]) -> Any:
 
 
 def ratio(of: Results, to: Results) -> float:
-    """Return how much longer one takes than the other, by the medians."""
+    """Return the ratio of two medians."""
     return float(of["p50_ms"] / to["p50_ms"])
 
 
@@ -65,7 +65,7 @@ def ratio(of: Results, to: Results) -> float:
 
 
 def times(*path: str) -> Cell:
-    """Milliseconds and how many times the floor they are."""
+    """Format milliseconds and their multiple of the floor."""
 
     def cell(found: Results, floor: Results) -> str:
         figure, base = _at(found, path), _at(floor, path)
@@ -80,7 +80,7 @@ def times(*path: str) -> Cell:
 
 
 def plain(*path: str, form: Callable[[Any], str] | None = None) -> Cell:
-    """Return one figure as it is."""
+    """Format one figure alone."""
 
     def cell(found: Results, _: Results) -> str:
         figure = _at(found, path)
@@ -99,7 +99,7 @@ def _at(found: Results, path: Sequence[str]) -> Any:
 
 
 def number(value: float) -> str:
-    """Return a number with three digits that matter."""
+    """Format a number with three significant digits."""
     if value >= 100:
         return f"{value:,.0f}"
     digits = 2 if value < 10 else 1
@@ -166,7 +166,7 @@ FOUND: dict[str, Cell] = {
 
 
 def tables(results: Results) -> str:
-    """Return everything that was measured, in Markdown."""
+    """Return all measurements in Markdown."""
     parts = [
         table(results, "memory", MEMORY),
         table(results, "conversation", CONVERSATION),
@@ -177,7 +177,7 @@ def tables(results: Results) -> str:
 
 
 def table(results: Results, what: str, rows: dict[str, Cell]) -> str:
-    """One column a contender that measures this, a row a figure."""
+    """Return a table with a column for each contender and a row for each figure."""
     contenders = results["contenders"]
     shown = [found for found in contenders.values() if what in found]
     if not shown:
@@ -192,7 +192,7 @@ def table(results: Results, what: str, rows: dict[str, Cell]) -> str:
 
 
 def context_table(results: Results) -> str:
-    """The next prompt: what compiles it beside what one would put together."""
+    """Return the table of the next prompt: compiled, or assembled from two libraries."""
     contenders = results["contenders"]
     rows = [
         (found["title"], found["context"]["p50_ms"], found["context"]["p99_ms"])
@@ -214,7 +214,7 @@ def context_table(results: Results) -> str:
 
 
 def front(results: Results, among_many: Results) -> str:
-    """Return one table of the figures that decide, for the README."""
+    """Return one table of the main figures, for the README."""
     found, many = results["contenders"], among_many["contenders"]
     columns = {
         "pgrecall (SQL)": ("pgrecall_sql", "pgrecall_sql"),
@@ -243,7 +243,7 @@ def front(results: Results, among_many: Results) -> str:
 
 
 def failures(results: Results) -> str:
-    """Say who could not be measured."""
+    """Return a sentence for each contender that was not measured."""
     return "\n".join(
         f"- {name} was not measured: {found['error']}"
         for name, found in results["contenders"].items()
@@ -252,7 +252,7 @@ def failures(results: Results) -> str:
 
 
 def conditions(results: Results) -> str:
-    """Say under which conditions it was measured."""
+    """Return the conditions of the measurement."""
     scale, server, machine = results["scale"], results["server"], results["machine"]
     settings = ", ".join(f"{name} {value}" for name, value in server["settings"].items())
     runs = _at(results, ("contenders", "floor", "runs")) or {}
@@ -275,7 +275,7 @@ def conditions(results: Results) -> str:
 
 
 def crowd(results: Results) -> str:
-    """What is found of one user's memories among very many of others."""
+    """Return the recall of one user's memories among very many of others."""
     scale = results["scale"]
     total = scale["users"] * scale["memories"] + scale["large"]
     return (
@@ -286,7 +286,7 @@ def crowd(results: Results) -> str:
 
 
 def caution(results: Results) -> str:
-    """Say how much a ratio is worth, when the floor's own runs lie apart."""
+    """Return a warning when the floor's own runs differ much."""
     runs = _at(results, ("contenders", "floor", "runs")) or {}
     apart = max((max(p50) / min(p50) for p50 in runs.values()), default=1.0)
     if apart < 1.5:
@@ -355,7 +355,7 @@ def plots(results: Results) -> dict[str, str]:
 
 
 def published() -> dict[Path, str]:
-    """Return every file that the results are shown in, with its new text."""
+    """Return every file that shows the results, with its new text."""
     read = {scale: json.loads(path.read_text(encoding="utf-8")) for scale, path in RESULTS.items()}
     results = read["default"]
     details = f"{caution(results)}{conditions(results)}\n\n{tables(results)}\n\n" + "\n".join(
@@ -376,7 +376,7 @@ def published() -> dict[Path, str]:
 
 
 def replaced(document: str, name: str, text: str) -> str:
-    """Return a document with what stands between the markers of a name replaced."""
+    """Replace the text between the marks of a name in a document."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     if not pattern.search(document):
@@ -385,14 +385,14 @@ def replaced(document: str, name: str, text: str) -> str:
 
 
 def publish() -> None:
-    """Write tables and plots where they are shown."""
+    """Write all tables and plots."""
     PLOTS.mkdir(exist_ok=True)
     for path, text in published().items():
         path.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
-    """Render again, or say which file is not as the results would have it."""
+    """Render the files, or with --check print those that differ from the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if anything is old")
     options = parser.parse_args()

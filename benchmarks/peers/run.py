@@ -1,14 +1,15 @@
-"""pgrecall beside other ways of keeping memories and conversations, on one PostgreSQL server.
+"""Compare pgrecall with other stores of memories and conversations on one PostgreSQL server.
 
     python benchmarks/peers/run.py [--scale small] [--only NAME]… [--write]
 
-Every contender gets a database of its own, the same data and the same vectors; peers run in a
-virtual environment of their own (made once, under .cache/peers). One after the other, in a
-process each, timed by the same code. A contender that cannot be installed or fails is reported.
-`--scale crowd` has more users with more memories and asks what is still found of one user's.
-A run ends after 15 minutes (crowd: an hour; `--minutes`); who was not measured by then is named.
-`--write` makes it the published result of its scale: the file of results, the tables in the
-READMEs and the plots.
+Every contender gets a database of its own, the same data and the same vectors. Peers run in virtual
+environments of their own (under .cache/peers, kept between runs), one after the other, in a process
+each. The same code times them all. The report lists contenders that cannot be installed or fail.
+
+`--scale crowd` has more users with more memories and measures recall for one of them. A run ends
+after 15 minutes (crowd: an hour; `--minutes`), and lists contenders that were not measured by then.
+`--write` publishes the results of its scale: the file of results, the tables of the pages and the
+plots.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ HERE = Path(__file__).resolve().parent
 CACHE = HERE.parents[1] / ".cache" / "peers"
 FORMAT = 1
 
-# name of the file in contenders/ → of the file in requirements/; None is our own environment
+# file in contenders/ → file in requirements/; None is the environment of the project
 CONTENDERS = {
     "floor": None,
     "pgrecall_sql": None,
@@ -59,7 +60,7 @@ CONTENDERS = {
 MINUTES = {"default": 15, "crowd": 60, "small": 5, "tiny": 2}
 """What a run takes at most, without making environments: who is not done by then is cut off."""
 
-# Everything durable; nothing of the server's own work inside a measurement; all data in memory.
+# Durable writes, no background work during a measurement, all data in memory.
 SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
@@ -75,11 +76,11 @@ SHOWN = (*SETTINGS, "work_mem", "jit", "wal_compression", "max_parallel_maintena
 
 
 class InstallError(RuntimeError):
-    """The environment of a contender could not be made."""
+    """The environment of a contender could not be created."""
 
 
 def main() -> int:
-    """Measure, print tables, and write what is asked for; 1 when a contender failed."""
+    """Measure, print tables, and publish on request; return 1 when a contender failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--scale", choices=SCALES, default="default")
     parser.add_argument("--only", action="append", choices=CONTENDERS, help="repeatable")
@@ -110,8 +111,8 @@ def measure(
     names: list[str], scale: str, seed: int, dsn: str | None, minutes: float | None = None
 ) -> dict[str, Any]:
     """Run the contenders one after the other, the floor before, between and after them."""
-    for name in names:  # a download takes its time, which says nothing of anybody
-        with contextlib.suppress(InstallError):  # said when its turn comes
+    for name in names:  # downloads do not count as time of the run
+        with contextlib.suppress(InstallError):  # reported when its turn comes
             interpreter(CONTENDERS[name])
     started = time.monotonic()
     until = started + 60 * (MINUTES[scale] if minutes is None else minutes)
@@ -173,7 +174,7 @@ def in_process(python: Path, name: str, dsn: str, folder: Path, seconds: float) 
         capture_output=True,
         text=True,
         timeout=seconds,
-        env={**os.environ, "TMPDIR": str(folder)},  # what a library leaves behind goes with it
+        env={**os.environ, "TMPDIR": str(folder)},  # also drop files that a library leaves
         check=False,
     )
     if done.returncode:
@@ -184,7 +185,7 @@ def in_process(python: Path, name: str, dsn: str, folder: Path, seconds: float) 
 
 
 def interpreter(requirements: str | None) -> Path:
-    """Return the Python of an environment, which is made when it is missing or out of date."""
+    """Return the Python of an environment; create it when missing or out of date."""
     if requirements is None:
         return Path(sys.executable)
     file = HERE / "requirements" / f"{requirements}.txt"

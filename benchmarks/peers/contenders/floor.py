@@ -1,7 +1,7 @@
-"""The fastest plain SQL that could do the job: one narrow table, vectors inline, scanned exactly.
+"""Plain SQL as a floor: one narrow table, vectors inline, scanned exactly.
 
-No deduplication, no order of turns under concurrency, no counters, no index on vectors: what
-everything else is compared with.
+It has no deduplication, no order of turns under concurrency, no counters and no index on vectors.
+All other contenders are compared with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""LangChain's PostgresChatMessageHistory; it has no way to read the end of a conversation only."""
+"""LangChain's PostgresChatMessageHistory, which can only read whole conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mem0 with its store for pgvector and `infer=False`, so that no model is asked."""
+"""mem0 with its store for pgvector and `infer=False`, so that it calls no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pgrecall as a Python application calls it: the blocking driver, its defaults."""
+"""pgrecall through its blocking Python driver, with the default settings."""
 
 from __future__ import annotations
 

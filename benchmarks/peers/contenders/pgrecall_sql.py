@@ -1,4 +1,4 @@
-"""pgrecall as an application in any language calls it: its SQL functions, nothing else."""
+"""pgrecall through its SQL functions alone, as from any language."""
 
 from __future__ import annotations
 

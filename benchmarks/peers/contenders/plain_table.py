@@ -1,4 +1,4 @@
-"""What most people write first: one table, an index on the user, an HNSW index on the vector."""
+"""The usual first design: one table, an index on the user, an HNSW index on the vector."""
 
 from __future__ import annotations
 
