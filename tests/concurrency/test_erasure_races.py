@@ -321,7 +321,8 @@ def test_what_was_just_written_to_a_conversation_goes_too(
     else:
         assert len(worked) > 60
         ends = {name: end[0][0]["type"] for name, end in outcomes.items() if name.endswith(" end")}
-        assert [*ends.values()] == ["done"] * 7, outcomes
+        # the decision to delete a memory discards the state of the jobs that end after it
+        assert [*ends.values()] == ["done"] * 3 + ["chat"] * 4, ends
     assert left_of(db, world) == {}, outcomes
 
 
