@@ -17,7 +17,9 @@ declare
     v_column  text;
 begin
     v_new := jsonb_populate_record(p_settings, p_changes);
-    v_new.language := v_new.language::regconfig::text;
+    if p_changes ? 'language' then
+        v_new.language := v_new.language::regconfig::text;
+    end if;
 
     select string_agg(format('%1$I = ($1).%1$I', k.key), ', ')
       into v_columns

@@ -8,7 +8,8 @@ immutable
 parallel safe
 return case
     when p_work -> 'made' <> '{}'
-    then jsonb_strip_nulls(jsonb_build_object('embedder', p_work -> 'embedder'))
+    then jsonb_strip_nulls(jsonb_build_object('embedder', p_work -> 'embedder',
+                                               'token_counts', p_work -> 'token_counts'))
          || jsonb_build_object('made', p_work -> 'made')
 end;
 

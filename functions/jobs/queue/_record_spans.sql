@@ -21,7 +21,8 @@ begin
         select s.* from unnest(p_spans) as s;
     exception when check_violation then
         -- The values were checked before, so the violation is that the month has no partition.
-        perform recall._ensure_month('recall.job_phases', p_spans[1].created_at, true);
+        perform recall._ensure_month('recall.job_phases', s.created_at, true)
+           from unnest(p_spans) as s;
         insert into recall.job_phases
         select s.* from unnest(p_spans) as s;
     end;

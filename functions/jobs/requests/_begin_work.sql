@@ -15,7 +15,7 @@ as $function$
 declare
     v_work      jsonb := coalesce(p_job.work, '{}');
     v_is_sealed constant boolean := recall._is_sealed_user(p_job.user_id);
-    v_embedder  constant text    := (select s.embedding_model from recall.settings as s);
+    v_embedder  constant text    := (recall._settings(p_job.user_id)).embedding_model;
 begin
     if v_work ->> 'lease' is distinct from p_job.lease_token::text then
         v_work := jsonb_build_object(
@@ -29,15 +29,17 @@ begin
     end if;
     -- Drop the vectors when settings name another embedding model by now.
     if v_work ->> 'embedder' <> v_embedder then
-        v_work := (v_work - 'embedder') || jsonb_build_object('made', (v_work -> 'made') - 'done');
+        v_work := (v_work - '{embedder,token_counts}'::text[])
+                  || jsonb_build_object('made', (v_work -> 'made') - 'done');
     end if;
     return v_work || jsonb_build_object(
         'is_sealed', v_is_sealed,
+        'embedding_model', v_embedder,
         'has_embedder', coalesce(v_work #>> '{worker,embedding_model}' = v_embedder, false),
         'has_vectors', not v_is_sealed or recall._has_vectors(p_job.user_id));
 end;
 $function$;
 
 comment on function recall._begin_work(recall.jobs, jsonb) is
-    'State of a leased job: lease, worker, windows, tries, shrinks, made, embedder, has_embedder, '
-    'question.';
+    'State of a leased job: lease, worker, windows, tries, shrinks, made, embedder, '
+    'token_counts, embedding_model, has_embedder, question.';

@@ -20,7 +20,7 @@ declare
     v_counts  constant jsonb   := nullif(p_answer -> 'token_counts', 'null');
 begin
     o_work := (p_work - 'question') || jsonb_build_object('answered', p_work -> 'question');
-    if p_work #>> '{question,model}' <> (select s.embedding_model from recall.settings as s) then
+    if p_work #>> '{question,model}' <> p_work ->> 'embedding_model' then
         return;
     end if;
     if jsonb_array_length(v_vectors) <> v_wanted then

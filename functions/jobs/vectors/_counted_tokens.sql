@@ -1,6 +1,7 @@
 -- Return the tokens of a memory's text by the worker's count of the job's n-th text, or NULL.
 -- The memory may be read by a model with another tokenizer, so the count gains a third: enough for
--- vocabularies of 32,000 entries. It stays between an eighth of the safe estimate and the estimate.
+-- vocabularies of 32,000 entries. It stays between an eighth of the safe estimate and the estimate,
+-- and has a token for each word, whatever the worker says: a budget must hold real tokens.
 -- The worker did not see a cut text whole, nor the plaintext of a ciphertext.
 create or replace function recall._counted_tokens(
     p_job   recall.jobs,
@@ -25,7 +26,9 @@ begin
         return null;
     end if;
     v_most := recall._estimate_tokens(p_text);
-    return least(v_most, greatest(ceil(v_most / 8.0), ceil(v_count * 4 / 3)));
+    return least(v_most, greatest(
+        ceil(v_most / 8.0), ceil(v_count * 4 / 3),
+        cardinality(array_remove(string_to_array(p_text, ' '), ''))));
 end;
 $function$;
 
