@@ -32,7 +32,8 @@ begin
     if v_names is not null then
         raise exception using
             errcode = 'RC007',
-            message = format('a function recall.%s exists that is not pgrecall''s', v_names),
+            message = format('a function recall.%s exists that is not pgrecall''s',
+                             replace(v_names, 'recall.', '')),
             hint    = 'This release has a function of that name: rename yours, or move it to '
                       'another schema.';
     end if;

@@ -30,6 +30,12 @@ select recall.version(), sha256(convert_to(recall.version(), 'UTF8')),
             order by 1)
 on conflict (version) do update set objects = excluded.objects;
 
+-- One release has the list, whatever the clock or the order of installations was.
+update recall.migrations as m
+   set objects = null
+ where m.version <> recall.version()
+   and m.objects is not null;
+
 insert into recall.migrations (version, checksum)
 select split_part(l.line, ' ', 1), decode(split_part(l.line, ' ', 2), 'hex')
   from regexp_split_to_table(current_setting('recall.migrations'), '\n') as l (line)

@@ -7,6 +7,7 @@ declare
     v_names   text[];
     v_users   bigint;
 begin
+    perform set_config('intervalstyle', 'postgres', true);
     for v_setting in
         select r.name, r.value, r.place
           from recall._removed_settings() as r

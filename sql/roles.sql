@@ -147,18 +147,21 @@ begin
             select format('routine %s', p.oid::regprocedure)
               from pg_catalog.pg_proc as p
              where p.pronamespace = 'recall'::regnamespace
+               and pg_get_userbyid(p.proowner) = v_schema_owner
             union all
             select format('%s %s', case c.relkind when 'v' then 'view' else 'table' end,
                           c.oid::regclass)
               from pg_catalog.pg_class as c
              where c.relnamespace = 'recall'::regnamespace
                and c.relkind in ('r', 'p', 'v')
+               and pg_get_userbyid(c.relowner) = v_schema_owner
             union all
             select format('type %s', t.oid::regtype)
               from pg_catalog.pg_type as t
               left join pg_catalog.pg_class as c on c.oid = t.typrelid
              where t.typnamespace = 'recall'::regnamespace
                and (t.typtype in ('d', 'e') or c.relkind = 'c')
+               and pg_get_userbyid(t.typowner) = v_schema_owner
         loop
             execute format('alter %s owner to %I', v_object, v_owner);
         end loop;
@@ -197,8 +200,20 @@ begin
                                  v_old_prefix || '_worker', v_old_prefix || '_admin')
         loop
             execute format('revoke all on schema recall from %I', v_role);
-            execute format('revoke all on all tables in schema recall from %I', v_role);
-            execute format('revoke all on all routines in schema recall from %I', v_role);
+            for v_object in
+                select format('table %s', c.oid::regclass)
+                  from pg_catalog.pg_class as c
+                 where c.relnamespace = 'recall'::regnamespace
+                   and c.relkind in ('r', 'p', 'v')
+                   and pg_get_userbyid(c.relowner) = v_owner
+                union all
+                select format('routine %s', p.oid::regprocedure)
+                  from pg_catalog.pg_proc as p
+                 where p.pronamespace = 'recall'::regnamespace
+                   and pg_get_userbyid(p.proowner) = v_owner
+            loop
+                execute format('revoke all on %s from %I', v_object, v_role);
+            end loop;
         end loop;
     end if;
 end;

@@ -56,12 +56,13 @@ begin
               join pg_catalog.pg_proc as p on p.oid = t.tgfoid
              where c.relnamespace = 'recall'::regnamespace
                and p.pronamespace = 'recall'::regnamespace
+               and pg_get_userbyid(p.proowner) = current_user
                and t.tgparentid = 0
                and not t.tgisinternal);
     end if;
 
-    execute 'select m.objects from recall.migrations as m where m.objects is not null '
-            'order by m.applied_at desc limit 1' into v_created;
+    execute 'select m.objects from recall.migrations as m where m.objects is not null'
+       into v_created;
     if v_created is null then
         raise exception using
             errcode = 'RC007',

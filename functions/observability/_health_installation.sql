@@ -76,7 +76,8 @@ begin
                      'with its name or that of another.' end
       from recall.settings as s
      cross join lateral (
-            select pg_input_is_valid(s.language, 'regconfig') as is_valid
+            select pg_input_is_valid(s.language, 'regconfig')
+                   and s.language !~ '^\d+$' as is_valid -- a number is an OID, valid or not
            ) as l;
 
     return query

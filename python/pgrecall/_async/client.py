@@ -309,6 +309,8 @@ class AsyncAgentMemory:
         Raises:
             InvalidInputError: `extraction` has another value.
         """
+        if unknown := options.keys() - SessionOptions.__annotations__.keys():
+            raise TypeError(f"session() got an unexpected keyword argument '{min(unknown)}'")
         if extraction is not None:
             if extraction not in ("llm", "verbatim", "none"):
                 raise InvalidInputError(
