@@ -807,3 +807,9 @@ def test_asynchronous_client_does_what_the_blocking_one_does(
             await memory._core.background.drain()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("keyword", ["foo", "model_id", "system_prompt_tokens"])
+def test_session_refuses_an_unknown_keyword(memory: AgentMemory, keyword: str) -> None:
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{keyword}'"):
+        memory.session(user="ada", **{keyword: 3})  # type: ignore[arg-type]

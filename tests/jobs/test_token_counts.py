@@ -15,7 +15,7 @@ from pgrecall.models import count_text_tokens
 from pgrecall.models._tokens import count_for_any_model
 from support import ask, call, open_session, refused, rows, value
 from support.memories import remember
-from support.requests import answered, claim, scripted, told
+from support.requests import answered, claim, scripted, told, work
 
 Connection = psycopg.Connection[Any]
 
@@ -169,3 +169,34 @@ def test_line_that_quotes_a_turn_costs_no_more_than_counted(db: Connection, mode
             tokens = value(db, "select recall._quote_tokens(%s, %s, %s, %s)",
                            [line, quoted, quoted, count_text_tokens(quoted, model)])  # fmt: skip
             assert count_text_tokens(line + "\n", model) <= tokens, (line, tokens)
+
+
+def test_counts_survive_a_lost_lease(db: Connection, user: uuid.UUID) -> None:
+    late_vectors(db, user, *TEXTS[:3])
+    job = claim(db, "embed")
+    request = ask(db, job, embed_batch=2)
+    ask(db, job, answered(request, scripted) | {"token_counts": [20, 20]}, embed_batch=2)
+    db.execute("update recall.jobs set lease_until = now() - interval '1 second'")
+    call(db, "release_expired_leases")
+    db.execute("update recall.jobs set run_at = now()")
+    job = claim(db, "embed")
+    request = ask(db, job, embed_batch=2)
+    assert len(request["inputs"]) == 1
+    done = ask(db, job, answered(request, scripted) | {"token_counts": [20]}, embed_batch=2)
+    assert done["type"] == "done"
+    assert [*counted(db, user).values()] == [27] * 3
+
+
+def test_user_with_another_model_gets_no_vectors_of_the_workers(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """They would stand there under the name of the user's model."""
+    call(db, "configure_user", p_user_id=user, p_changes={"embedding_model": "other:model"})
+    late_vectors(db, user, TEXTS[0])
+    job = claim(db, "embed")
+    assert ask(db, job)["type"] == "deferred"
+    db.execute("update recall.jobs set run_at = now()")
+    end, requests = work(db, claim(db, "embed"), scripted, embedding_model="other:model")
+    assert (end["type"], [request["model"] for request in requests]) == ("done", ["other:model"])
+    assert value(db, "select array_agg(embedding_model) from recall.memory_embedding"
+                     " where user_id = %s", [user]) == ["other:model"]  # fmt: skip

@@ -125,6 +125,8 @@ def test_dropped_text_search_configuration_is_named(db: Connection) -> None:
         db.execute("drop text search configuration public.mine")
         status, detail, hint = finding(db, "language")
         assert (status, "is dropped" in detail) == ("fail", True)
+        # other settings can be changed all the same
+        call(db, "configure", p_changes={"embed_batch": 64})
         assert hint
         assert "recall.configure" in hint
         call(db, "configure", p_changes={"language": "english"})

@@ -534,6 +534,28 @@ def test_schema_is_handed_over_by_a_role_with_createrole(fresh: TestServer) -> N
         )
 
 
+@pytest.mark.slow
+def test_objects_of_others_stay_theirs_when_roles_or_owner_change(fresh: TestServer) -> None:
+    dsn = fresh.dsn(fresh.create_database("others"))
+    with (
+        installer(fresh) as other,
+        installer(fresh) as boss,
+        psycopg.connect(dsn, autocommit=True) as conn,
+    ):
+        schema.install(conn, **SMALL)
+        conn.execute("create table recall.my_table (id serial)")
+        conn.execute("create function recall.mine() returns integer language sql return 1")
+        conn.execute(sql.SQL("alter function recall.mine() owner to {}").format(
+            sql.Identifier(other["user"])))  # fmt: skip
+        schema.install(conn, role_prefix="recall_copy")
+        schema.install(conn, owner=boss["user"])
+        assert {*value(conn, OWNERS, ["recall"])} == {"postgres", other["user"], boss["user"]}
+        assert value(conn, "select proowner::regrole::text from pg_proc"
+                           " where proname = 'mine'") == other["user"]  # fmt: skip
+        assert value(conn, "select relowner::regrole::text from pg_class"
+                           " where relname = 'my_table'") == "postgres"  # fmt: skip
+
+
 OWNERS = """
     select array_agg(distinct o.owner::regrole::text)
       from pg_namespace as n
