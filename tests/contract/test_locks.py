@@ -39,7 +39,7 @@ WHOLE = {"run_due_maintenance", "metrics"}
 OVER = {
     "next_request embed": 6,
     "next_request llm": 2,
-    "next_request embed end": 30,
+    "next_request embed end": 36,
     "next_request extract end": 12,
     "next_request llm end": 24,
     "next_request compact end": 2,
@@ -51,7 +51,7 @@ OVER = {
     "purge_expired": 50,
 }
 """A request for vectors reads the session, its messages, the memories and the summaries that have
-none; the last answer stores the vectors in all of these. An extraction with decisions searches
+none; the last answer stores the vectors in all of these, and counted tokens. An extraction with decisions searches
 for similar memories; when it ends, the trigger of a memory that changes reads the user's
 settings, and the one that asks whether the user is sealed his row; the head of his chain of
 events is read, and hashes of memories that changed. A search of sessions reads the turns that it
