@@ -51,8 +51,8 @@ OVER = {
     "purge_expired": 50,
 }
 """A request for vectors reads the session, its messages, the memories and the summaries that have
-none; the last answer stores the vectors in all of these, and counted tokens. An extraction with decisions searches
-for similar memories; when it ends, the trigger of a memory that changes reads the user's
+none; the last answer stores the vectors in all of these, and counted tokens.
+An extraction with decisions searches for similar memories; when it ends, the trigger of a memory that changes reads the user's
 settings, and the one that asks whether the user is sealed his row; the head of his chain of
 events is read, and hashes of memories that changed. A search of sessions reads the turns that it
 found, beside titles and summaries; a context with recalled turns searches memories and turns,
