@@ -50,18 +50,21 @@ OVER = {
     "health": 20,
     "purge_expired": 50,
 }
-"""A request for vectors reads the session, its messages, the memories and the summaries that have
-none; the last answer stores the vectors in all of these, and counted tokens.
-An extraction with decisions searches for similar memories; when it ends, the trigger of a memory that changes reads the user's
-settings, and the one that asks whether the user is sealed his row; the head of his chain of
-events is read, and hashes of memories that changed. A search of sessions reads the turns that it
-found, beside titles and summaries; a context with recalled turns searches memories and turns,
-and reads history. An operator's look at the catalog, at disputes, pg_cron, subscriptions,
-sampled recall and other databases; a sweep over eight kinds of rows, which scans all users, too.
-A verbatim extraction reads the phrases that tell statements apart, and the user's keys where
-somebody is encrypted. A session whose compaction is due enqueues it when it closes. To accept a
-dispute reads in the audit whether it asks to retract. A decision that retracts discards the state
-of the user's jobs."""
+"""What each of these calls locks beyond the others:
+
+- A request for vectors reads the session, its messages, and memories and summaries without one. The
+  last answer stores vectors in all of these, and counted tokens in memories.
+- An extraction with decisions searches for similar memories. At its end, triggers read the user's
+  settings and keys, the head of the user's events, and hashes of changed memories.
+- A verbatim extraction reads the phrases that tell statements apart, and the user's keys.
+- A search of sessions reads the turns that it found, beside titles and summaries.
+- A context with recalled turns searches memories and turns, and reads history.
+- `health` reads the catalog, disputes, pg_cron, subscriptions, sampled recall and other databases.
+- `purge_expired` scans eight kinds of rows, of all users.
+- A session whose compaction is due enqueues it when it closes.
+- To accept a dispute reads in the audit whether it asks to retract.
+- A decision that retracts discards the state of the user's jobs.
+"""
 
 PLANNED_OVER = {"next_request llm end": 90, "next_request embed end": 80, "apply_decisions": 10}
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
