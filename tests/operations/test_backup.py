@@ -289,7 +289,7 @@ def test_user_is_moved_by_their_export(server: TestServer, run: Any) -> None:
         call(conn, "remember", p_user_id=user, p_content="Ada lives in London.")
     refused = run(script, "-e", OLD=before, NEW=new)
     assert refused.returncode == 1
-    assert "memories that the document does not know" in refused.stderr
+    assert "memories that the document does not have" in refused.stderr
 
 
 # --- pg_upgrade, from Debian's PostgreSQL 17 to the embedded server's version
