@@ -17,8 +17,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MOST_WORDS = 25
 PAGES = ("README.md", "CONTRIBUTING.md")
-# tests are older than this check
-FOLDERS = (".ci", "benchmarks", "docs", "examples", "functions", "migrations", "python", "sql")
+FOLDERS = (
+    ".ci",
+    "benchmarks",
+    "docs",
+    "examples",
+    "functions",
+    "migrations",
+    "python",
+    "sql",
+    "tests",
+)
 # generated, or not ours
 SKIPPED = ("_sync", "reference", "node_modules")
 # the term of PostgreSQL's manual or the OpenAI API reference, and what we once wrote instead

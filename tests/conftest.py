@@ -108,7 +108,7 @@ def connect(
 
 
 def _reset(conn: psycopg.Connection) -> None:
-    """What DISCARD ALL does, but for the plans."""
+    """Reset a connection like DISCARD ALL, but keep its cached plans."""
     conn.rollback()
     conn.autocommit = True
     for statement in (

@@ -1,4 +1,4 @@
-"""What was changed behind the functions' back shows, and nothing else does."""
+"""`verify_integrity` reports every change made outside the functions, and nothing else."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def head_of(conn: Connection, user: uuid.UUID) -> Row:
 
 @contextmanager
 def tampering(conn: Connection) -> Iterator[None]:
-    """What a superuser may do whom no trigger holds up, undone at the end."""
+    """Disable triggers, as a superuser can, and roll back at the end."""
     with conn.transaction(force_rollback=True):
         conn.execute("set local session_replication_role = 'replica'")
         yield
@@ -293,7 +293,7 @@ def test_what_is_forgotten_leaves_tombstones(
 
 
 def test_versions_merges_disputes_and_sweeps(db: Connection, user: uuid.UUID) -> None:
-    """Whatever changes a memory accounts for it."""
+    """Every function that changes a memory adds to the chain, so the chain stays valid."""
     session = open_session(db, user)
     remember(db, user, "I live in Oslo", p_slot="home")
     rome = remember(db, user, "I live in Rome", p_slot="home")["memory_id"]

@@ -30,7 +30,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def measured(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the floor and pgrecall give on a tiny scale, and the tables printed of it."""
+    """Run the floor and pgrecall on a tiny scale; return the results and the printed tables."""
     out = tmp_path_factory.mktemp("peers") / "results.json"
     only = [part for name in ("floor", *OURS) for part in ("--only", name)]
     done = run("run.py", "--scale", "tiny", *only, "--dsn", server.admin_dsn, "--json", str(out))
@@ -97,7 +97,7 @@ def test_who_fails_is_reported(server: TestServer) -> None:
 
 @pytest.mark.slow
 def test_a_run_is_bounded(server: TestServer) -> None:
-    """Who is not done in time is cut off, and who is still to come is named, too."""
+    """A system that exceeds the time limit is stopped; those that did not start are named, too."""
     started = time.monotonic()
     done = run("run.py", "--scale", "tiny", "--only", "floor", "--only", "pgrecall_sql",
                "--minutes", "0.01", "--dsn", server.admin_dsn)  # fmt: skip

@@ -94,7 +94,7 @@ def test_a_body_that_is_too_large_is_cut_and_says_so(db: Connection, known: uuid
     assert row["metadata"] == {"truncated": {"request_body": len(masked), "response_body": 2009}}
 
 
-# What is kept of a call
+# Stored fields of a call
 
 
 def test_what_is_kept_of_a_call(db: Connection, known: uuid.UUID) -> None:

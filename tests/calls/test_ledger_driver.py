@@ -342,7 +342,7 @@ def test_a_long_stream_is_recorded_whole(
     assert "".join(event.text_delta or "" for event in events) == text
 
 
-# What the driver asks by itself
+# Calls that the driver makes by itself
 
 
 def test_the_driver_records_as_it_is_told(
@@ -754,7 +754,7 @@ def test_no_credential_in_a_dump(
             assert form not in dump, shape
 
 
-# Sealed users, export, the rest of a user's life
+# Encrypted users, export and import
 
 
 def test_of_a_sealed_user_numbers_and_times(

@@ -873,11 +873,11 @@ def test_export_of_nobody(cli: Cli, who: str) -> None:
     assert (done.code, "there is no user" in done.err) == (1, True)
 
 
-# Sealed users
+# Encrypted users
 
 
 def key_file(path: Path, **keys: int) -> str:
-    """Write wrapping keys, each of one byte repeated; return the file's name."""
+    """Write key encryption keys, each of one byte repeated; return the file's name."""
     path.touch(mode=0o600)
     path.write_text(
         "".join(
@@ -1003,7 +1003,7 @@ def test_missing_or_wrong_keys_are_reported_and_change_nothing(
 def test_the_wrapping_key_of_everybody(
     cli: Cli, with_keys: Callable[..., None], who: str, db: psycopg.Connection
 ) -> None:
-    """Who has another key than ours keeps it, and is named; the others are through."""
+    """A user under an unknown key keeps it and is named; all others are rewrapped."""
     db.execute("delete from recall.user_keys")  # of other tests
     arguments = ("rotate-key", "--all", "--wrapping-only")
     for name, keys in (("a", {"first": 1}), ("b", {"first": 1}), ("c", {"lost": 3})):

@@ -285,7 +285,7 @@ def left_of(db: Connection, world: World) -> dict[str, list[str]]:
 def test_a_call_that_waits_brings_no_conversation_back(
     db: Connection, connect: Connect, group: int
 ) -> None:
-    """Who writes to it is told that there is none."""
+    """A writer that waited for the erasure gets the error for an unknown session."""
     world, calls = talking(db), calls_here(db)[group::GROUPS]
     outcomes, waited = come_second(db, connect, FORGET_SESSION, calls, world)
     assert len(waited) > 10
@@ -351,7 +351,7 @@ def test_what_is_just_learnt_of_a_conversation(
 def test_who_shares_the_user_and_then_writes_ends_first(
     db: Connection, connect: Connect, world: World
 ) -> None:
-    """The forgetting waits for him with nothing in its hands that he needs: no deadlock."""
+    """The erasure waits for the writer without holding a lock that the writer needs."""
     writer, eraser, erased = connect(autocommit=False), connect(), []
     call(writer, "record_protocol_event", p_user_id=world["user"], p_event_type="mcp")
     thread = threading.Thread(target=lambda: erased.append(attempt(eraser, FORGET_SESSION, world)))

@@ -243,7 +243,7 @@ def test_a_cache_stable_context_repeats_its_prefix(db: Connection, user: uuid.UU
 
 
 def test_memories_of_a_cache_stable_context_are_bounded(db: Connection, user: uuid.UUID) -> None:
-    """What no provider's cache holds has a budget of its own, unless an option says another."""
+    """Blocks after the cached prefix have their own budget, which an option overrides."""
     session = open_counted(db, user)
     for number in range(40):
         remember_counted(db, user, f"Fact number {number} is about the weather in town {number}")

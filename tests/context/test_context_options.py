@@ -225,7 +225,7 @@ def test_the_block_can_end_the_system_prompt(db: Connection, user: uuid.UUID, pr
 def test_a_prompt_that_never_changes_within_a_session(
     db: Connection, user: uuid.UUID, selection: str, layout: str
 ) -> None:
-    """Whatever is said, learnt, used or asked meanwhile, the system prompt has the same bytes."""
+    """New turns, memories, accesses and queries leave the bytes of the system prompt unchanged."""
     for number in range(60):
         remember_counted(db, user, f"Fact {number} of what was known before", importance=0.5)
     session = open_counted(db, user, p_context_window_size=3000, p_max_response_tokens=500)
@@ -523,7 +523,7 @@ def test_a_refusal_names_option_and_value(
 
 
 def test_a_text_is_shown_once_whatever_its_punctuation(db: Connection, user: uuid.UUID) -> None:
-    """What says the same is left, and is no loss to the efficiency, whatever the budget."""
+    """A repeated text is left out at every budget and does not lower the efficiency."""
     for content in ("User likes green-tea, hot", "USER LIKES GREEN TEA (HOT)"):
         remember_counted(db, user, content)
     session = open_counted(db, user)

@@ -1,5 +1,5 @@
--- What must be true of every object of the schema. Each query returns what breaks its rule, as
--- text in one column; none may return a row. `tests/contract/test_catalog.py` runs them one by one.
+-- Rules for every object of the schema. Each query returns the objects that break its rule, as text
+-- in one column, and must return no row. `tests/contract/test_catalog.py` runs them one by one.
 
 -- rule: every object has a comment
 -- Leaves are copies of their parent; what backs a constraint is explained by it.
@@ -239,18 +239,18 @@ select c.oid::regclass::text
    and c.relkind = 'p'
    and not exists (select from pg_inherits as i where i.inhparent = c.oid);
 
--- rule: what rules out a kind of plan rules out compiling it
--- Up to PostgreSQL 17 a plan that holds what was ruled out all the same costs ten thousand millions
--- more, and is compiled at every call: 40 ms to read one row of settings.
+-- rule: a function that disables a kind of plan disables JIT, too.
+-- Up to PostgreSQL 17 a disabled plan that is used all the same costs 1e10 more. JIT then compiles
+-- it at every call: 40 ms to read one row of settings.
 select p.oid::regprocedure::text
   from pg_proc as p
  where p.pronamespace = 'recall'::regnamespace
    and exists (select from unnest(p.proconfig) as c where c like 'enable\_%=off')
    and not 'jit=off' = any (p.proconfig);
 
--- rule: a function that folds case or matches letters names the collation it does so by
--- Else a Turkish database has another lower case of I, and one of locale C no letters beyond ASCII.
--- Exceptions: patterns only, bounds of ranges, and what is matched is text of our own.
+-- rule: a function that folds case or matches letters names a collation for it.
+-- Else a Turkish database lowers I differently, and locale C has no letters beyond ASCII.
+-- Exceptions: patterns only, bounds of ranges, and matches of our own texts.
 select p.oid::regprocedure::text
   from pg_proc as p
  cross join lateral (

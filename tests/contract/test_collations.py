@@ -76,7 +76,7 @@ def answers(conn: Connection) -> dict[str, Any]:
 
 
 def context_of(conn: Connection) -> dict[str, Any]:
-    """What a user's memories look like in a context, in the order and number they come."""
+    """Return the lines and counts of a context over the memories of all texts."""
     user = uuid.UUID(int=7)
     session = open_session(conn, user, p_system_prompt="You help.")
     told = [text for text in TEXTS if any(char.isalnum() for char in text)]

@@ -1,4 +1,4 @@
-"""What `make generate` writes is up to date: the blocking client, signatures and reference."""
+"""Files written by `make generate` are current: blocking client, signatures and reference."""
 
 from __future__ import annotations
 

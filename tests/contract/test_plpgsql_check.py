@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-# What the checker cannot know: (function, words of its message).
+# False warnings of the checker: (function, words of its message).
 EXPECTED: list[tuple[str, str]] = [
     # a list of columns of settings, each put in by format's %I
     ("recall._write_settings", "text type variable is not sanitized"),

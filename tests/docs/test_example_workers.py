@@ -122,7 +122,7 @@ def told(db: Connection, user: uuid.UUID, *texts: str) -> uuid.UUID:
 
 
 def memories(db: Connection, user: uuid.UUID) -> set[tuple[str, str | None]]:
-    """What is remembered of a user, and how it ended."""
+    """Return the memories of a user with the reason for which each ended."""
     query = "select content, end_reason::text from recall.memory_store where user_id = %s"
     return {tuple(row.values()) for row in rows(db, query, [user])}
 

@@ -88,7 +88,7 @@ def test_open_raises_when_the_server_is_unreachable() -> None:
         AgentMemory.connect("host=/nonexistent dbname=x connect_timeout=2").open()
 
 
-# What is sent
+# Calls as sent to the server
 
 
 def test_every_call_names_what_exists(

@@ -339,7 +339,7 @@ def test_forgotten_memory_does_not_hang(dsn: str) -> None:
 
 
 def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> None:
-    """Who has recall_writer works with functions alone; who has recall_reader only reads."""
+    """A member of recall_writer calls functions only; a member of recall_reader only reads."""
     names = {role: f"app_{uuid.uuid4().hex[:12]}_{role}" for role in ("writer", "reader")}
     for role, name in names.items():
         group = our_role(db, f"recall_{role}")

@@ -1,4 +1,4 @@
-"""What the driver adds to a search: dates in the query, and a reranker."""
+"""The driver's additions to a search: dates in the query, and a reranker."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def test_models_of_steps_windows_and_secrets() -> None:
     assert "secret" not in repr(settings)
 
 
-# What an endpoint refuses is learned, and the database asks in another way
+# The database learns which parameters an endpoint rejects, and changes its requests
 
 
 def learned(
@@ -295,7 +295,7 @@ def test_an_endpoint_that_refuses_everything_is_asked_in_each_way_once(
     assert formats == ["json_schema", "json_schema", "json_object", "text"] * 2
 
 
-# What the database makes of answers
+# How the database reads answers
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def said(chat: ChatSession) -> list[tuple[str, str | None, str | None]]:
 
 
 def assert_transcript(chat: ChatSession) -> None:
-    """What is stored is a valid transcript as it stands, and compiles to one."""
+    """The stored messages are a valid transcript, and so is the context compiled from them."""
     assert_valid([message.to_openai() for message in stored(chat)])
     compiled = chat.context("And now?")
     assert_valid(compiled)

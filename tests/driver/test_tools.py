@@ -97,7 +97,7 @@ def test_some_of_the_tools(chat: ChatSession) -> None:
     assert tools.definitions[0]["function"]["name"] == "search_memories"
 
 
-# What they do
+# Effects of the tools
 
 
 def test_search_remember_forget(
@@ -324,7 +324,7 @@ def test_older_turns(tools: MemoryTools, chat: ChatSession, memory: AgentMemory)
     assert ask(tools, "get_messages")["messages"] == []  # of this conversation
 
 
-# What they do not
+# Limits of the tools
 
 
 def test_another_users_ids_are_unknown(

@@ -409,7 +409,7 @@ def test_a_failure_that_cannot_be_stored_as_it_is(
     memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """What an endpoint says may hold anything; the job is handed back all the same."""
+    """An endpoint's error may contain any character; the worker still hands the job back."""
 
     def fail(texts: Sequence[str]) -> list[list[float]]:
         raise EmbeddingError(f"no vectors of {len(texts)} texts: \x00\ud800!")

@@ -1,4 +1,4 @@
-"""What most tests of sealed users begin with."""
+"""Fixtures for tests of encrypted users."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def memory(configured: str) -> Iterator[AgentMemory]:
 
 @pytest.fixture
 def sealed(memory: AgentMemory, user: uuid.UUID) -> uuid.UUID:
-    """A sealed user, without vectors."""
+    """An encrypted user without vectors."""
     assert memory.encryption.seal_user(user)
     return user

@@ -1,4 +1,4 @@
-"""Sealed users: what they say is nowhere readable but in a driver with the key."""
+"""Encrypted users: only a driver with the key can read their texts."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_file_of_wrapping_keys_that_others_can_read_is_refused(tmp_path: Any, mo
 
 
 class Service:
-    """A key management service: it never gives a wrapping key away, and can be out of reach."""
+    """A key management service that never reveals its key encryption key and can be unreachable."""
 
     current = "projects/p/keys/1"
 
@@ -222,7 +222,7 @@ def test_a_sealed_user_end_to_end(
 
 
 def test_the_same_is_remembered_once(memory: AgentMemory, sealed: uuid.UUID) -> None:
-    """By the HMAC of the normalized text, and by slots that are compared sealed."""
+    """Duplicates match by the HMAC of the normalized text, and slots by their ciphertext."""
     first = memory.remember(sealed, "The user likes green tea.")
     again = memory.remember(sealed, "the user  likes GREEN tea")
     assert (again.outcome, again.memory_id) == ("duplicate", first.memory_id)
@@ -301,7 +301,7 @@ def test_without_the_key(
 
 
 def test_the_database_takes_no_readable_text(sealed: uuid.UUID, db: Connection) -> None:
-    """Whatever the path: each function that stores a text, called without a driver of ours."""
+    """Each function that stores a text rejects plaintext from other clients, too."""
     with refused("RC006", "accepts no plaintext"):
         open_session(db, sealed, p_title=MARK)
     with refused("RC006", "accepts no plaintext"):
@@ -368,7 +368,7 @@ def test_what_is_not_possible_says_so(memory: AgentMemory, sealed: uuid.UUID) ->
         memory.admin.enqueue_job(sealed, "extract", payload={"x": 1})
 
 
-# --- sealing, other users, rotation
+# --- encrypting a user, other users, rotation
 
 
 def test_only_a_user_without_data_is_sealed(memory: AgentMemory, user: uuid.UUID) -> None:
@@ -388,7 +388,7 @@ def test_only_a_user_without_data_is_sealed(memory: AgentMemory, user: uuid.UUID
 def test_a_user_whose_calls_were_recorded_is_not_sealed(
     memory: AgentMemory, db: Connection, sealed: uuid.UUID, function: str, arguments: Any
 ) -> None:
-    """What was sent would stay readable, whether the user is sealed here or comes sealed."""
+    """Recorded calls would stay readable after `seal_user` or an import of an encrypted user."""
     document = memory.privacy.export_user(sealed, sealed=True)
     memory.privacy.forget_user(sealed)
     db.execute("insert into recall.users (user_id, created_at) values (%s, now())", [sealed])
@@ -461,7 +461,7 @@ def test_other_users_are_as_they_were(
 
 
 def test_rows_cannot_be_moved(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
-    """Neither to another sealed user, nor from one field into another, by who owns the tables."""
+    """The owner of the tables cannot move a text to another encrypted user or another field."""
     eve = uuid.uuid4()
     memory.encryption.seal_user(eve)
     memory.remember(sealed, "The user likes tea.")
@@ -498,7 +498,7 @@ def test_the_wrapping_key_is_rotated(
 
 
 def test_sealed_by_another_process(memory: AgentMemory, user: uuid.UUID, configured: str) -> None:
-    """Who thought that the user was not sealed is told by the database, and asks again."""
+    """A driver with an outdated state gets an error from the database and retries with the key."""
     with connected(configured, KEYS) as late:
         assert late.memories.list(user) == []
         memory.encryption.seal_user(user)
@@ -509,7 +509,7 @@ def test_sealed_by_another_process(memory: AgentMemory, user: uuid.UUID, configu
 def test_without_its_key_it_is_gone(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
-    """What a backup of the other tables has is noise then."""
+    """Without the key row, a backup of the other tables cannot be decrypted."""
     memory.remember(sealed, "The user likes tea.")
     db.execute("delete from recall.user_keys where user_id = %s", [sealed])
     with connected(configured, KEYS) as later:
@@ -523,7 +523,7 @@ def test_without_its_key_it_is_gone(
 
 
 def test_forgotten(memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection) -> None:
-    """The key goes with the rest, in the same transaction; the user may begin anew, unsealed."""
+    """The erasure deletes the key in the same transaction; the user can return unencrypted."""
     use_everything(memory, sealed)
     receipt = value(db, "select recall.forget_user(%s)", [sealed])
     assert receipt["counts"]["user_keys"] == 1
@@ -558,7 +558,7 @@ def test_an_export_is_readable(
 def test_a_sealed_export_moves(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
-    """With its keys, to where the same wrapping key is; ids, and what is compared, stay."""
+    """The document moves with its keys; ids and comparable values stay the same."""
     session = use_everything(memory, sealed)
     memory.encryption.rotate_user(sealed)
     document = memory.privacy.export_user(sealed, sealed=True)
@@ -585,7 +585,7 @@ def test_a_sealed_export_moves(
 
 
 def test_documents_of_another_kind(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
-    """A readable one for a sealed user, a sealed one for other keys, one without keys."""
+    """Plaintext for an encrypted user, ciphertext of other keys, and ciphertext without keys."""
     memory.remember(sealed, f"The user has a {MARK}.")
     document = memory.privacy.export_user(sealed, sealed=True)
     memory.privacy.forget_user(sealed)

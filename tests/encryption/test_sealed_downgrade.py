@@ -1,4 +1,4 @@
-"""Who can change rows removes the signs that a user is encrypted: the flag, the keys, or both."""
+"""A role that can change rows removes the flag of an encrypted user, the keys, or both."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ READS: dict[str, Read] = {
 
 @pytest.fixture
 def used(memory: AgentMemory, sealed: uuid.UUID) -> uuid.UUID:
-    """The session of a sealed user with data of every kind."""
+    """The session of an encrypted user with data of every kind."""
     return use_everything(memory, sealed)
 
 
@@ -171,7 +171,7 @@ def test_worker_gives_no_ciphertext_to_a_model(
 def test_ciphertext_is_not_taken_for_a_user_without_keys(
     memory: AgentMemory, configured: str, sealed: uuid.UUID, db: Connection
 ) -> None:
-    """What no driver would read again is refused, and nothing of the call is stored."""
+    """The driver rejects ciphertext that it could not read back, and the call stores nothing."""
     token = UserKeys(sealed, {1: bytes(32)}).seal("x", "memory")
     stranger = uuid.uuid4()
     for driver in (memory, connected(configured, None)):
@@ -190,7 +190,7 @@ def test_ciphertext_is_not_taken_for_a_user_without_keys(
         assert [m.content for m in chat.messages()] == ["The prefix sealed:v1: alone is a text."]
 
 
-# sealed="require"
+# A driver that requires encryption
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_required_sealing_writes_nothing_for_a_user_without_keys(
 def test_required_sealing_reads_nothing_of_a_user_without_keys(
     requiring: AgentMemory, memory: AgentMemory, user: uuid.UUID
 ) -> None:
-    session = use_everything(memory, user)  # not sealed
+    session = use_everything(memory, user)  # not encrypted
     for name, read in READS.items():
         with pytest.raises(ConfigurationError, match="no data key, and this driver requires one"):
             assert not read(requiring, user, session), name

@@ -1,4 +1,4 @@
-"""A sealed user's whole life: nothing of it can be read in a dump, and nothing is left of it."""
+"""The whole life of an encrypted user: dumps hold no plaintext, and erasure leaves nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_encrypted_user_leaves_no_readable_text_in_a_whole_life(
     memory: AgentMemory, script: Script, openai: ScriptedOpenAI, user: uuid.UUID, db: Connection,
     model_dsn: str,
 ) -> None:  # fmt: skip
-    """Chat, learning, search, context, profile, rotation, a move by export, and forgetting."""
+    """Chat, learning, search, context, profile, rotation, a move by export, and erasure."""
     assert memory.encryption.seal_user(user)
     script.facts = {
         f"I keep a {MARK}": [fact(f"User keeps a {MARK}.", slot="pet", tags=[MARK])],

@@ -190,7 +190,7 @@ def test_searches_are_bounded_and_judged(memory: AgentMemory, sealed: uuid.UUID)
 
 
 def test_another_user_finds_nothing(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
-    """Neither a plain one nor a sealed one, and without the driver nobody."""
+    """Neither encrypted nor unencrypted users find it, and without the driver no search does."""
     talk_of_pets(memory, sealed)
     eve, bob = uuid.uuid4(), uuid.uuid4()
     memory.encryption.seal_user(eve)
@@ -204,7 +204,7 @@ def test_another_user_finds_nothing(memory: AgentMemory, sealed: uuid.UUID, db: 
 
 
 def test_memory_ids_are_an_order_of_the_caller(memory: AgentMemory, db: Connection) -> None:
-    """What the driver uses for a sealed user, and anybody may."""
+    """The driver passes `memory_ids` for an encrypted user; any caller may."""
     ada, bob = uuid.uuid4(), uuid.uuid4()
     ids = [memory.remember(ada, f"The user has seen the number {n}.").memory_id for n in range(5)]
     foreign = memory.remember(bob, "The user is Bob.").memory_id
@@ -414,7 +414,7 @@ def test_a_context_shows_nothing_of_it(
 def test_wrong_keys_say_so(
     configured: str, memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
-    """The wrong wrapping key, a wrapped key of another user, of another row, broken, or gone."""
+    """The key encryption key is wrong, or the wrapped key is foreign, moved, broken or gone."""
     eve = uuid.uuid4()
     memory.encryption.seal_user(eve)
     talk_of_pets(memory, sealed)

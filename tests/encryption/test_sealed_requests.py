@@ -78,7 +78,7 @@ class Worker:
         return request
 
     def answer(self, job: dict[str, Any], request: Request, model: Said | None = None) -> Request:
-        """Return the answer to a request, sealed."""
+        """Return the encrypted answer to a request."""
         self.seen.append(request)
         sealing = self.sealing(job)
         if request["type"] == "select":
@@ -351,7 +351,7 @@ def test_pattern(memory: AgentMemory, user: uuid.UUID, db: Connection, script: S
 
 
 def test_embed(memory: AgentMemory, sealed: uuid.UUID, db: Connection, configured: str) -> None:
-    """What is embedded is opened and cut by the worker; without vectors nothing is asked."""
+    """The worker decrypts and truncates texts to embed; without vectors it gets no request."""
     with connected(configured) as mute:
         mute.remember(sealed, f"The user keeps a {MARK}.")
         chat = mute.session(user=sealed, model="gpt-4o-mini", extraction="none")
@@ -436,7 +436,7 @@ def test_readable_answers_are_refused(
 def test_rotation_during_a_job_makes_it_run_anew(
     memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
 ) -> None:
-    """What a model said was encrypted by a key that is gone by now."""
+    """A rotation destroys the key that encrypted the model's answers, so the job starts over."""
     memory.encryption.seal_user(user, vectors=True)
     told(memory, user)
     script.facts = {f"I keep a {MARK}": [fact(f"User keeps a {MARK}.")]}
@@ -458,7 +458,7 @@ def test_rotation_during_a_job_makes_it_run_anew(
 def test_moved_texts_are_refused(
     memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
 ) -> None:
-    """Whoever changes rows makes no memory of one text out of another's; a restored one is fine."""
+    """A text moved from another row is rejected; the text of a restored memory is accepted."""
     memory.encryption.seal_user(user, vectors=True)
     session = told(memory, user)
     memory.session(user=user, session_id=session).append(user="My cat is ill", reply="Oh.")
@@ -515,7 +515,7 @@ def test_wrong_key_opens_nothing(
 
 
 def test_downgrade_is_refused(memory: AgentMemory, user: uuid.UUID, db: Connection) -> None:
-    """Whoever removes the signs of encryption gets no readable text out of a worker."""
+    """A worker reveals no plaintext after a change of rows that hides the encryption."""
     memory.encryption.seal_user(user, vectors=True)
     told(memory, user)
     worker = Worker(db, memory)
@@ -541,7 +541,7 @@ def test_downgrade_is_refused(memory: AgentMemory, user: uuid.UUID, db: Connecti
             opened_request(embed, sealing)
     finally:
         db.execute("update recall.settings set has_sealed_users = true")
-    # and what the request names for sealing matters not: other texts are left out
+    # the driver drops other texts, whichever fields the request lists for encryption
     more = sealed_answer(good | {"seal": {}}, spoken, sealing)
     assert hidden(json.dumps(more))
 

@@ -1,4 +1,4 @@
-"""A sealed user's data key is exchanged while others read and write."""
+"""The data encryption key of a user is rotated while others read and write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Connection = psycopg.Connection[Any]
 
 
 def by_key(db: Connection, user: uuid.UUID, key: int) -> list[str]:
-    """Return the tables with texts of a user that a data key has sealed."""
+    """Return the tables with texts of a user that a data encryption key has encrypted."""
     tables = readable(db, f"sealed:v1:{key}:")
     return [
         name
@@ -154,7 +154,7 @@ def chat_of(memory: AgentMemory, user: uuid.UUID) -> list[Any]:
 def test_writers_and_two_rotators_at_once(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
-    """Nothing is lost, doubled, or sealed by a key that is gone."""
+    """No text is lost, doubled, or encrypted by a destroyed key."""
     use_everything(memory, sealed)
     done, errors = threading.Event(), []
 

@@ -1,4 +1,4 @@
-"""The wall behind the drivers: no function stores a readable text of a sealed user.
+"""The database behind the drivers: no function stores plaintext of an encrypted user.
 
 Driven by the list of all public functions, so that one that is added later is tried as well.
 """
@@ -38,7 +38,7 @@ def with_texts(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def world(dsn: str) -> World:
-    """A user with something of everything, who is sealed then, and what all calls need."""
+    """A user with rows in every table, encrypted afterwards, and the arguments of all calls."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         made = furnish(conn, BEFORE)
         conn.execute(

@@ -1,4 +1,4 @@
-"""What a worker does for sealed users: it reads and writes through the driver like anybody."""
+"""A worker serves encrypted users: it reads and writes through the driver."""
 
 from __future__ import annotations
 

@@ -881,7 +881,7 @@ def test_ids_that_are_made_together(db: Connection) -> None:
 @settings(max_examples=30)
 @given(history=histories, data=st.data())
 def test_what_was_said_is_read_back(dsn: str, history: list[Any], data: st.DataObject) -> None:
-    """Whatever the pieces it came in, and whatever was taken back or rolled back in between."""
+    """Batches, retractions and rollbacks in between do not change the messages that are read."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         user = uuid.uuid4()
         session = open_session(conn, user)

@@ -91,7 +91,7 @@ def test_batch_after_batch_until_nothing_is_due(db: Connection, sweep: str) -> N
 
 
 def test_a_transaction_is_short(db: Connection, sweep: str) -> None:
-    """What a batch locks stays locked until it ends."""
+    """A batch keeps its locks until it ends, so it must be short."""
     leave(db, 1000, "slow")  # 4 s of batches
     before = time.monotonic()
     result = run(db, sweep)

@@ -418,8 +418,8 @@ def test_the_same_trouble_in_the_next_quarter(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     importance: float,
 ) -> None:  # fmt: skip
-    """Nobody touched the pattern for months, and its episodes have expired: it is renewed, with
-    the sources of both quarters; one that faded away meanwhile is made anew from the new ones."""
+    """A pattern unused for months, with expired episodes, is renewed with the sources of both
+    quarters. If it has decayed meanwhile, a new pattern rests on the new episodes."""
     script.episodes = ASKED
     openai.respond = lambda request: (
         notice(request) if step_of(request) == "pattern" else script(request)

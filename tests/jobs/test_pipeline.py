@@ -396,7 +396,7 @@ def test_a_failed_attempt_has_its_price(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
-    """What was spent before a failure is recorded, with that of the answer that was none."""
+    """The cost of a failed attempt is recorded, including that of a malformed answer."""
     memory.remember(user, "User uses Postgres.")
     script.facts = {"I use Postgres too": [fact("User uses Postgres too.")]}
     talk(memory, user, ["I use Postgres too"])

@@ -1,4 +1,4 @@
-"""What goes wrong with a request: answers that are none, errors of an endpoint, windows, limits."""
+"""Failures of a request: malformed answers, errors of an endpoint, windows, limits."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_an_endpoint_tells_its_window(db: Connection, user: uuid.UUID) -> None:
 
 @pytest.mark.parametrize("retryable", [True, False, None])
 def test_an_endpoint_fails(db: Connection, user: uuid.UUID, retryable: bool | None) -> None:
-    """What was made before is kept; what is not worth another try is a dead letter."""
+    """Earlier results are kept; an error that is not retryable makes the job a dead letter."""
     job, chat = extraction(db, user)
     embed = ask(db, job, answered(chat, scripted))
     more = {} if retryable is None else {"retryable": retryable}

@@ -153,7 +153,7 @@ def test_who_may_schedule(db: Connection, connect: Connect) -> None:
 
 # --- with one as old as 1.4
 
-# What pg_cron 1.4 offers: five fields only, names of type name, a job of a role by its name.
+# pg_cron 1.4 has five fields only, names of type name, and jobs unique by role and name.
 OLD_CRON = """
 create schema cron;
 create table cron.job (

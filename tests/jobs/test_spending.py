@@ -1,4 +1,4 @@
-"""What model work costs: spans, the session's totals, and limits a day."""
+"""Costs of model work: spans, totals of a session, and daily limits."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_purged_spans_break_nothing(db: Connection, user: uuid.UUID) -> None:
 
 
 def test_a_user_past_his_limit_waits(db: Connection, user: uuid.UUID) -> None:
-    """Whatever needs a model is put off, nothing else, and nobody else."""
+    """Only this user's jobs that need a model are deferred."""
     other = uuid.uuid4()
     configure(db, daily_user_cost_limit_microcents=LIMIT)
     spend(db, user, LIMIT - 1)
@@ -392,7 +392,7 @@ def test_a_limit_that_is_reached_is_seen(db: Connection, user: uuid.UUID) -> Non
 
 @pytest.mark.parametrize("whose", ["one user", "users", "everybody"])
 def test_a_claim_puts_off_some_and_passes_by_the_rest(db: Connection, whose: str) -> None:
-    """What others may do is found behind a thousand jobs that wait, by the first claim."""
+    """The first claim finds the jobs of other users behind a thousand deferred ones."""
     blocked = [uuid.uuid4() for _ in range(1 if whose == "one user" else 1000)]
     if whose == "everybody":
         configure(db, daily_cost_limit_microcents=0)

@@ -1,4 +1,4 @@
-"""Who summarizes long sessions: settings.summaries, whatever the extraction is."""
+"""`settings.summaries` decides who summarizes long sessions, whatever the extraction mode."""
 
 from __future__ import annotations
 

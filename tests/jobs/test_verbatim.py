@@ -1,7 +1,7 @@
 """Which messages verbatim extraction keeps, on labeled messages in twelve languages.
 
-Whoever changes the rule or its phrases may look at the messages marked `tune`, and only count those
-marked `held`. A change that had to look at a held-out miss needs fresh held-out messages.
+Authors of the rule and its phrases may read the messages marked `tune`, and only count those marked
+`held`. A change made after reading a held-out miss needs fresh held-out messages.
 
 `verbatim_messages.tsv` was written before the rule, `verbatim_chat.tsv` (short, English) and
 `verbatim_short.tsv` (short, nine languages) later by persons who had not read it.

@@ -1,4 +1,4 @@
-"""What time does to memories: expiry, lives that follow a session, demotion, decay."""
+"""Effects of time on memories: expiry, lifetimes bound to a session, demotion, decay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept for a time only: months of history and spans, receipts, old vectors, prompts."""
+"""Retention of months of history and spans, receipts, old vectors and prompts."""
 
 from __future__ import annotations
 

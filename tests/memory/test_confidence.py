@@ -1,4 +1,4 @@
-"""What the user said surely, implied or confirmed, or said doubtfully, and where each is known."""
+"""The confidence of a user's statement decides in which sessions its memory is visible."""
 
 from __future__ import annotations
 

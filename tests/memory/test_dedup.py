@@ -24,7 +24,7 @@ Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
 
 PAIRS = read_pairs()
-# What words alone do not tell: irony, and for whom something is done.
+# Words alone do not tell irony, or for whom something is done.
 KNOWN_FALSE_MERGES = {"User loves opera about as much as taxes", "User pays rent for Tom"}
 
 
@@ -59,7 +59,7 @@ def test_the_guard_on_labeled_pairs(db: Connection) -> None:
 
 
 def test_the_guard_is_symmetric(db: Connection) -> None:
-    """What is one fact in one order is one in the other."""
+    """Swapping the old and the new text never changes whether they are one fact."""
     mirrored = {"duplicate": "merged", "merged": "duplicate", None: None}
     forth = guarded(db, PAIRS)
     turned = {pair: replace(pair, old=pair.new, new=pair.old) for pair in PAIRS}

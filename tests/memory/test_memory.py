@@ -50,7 +50,7 @@ def events(conn: Connection, user: uuid.UUID) -> list[tuple[str, Any]]:
     ).fetchall()
 
 
-# Who wrote it decides about tier, scope, validation and life.
+# The provenance decides the tier, scope, validation and lifetime.
 STANDING: list[tuple[str, Candidate, tuple[str, str, bool], str | None]] = [
     ("stated", {"provenance": "user_stated", "confidence": 0.9},
      ("semantic", "global", True), None),

@@ -1,4 +1,4 @@
-"""What happens to a memory later: edits, retractions, undo, decisions, disputes, feedback."""
+"""Changes of a memory: edits, retractions, undo, decisions, disputes, feedback."""
 
 from __future__ import annotations
 
@@ -739,7 +739,7 @@ def change_something(conn: Connection, user: uuid.UUID, chance: random.Random) -
 
 @pytest.mark.concurrent
 def test_a_storm_of_changes(db: Connection, connect: Connect, user: uuid.UUID) -> None:
-    """Whatever six writers do to a few facts, the invariants hold and every call answers."""
+    """While six writers change a few facts, the invariants hold and every call returns."""
     connections = [connect() for _ in range(6)]
 
     def write(number: int) -> list[str]:

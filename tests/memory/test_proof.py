@@ -64,7 +64,7 @@ def test_missing_text_proves_nothing(db: psycopg.Connection, missing: int) -> No
         assert value(db, JUDGE, given) is None
 
 
-# What a model remembers
+# Memories that a model remembers
 
 WORDS = "I am allergic to peanuts"
 CONTENT = "User is allergic to peanuts."

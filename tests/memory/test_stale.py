@@ -205,7 +205,7 @@ def test_as_of_a_time_when_it_was_fresh(db: Connection, user: uuid.UUID) -> None
 
 
 def test_stale_memories_of_two_users(db: Connection, user: uuid.UUID) -> None:
-    """What one user's settings and accesses say holds for that user only."""
+    """The settings and accesses of one user do not affect another."""
     other = uuid.uuid4()
     know(db, user)
     know(db, other)

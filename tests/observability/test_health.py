@@ -1,4 +1,4 @@
-"""What health says when something is wrong, and what it says to do."""
+"""`health` names each problem and the action that resolves it."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def test_nobody_sees_another(pair: Pair) -> None:
 
 
 def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
-    """It writes on the primary and reads on the standby, a sealed user's texts, too."""
+    """It writes on the primary and reads on the standby, also for an encrypted user."""
     for user in (uuid.uuid4(), sealed := uuid.uuid4()):
         with AgentMemory.connect(
             dsn, history_dsn=pair.dsn, memory_dsn=pair.dsn, embedder=False, wrapping_keys=KEYS

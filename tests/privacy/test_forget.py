@@ -322,7 +322,7 @@ def test_writers_that_come_first(
 
 @pytest.mark.concurrent
 def test_a_prompt_that_another_user_takes_up(db: Connection, connect: Connect) -> None:
-    """Whoever opens a session with the prompt before or after keeps it."""
+    """A user who opens a session with the prompt before or after the erasure keeps it."""
     for opens_first in (True, False):
         one, other = uuid.uuid4(), uuid.uuid4()
         prompt = f"Only mine {one}"

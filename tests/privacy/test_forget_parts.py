@@ -125,7 +125,7 @@ def test_everything_else_stays(db: Connection) -> None:
 
 
 def test_the_calls_of_a_conversation_go(db: Connection, user: uuid.UUID) -> None:
-    """What was sent to models and tools in it, and by the jobs about it; other calls stay."""
+    """Calls to models and tools in the session and by its jobs are erased; other calls stay."""
     gone, kept = open_session(db, user), open_session(db, user)
     append(db, user, gone, said("I ride a zebra"))
     call(db, "close_session", p_user_id=user, p_session_id=gone)
@@ -185,7 +185,7 @@ def test_months_that_were_detached_or_dropped(db: Connection, user: uuid.UUID, h
 def test_a_dispute_goes_with_what_it_contradicts_but_not_with_its_source(
     db: Connection, user: uuid.UUID
 ) -> None:
-    """Forgetting takes along what repeats a memory; revoking a source only what came of it."""
+    """Erasure also takes repetitions of a memory; revoking a source only what derives from it."""
     session, other = open_session(db, user), open_session(db, user)
     call(db, "ingest_memories", p_user_id=user, p_session_id=session, p_candidates=[
         {"content": "Lives in Oslo", "slot": "home", "provenance": "user_stated",

@@ -59,7 +59,7 @@ def world(dsn: str) -> World:
 
 @pytest.fixture(scope="module")
 def document(dsn: str, world: World) -> Iterator[Document]:
-    """What a user's export is when each table has rows; the user is forgotten."""
+    """Export a user with rows in each table, and erase the user."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         made: Document = value(conn, "select recall.export_user(%s)", [world["user"]])
         call(conn, "forget_user", p_user_id=world["user"])

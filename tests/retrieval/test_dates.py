@@ -108,7 +108,7 @@ def day(text: str, zone: str = "UTC") -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
 
 
-# What an expression means
+# Meaning of an expression
 
 
 @pytest.mark.parametrize(("query", "expression", "since", "until"), EXPRESSIONS)
@@ -363,7 +363,7 @@ def test_malformed_keys_are_refused(db: Connection, user: uuid.UUID) -> None:
 def test_of_very_many_those_of_the_time_are_looked_at(
     db: Connection, user: uuid.UUID, at: str
 ) -> None:
-    """What is not among the likely ones is compared all the same when it lies in that time."""
+    """A memory of the named time is compared even when it is not a candidate otherwise."""
     changes = {"exact_search_limit": 50, "lexical_candidates": 1, "semantic_candidates": 1,
                "message_feedback_weight": 0}  # fmt: skip
     call(db, "configure_user", p_user_id=user, p_changes=changes)

@@ -424,7 +424,7 @@ def test_equals_come_in_a_fixed_order(db: Connection, user: uuid.UUID) -> None:
         assert [row["memory_id"] for row in again] == order[:8]
 
 
-# What is visible
+# Visibility
 
 
 def test_local_memories_only_in_their_session(db: Connection, user: uuid.UUID) -> None:
@@ -608,7 +608,7 @@ def test_malformed_filter_is_refused(
         search(db, user, "tea", filter=filter_)
 
 
-# What callers may send
+# Arguments of callers
 
 
 HOSTILE = [

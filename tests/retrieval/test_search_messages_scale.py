@@ -54,7 +54,7 @@ class Talker:
         return [(row["o_vector"], row["o_words"]) for row in found]
 
     def find(self, *, exact: bool = False, **asked: Any) -> list[uuid.UUID]:
-        """Search, comparing every turn or the likely ones."""
+        """Search by an exact scan or among the candidates."""
         self.configure(exact_search_limit=10_000_000 if exact else 500)
         found = call(self.conn, "search_messages", p_user_id=self.user, **asked)
         return [row["message_id"] for row in found]
@@ -73,7 +73,7 @@ class Talker:
         call(self.conn, "configure_user", p_user_id=self.user, p_changes=changes)
 
     def recall(self, questions: int) -> dict[str, float]:
-        """What share of the ten best of all messages a search of the likely ones finds."""
+        """Return the recall at ten of a search among the candidates, against an exact scan."""
         asked = self.questions(questions)
         self.configure(**dict.fromkeys(LENT, 0))
         right = {

@@ -1,4 +1,4 @@
-"""search_sessions: conversations by title, summary and what was said in them."""
+"""`search_sessions` finds conversations by title, summary and messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def session(
 def summarize(
     db: Connection, user: uuid.UUID, where: uuid.UUID, text: str, vector: str | None = None
 ) -> None:
-    """What a worker does, with a model that says `text`."""
+    """Do the work of a worker whose model answers `text`."""
     call(db, "enqueue_job", p_user_id=user, p_kind="summarize", p_session_id=where,
          p_dedupe_key=str(where))  # fmt: skip
     (job,) = (

@@ -1,7 +1,7 @@
 """Memory as atomic facts with supersession, for a chat application.
 
-One short sentence a fact, never overwritten; written off the path by a worker in two passes; known
-facts appended to the system prompt when a session begins, and the same for all of its life.
+Each fact is one short sentence that is never overwritten. A worker writes facts asynchronously in
+two passes. The system prompt of a session begins with the known facts and never changes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def bullets(prompt: str) -> list[str]:
 
 
 def panel(memory: AgentMemory, user: uuid.UUID) -> dict[str, Memory]:
-    """What the memory panel of the application shows."""
+    """Return the contents of the application's memory panel."""
     return {item.content: item for item in memory.memories.list(user)}
 
 
@@ -74,7 +74,7 @@ def test_a_session_begins_with_all_known_facts(memory: AgentMemory, user: uuid.U
 def test_the_prompt_is_the_same_for_the_life_of_a_session(
     memory: AgentMemory, script: Script, user: uuid.UUID
 ) -> None:
-    """What a session teaches holds from the next one on."""
+    """Facts of a session appear from the next session on."""
     script.facts = {"I live in Bengaluru": [fact(BENGALURU)]}
     memory.remember(user, FASTAPI)
     memory.admin.configure_user(user, extract_after_turns=1)
@@ -245,7 +245,7 @@ def test_the_rolling_summary_resolves_references(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
-    """Made anew every ten user turns and at the end; it stands in the prompt, it is no memory."""
+    """Renewed every ten user turns and at the end; it is part of the prompt, and no memory."""
     chat = talk(memory, user, [f"Option {number} is nice" for number in range(10)], close=False)
     work(memory)
     assert "summarize" in asked(openai)
@@ -334,7 +334,7 @@ def test_the_extractor_is_told_what_counts(
 def test_stated_or_confirmed_facts_begin_the_next_session(
     memory: AgentMemory, script: Script, user: uuid.UUID
 ) -> None:
-    """What the user only hinted at stays in its session until it is said again."""
+    """A hint stays in its session until the user repeats it."""
     script.facts = {
         "I moved to Bengaluru": [fact(BENGALURU)],
         "Yes, uv it is": [fact(UV, confidence="medium")],

@@ -240,7 +240,7 @@ def test_search_as_a_tool(memory: AgentMemory, person: uuid.UUID) -> None:
 
 
 def test_the_profile_is_exact(memory: AgentMemory, person: uuid.UUID) -> None:
-    """What is single-valued is looked up by name, beside what is found by meaning."""
+    """Single-valued attributes are looked up by name, beside the search by meaning."""
     memory.remember(person, "User is a Staff Engineer", slot="job_title")
     memory.remember(person, "User is VP of Engineering", slot="job_title")
     assert memory.memories.profile(person)["job_title"]["content"] == "User is VP of Engineering"

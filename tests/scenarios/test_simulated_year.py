@@ -2,8 +2,8 @@
 
 For three months of it nobody runs the sweeps; then they catch up, batch by batch.
 
-The functions stamp what they write with the clock, so the year lies in the past, and at each day's
-end what was stamped today moves to that day. Every invariant must hold every day.
+The functions take timestamps from the clock, so the year lies in the past. At the end of each day
+the rows stamped today move to that day. Every invariant must hold every day.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Year:
 
     @property
     def script(self) -> dict[str, Any]:
-        """What the model and the embedder say."""
+        """Return the answers of the model and the embedder."""
         purposes = ("extract", "consolidate", "summarize", "compact", "merge", "pattern")
         said = {
             purpose: lambda request, purpose=purpose: getattr(self, f"_{purpose}")(

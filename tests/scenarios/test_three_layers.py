@@ -91,7 +91,7 @@ def test_the_steps_of_a_task(memory: AgentMemory, user: uuid.UUID, db: psycopg.C
     chat.put_working(TASK, "step_1_result", manager)
     assert chat.get_working(TASK, "step_1_result")["manager_id"] == "SC-4521"
     chat.put_working(TASK, "step_2_result", approvals)
-    # a step failed: the plan is made anew, what was found stays
+    # a step failed: the agent replans and keeps the results
     chat.put_working(TASK, "plan", plan | {"current_step": 2, "status": "replanned"})
 
     assert chat.get_working(TASK) == {
@@ -202,7 +202,7 @@ def test_three_times_the_vpn(
 def test_each_user_has_a_key_of_his_own(
     model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
-    """Encrypted per user, and read by the same code; forgetting takes the key along."""
+    """The same code reads data encrypted per user; erasure deletes the key."""
     keys = LocalWrappingKeys({"first": bytes(range(32))})
     with AgentMemory.connect(
         model_dsn, embedder=embedder(openai), llm=model(openai), wrapping_keys=keys

@@ -159,7 +159,7 @@ def test_promotion_from_tier_to_tier(
 def test_once_needed_memories_expire_first_and_rows_are_kept(
     memory: AgentMemory, strict: uuid.UUID, db: psycopg.Connection
 ) -> None:
-    """What was needed and no longer is goes first, the rest after 90 days; the rows are kept."""
+    """Memories no longer needed expire first, the rest after 90 days; the rows are kept."""
     memory.memories.ingest(strict, [
         {"content": f"User asked about topic {word}.", "kind": "episode",
          "provenance": "system_inferred"} for word in ("alpha", "bravo")])  # fmt: skip
@@ -270,7 +270,7 @@ def test_packing_by_score_per_token(memory: AgentMemory, user: uuid.UUID) -> Non
 def test_compaction_summarizes_the_oldest_turns_and_keeps_history(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
-    """The oldest turns become a summary at the head; what was said stays in the history."""
+    """The oldest turns become a summary at the head; the history keeps their messages."""
     chat = memory.session(user=user, model=MODEL, context_window_size=4000,
                           max_response_tokens=500)  # fmt: skip
     chat.open()

@@ -507,7 +507,7 @@ def test_an_import_is_guarded(db: Connection, server: TestServer) -> None:
         (session,) = call(elsewhere, "get_session", p_user_id=world["user"],
                           p_session_id=world["session"])  # fmt: skip
         assert session["system_prompt"] == f"You know {MARK}."
-        # what is made of a text was made anew: nothing of the key is found, and repeats are known
+        # the import recomputes derived values: the key is not found, and repeats are recognized
         found = call(elsewhere, "search", p_user_id=world["user"], p_query="thing number 9")
         assert found[0]["content"] == f"{MARK} likes thing number 9"
         again = call(elsewhere, "remember", p_user_id=world["user"],

@@ -52,7 +52,7 @@ Connection = psycopg.Connection[Any]
 
 @pytest.fixture(scope="module")
 def calls_of_nobody(dsn: str, worlds: tuple[World, World]) -> list[str]:
-    """What in an answer would give a user away: his word, his ids."""
+    """Return the strings that would reveal a user in an answer: their word and their ids."""
     with psycopg.connect(dsn) as conn:
         ids = ids_of(conn, worlds[1]["user"])
     return [BRAVO, *{str(one) for column in ids.values() for one in column}]
@@ -263,9 +263,8 @@ def test_hostile_values_in_every_parameter(db: Connection, worlds: tuple[World, 
     """Each parameter of each function, and each place in a JSON value: it works, or a rule of ours
     refuses it.
 
-    What a caller writes never becomes a part of a statement, which a syntax error or an unknown
-    name would betray, nor comes to where only PostgreSQL notices that it is none; and nothing but
-    his own rows can change.
+    An argument never becomes part of a statement: a syntax error or an unknown name would show it.
+    The functions validate every value before PostgreSQL would. Only the caller's rows can change.
     """
     mine, theirs = adorned(db, worlds[0]), worlds[1]
     objects = "select count(*) from pg_class where relnamespace = 'recall'::regnamespace"
@@ -383,7 +382,7 @@ def test_a_schema_without_roles_is_closed_too(db: Connection, dsn: str) -> None:
 
 
 def test_an_unknown_user_is_nobody(db: Connection, worlds: tuple[World, World]) -> None:
-    """Who has nothing sees nothing of those who have."""
+    """A user without data sees nothing of other users."""
     nobody = uuid.uuid4()
     session = open_session(db, nobody)
     for function in ("search", "search_messages", "get_memories", "search_sessions"):

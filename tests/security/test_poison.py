@@ -1,4 +1,4 @@
-"""Poison: whose word something is, what it may do in a prompt, and taking a source back whole."""
+"""Prompt injection: trust of sources, their effect in a prompt, and revoking a source."""
 
 from __future__ import annotations
 
@@ -362,7 +362,7 @@ def test_a_citation_lends_no_trust(
     db: Connection, user: uuid.UUID, function: str, turns: list[int], claim: str | None,
     provenance: str, tier: str, other_session: bool,
 ) -> None:  # fmt: skip
-    """Whoever writes it, whatever it claims: it is worth what those are who spoke there."""
+    """A memory's trust follows from the roles of the cited turns, not from the writer's claim."""
     session = open_session(db, user)
     said_there = append(db, user, session, TURNS)
     candidate = {"content": "Bank is Evil Bank.", "source_turn_ids": cited(said_there, *turns),
@@ -743,10 +743,10 @@ ACTING = re.compile(
 @given(pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=8))
 @pytest.mark.slow
 def test_no_text_leaves_its_block(dsn: str, pieces: list[str]) -> None:
-    """Whatever stands in memories, tags, titles, names, summaries, working memory and old turns.
+    """No stored text leaves its block: memories, tags, titles, names, summaries, old turns.
 
-    Of what the database writes into a prompt only the lines that introduce the blocks are not
-    inside of one; in it each item is one line. What is the user's stays in the user's messages.
+    Outside of the blocks the database writes only the lines that introduce them. Each item in a
+    block is one line. Texts of the user stay in the messages of the user.
     """
     text = "".join(pieces)
     seen = set()

@@ -1,4 +1,4 @@
-"""Who may do what, and what nobody may: rights, identity, two users, hijacks."""
+"""Rights of each role: grants, identity, isolation of users, hijacked search paths."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_nothing_is_for_the_public(db: Connection) -> None:
 def test_the_least_role_suffices(
     dsn: str, worlds: tuple[World, World], logins: dict[str, Login], asked: Call
 ) -> None:
-    """And the one below it does not. What a reader may call works in a read-only transaction."""
+    """The role below does not suffice. A reader's functions work in a read-only transaction."""
     role = least_role(asked.function)
     with as_role(dsn, logins[role]) as conn, conn.transaction(force_rollback=True):
         if role == "recall_reader":
@@ -361,8 +361,8 @@ $traps$;
 """
 
 
-# Types of the names of those that our functions cast to, in front of everybody else's, and casts
-# of the attacker's own type into what parameters take.
+# Types named like those that our functions cast to come first in the search path. Casts lead from
+# the attacker's own type to the types of parameters.
 TYPE_TRAPS = """
 create domain evil.uuid as pg_catalog.text check (false);
 create domain evil.text as pg_catalog.text check (false);
@@ -386,7 +386,7 @@ create cast (evil.mine as pg_catalog.text) with function evil.leak(evil.mine) as
 def test_nothing_of_a_callers_search_path_is_called(
     db: Connection, dsn: str, worlds: tuple[World, World]
 ) -> None:
-    """What is written without a schema in our functions means pg_catalog's, ours or pgvector's."""
+    """Unqualified names in our functions resolve to objects of pg_catalog, ours or pgvector's."""
     with attacker(db, dsn) as conn:
         # the trap works where the path is the caller's
         with pytest.raises(psycopg.errors.RaiseException, match="hijacked"):

@@ -1,8 +1,7 @@
-"""What the ids of another user bring to light: every function, every role, errors and all.
+"""Calls with the ids of another user reveal nothing, for every function and role.
 
-Whoever asks with a stranger's id is told what he is told of an id that nobody has, and learns not
-even that it exists. Functions, parameters and ids come from the catalog: a new function is asked
-without a line here.
+A foreign id gets the same answer or error as an id that does not exist, which hides its existence.
+Functions, parameters and ids come from the catalog, so that new functions are covered.
 """
 
 from __future__ import annotations
@@ -432,7 +431,7 @@ def test_a_document_of_anothers_ids(
 
 
 def test_a_prompt_is_counted_by_its_user(db: Connection) -> None:
-    """What another user said that the same prompt takes is not in an export."""
+    """An export has the user's own token count of a shared prompt, not that of another user."""
     for tokens in (12_345, 7):
         user = uuid.uuid4()
         open_session(db, user, p_system_prompt="Be brief.", p_system_prompt_tokens=tokens)

@@ -1,4 +1,4 @@
-"""What the tests of the database have in common: short calls, expected errors, threads."""
+"""Helpers for tests of the database: short calls, expected errors, threads."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def sweep(
 ) -> int:
     """Run a sweep batch after batch to its end, as of a time; return how many it did.
 
-    What somebody holds is tried again after a pause, a hundred times.
+    A batch that found rows locked is repeated after a pause, up to a hundred times.
     """
     done, held = 0, 0
     for _ in range(batches):
@@ -253,8 +253,8 @@ def login_role(
 ) -> Iterator[dict[str, str]]:
     """Create a login role of the cluster, and yield the parameters to connect as it.
 
-    `member_of` holds default names, such as recall_reader. What the role was granted, and what it
-    owns, is dropped with it, in the connection's database.
+    `member_of` holds default names, such as recall_reader. The role's grants and objects in the
+    connection's database are dropped with it.
     """
     name = f"test_{secrets.token_hex(4)}"
     password = secrets.token_hex(8)
@@ -280,8 +280,8 @@ NODE = re.compile(
 def plan_nodes(conn: Connection, work: Callable[[], object]) -> list[str]:
     """The nodes of every plan behind some work on a connection, nested statements included.
 
-    Whether an index leads to its rows one by one or page by page (a bitmap) is the same here, and
-    so is the order in which what was found already is joined.
+    Index scans and bitmap scans count as the same. The order of joins of rows already found does
+    not count.
     """
     said: list[str] = []
     conn.execute("load 'auto_explain'")

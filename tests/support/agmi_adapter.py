@@ -1,4 +1,4 @@
-"""What `agmi-check` (PyPI: agent-memory-integrity) drives: memories, edited at rest by a superuser.
+"""Adapter for `agmi-check` (PyPI: agent-memory-integrity): a superuser edits memories at rest.
 
     AGMI_POSTGRES_URI=postgresql://… agmi-check --adapter support.agmi_adapter:PgrecallAdapter
 
@@ -122,7 +122,7 @@ class PgrecallAdapter(MemoryAdapter):
         self.replay_onto(record.seq, record)
 
     def replay_onto(self, victim_seq: int, donor: Record) -> None:
-        """What the donor says, with its hash and words, in the victim's row."""
+        """Copy the donor's content, hash and words into the victim's row."""
         victim = self.read_all_raw()[victim_seq].fields["memory_id"]
         said = donor.fields
         # for a moment two rows may say the same: a swap by somebody who drops the index

@@ -1,4 +1,4 @@
-"""What stands in for models in tests of the driver."""
+"""Fake models for tests of the driver."""
 
 from __future__ import annotations
 

@@ -90,8 +90,8 @@ select format('turn %s of user %s is of session %s, which does not exist', h.tur
            and s.session_id = h.session_id);
 
 -- I5: the totals of a session are the sums over its messages and the spans of its jobs
--- Retention takes spans by month: the totals of a session that is older than the unbroken run of
--- months up to now may exceed what is left, never the other way round.
+-- Retention drops spans by month. Totals of a session older than the unbroken run of months up to
+-- now may exceed the sums, but never fall below them.
 with months as (
     select l.lower_bound, l.upper_bound from recall._month_leaves('recall.job_phases') as l
 ),
@@ -211,7 +211,7 @@ select format('memory %s of user %s: tier %s, validated %s, provenance %s, kind 
            and m.kind not in ('episode', 'pattern')
            and m.source <> 'consolidation');
 
--- I9: nothing is left of a forgotten user, who may have come back as a new one
+-- I9: no row of an erased user is left, unless the user returned as a new one
 with remaining (place, user_id) as (
     select distinct 'users', user_id from recall.users
     union all

@@ -1,4 +1,4 @@
-"""What the tests of memories have in common: vectors of known angles, short calls."""
+"""Helpers for tests of memories: vectors of known angles, short calls."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def said_in(months_ago: int, *contents: str) -> list[dict[str, Any]]:
 
 
 def a_year_later(conn: Connection) -> None:
-    """What became of the sessions was so for thirteen months."""
+    """Make the state of the sessions thirteen months old."""
     conn.execute("update recall.sessions set updated_at = updated_at - interval '13 months'")
     conn.execute(
         "update recall.session_summaries set created_at = created_at - interval '13 months'"

@@ -1,4 +1,4 @@
-"""What a user's message proves of a memory: labelled pairs, written before the rule.
+"""Labelled pairs of a user's message and a memory that it may prove, written before the rule.
 
 Each is (message, the words that a model quotes of it, the memory's text, verdict): `states` where
 the user says so, `denies` where the user takes it back, None where it proves nothing. Every third

@@ -184,7 +184,7 @@ def model_dsn(dsn: str) -> str:
 
 @pytest.fixture
 def script() -> Script:
-    """What the scripted model answers."""
+    """The answers of the scripted model."""
     return Script()
 
 

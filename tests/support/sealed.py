@@ -1,4 +1,4 @@
-"""What the tests of sealed users share."""
+"""Helpers for tests of encrypted users."""
 
 from __future__ import annotations
 

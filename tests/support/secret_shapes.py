@@ -258,7 +258,7 @@ _VENDORS = {
     "yandex": "AQVN<36v>",
 }
 
-# What gives the secret away is what stands around it.
+# Secrets that are recognized by the text around them.
 _PLACES = [
     ("discord hook", "api_key", "<68v>", "https://discord.com/api/webhooks/1098765432109876543/{}"),
     ("discord old hook", "api_key", "<68v>",

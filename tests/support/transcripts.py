@@ -1,4 +1,4 @@
-"""What a compiled context must be: a transcript that the API takes, within its budget."""
+"""Check a compiled context: a transcript that the API accepts, within its budget."""
 
 from __future__ import annotations
 
