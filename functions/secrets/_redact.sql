@@ -16,9 +16,9 @@ declare
     -- If a sample from the middle of a long text has a secret, there may be very many.
     v_sample  text collate pg_c_utf8;
     v_masked  text;
-    v_class   text;
-    v_mark    text;
-    v_pattern text;
+    v_class   text collate pg_c_utf8;
+    v_mark    text collate pg_c_utf8;
+    v_pattern text collate pg_c_utf8;
 begin
     if p_text is null or not recall._may_hold_secret(p_text) or recall._is_sealed(p_text) then
         return p_text;

@@ -421,7 +421,7 @@ def test_a_plain_role_schedules_its_own_jobs(cron: Connection, cron_dsn: str) ->
     cron.execute(SWEEP.format(works=1000).encode())
     with login_role(cron, member_of=["recall_admin"]) as login:
         with psycopg.connect(cron_dsn, autocommit=True, **login) as conn:
-            with refused("RC007", "not use schema cron"):
+            with refused("RC007", "has no USAGE on schema cron"):
                 call(conn, "schedule_maintenance")
             cron.execute(f"grant usage on schema cron to {login['user']}".encode())
             call(conn, "schedule_maintenance")

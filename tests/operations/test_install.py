@@ -156,11 +156,18 @@ def test_an_upgrade_turns_removed_settings_into_constants(empty_dsn: str) -> Non
     user, other = uuid.uuid4(), uuid.uuid4()
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         before = catalog(empty_dsn)
-        conn.execute("alter table recall.settings"
-                     " add top_memories integer not null default 20,"
-                     " add cache_stable_step real not null default 0.5,"
-                     " add job_backoff_cap interval not null default '1 hour',"
-                     " add constraint settings_of_old_check"
+        # PostgreSQL 17 refuses a column with a default where a function uses the row type
+        for old_column, default in (
+            ("top_memories integer", "20"),
+            ("cache_stable_step real", "0.5"),
+            ("job_backoff_cap interval", "'1 hour'"),
+        ):
+            name = old_column.split()[0]
+            conn.execute(f"alter table recall.settings add {old_column}".encode())
+            conn.execute(f"alter table recall.settings alter {name} set default {default}".encode())
+            conn.execute(f"update recall.settings set {name} = default".encode())
+            conn.execute(f"alter table recall.settings alter {name} set not null".encode())
+        conn.execute("alter table recall.settings add constraint settings_of_old_check"
                      " check (top_memories > 0 and extract_batch > 0)")  # fmt: skip
         conn.execute("update recall.settings set top_memories = 7, configured = '{top_memories}'")
         for each, overrides in ((user, {"scoring": "classic"}), (other, {"secrets": "mask"})):
