@@ -57,7 +57,7 @@ def memories(db: Connection, user: uuid.UUID) -> list[uuid.UUID]:
     return [remember(db, user, f"They keep {n} bees in box {n}")["memory_id"] for n in range(1, 9)]
 
 
-def test_what_the_functions_do_is_whole(db: Connection) -> None:
+def test_verify_integrity_accepts_all_that_functions_write(db: Connection) -> None:
     world = furnish(db, "marked")
     assert findings(db, world["user"]) == []
     head = head_of(db, world["user"])
@@ -203,7 +203,7 @@ def test_edited_memory_is_reported(
         assert findings(db, user) == []
 
 
-def test_memories_inserted_and_deleted(
+def test_verify_integrity_reports_inserted_and_deleted_memories(
     db: Connection, user: uuid.UUID, memories: list[uuid.UUID]
 ) -> None:
     with tampering(db):
@@ -229,7 +229,7 @@ def test_memories_inserted_and_deleted(
         assert kinds(findings(db, user)) == [("memory_changed", 9)]
 
 
-def test_a_chain_made_anew_needs_a_head_from_outside(
+def test_rewritten_chain_is_detected_only_by_an_exported_head(
     db: Connection, user: uuid.UUID, memories: list[uuid.UUID]
 ) -> None:
     """A superuser who knows the rules can make another chain, but not the same one."""
@@ -256,7 +256,7 @@ def test_a_chain_made_anew_needs_a_head_from_outside(
         assert found["detail"].startswith("there were 8 events on ")
 
 
-def test_what_is_forgotten_leaves_tombstones(
+def test_erasures_leave_tombstones_in_a_valid_chain(
     db: Connection, user: uuid.UUID, memories: list[uuid.UUID]
 ) -> None:
     head = head_of(db, user)
@@ -292,7 +292,9 @@ def test_what_is_forgotten_leaves_tombstones(
     assert "was forgotten on" in found["detail"]
 
 
-def test_versions_merges_disputes_and_sweeps(db: Connection, user: uuid.UUID) -> None:
+def test_versions_merges_disputes_and_sweeps_keep_the_chain_valid(
+    db: Connection, user: uuid.UUID
+) -> None:
     """Every function that changes a memory adds to the chain, so the chain stays valid."""
     session = open_session(db, user)
     remember(db, user, "I live in Oslo", p_slot="home")
@@ -366,7 +368,7 @@ def test_export_and_import_keep_the_chain(
                      " and event = 'imported'", [user]) == 7  # fmt: skip
 
 
-def test_import_after_other_events(db: Connection, user: uuid.UUID) -> None:
+def test_import_after_other_events_keeps_the_chain_valid(db: Connection, user: uuid.UUID) -> None:
     """A user who has none of it any more, but tombstones, gets it at the end of the chain."""
     for n in range(3):
         remember(db, user, f"They keep {n} bees")
@@ -404,7 +406,9 @@ def test_dump_and_restore_keep_the_chain_valid(
         assert findings(conn, user, head) == []
 
 
-def test_two_writers_make_one_line(connect: Callable[[], Connection], user: uuid.UUID) -> None:
+def test_two_concurrent_writers_extend_one_chain(
+    connect: Callable[[], Connection], user: uuid.UUID
+) -> None:
     """Writers, an export of the head and a check at the same time."""
     stop = threading.Event()
     heads: list[Row] = []
@@ -478,7 +482,9 @@ def _error(conn: Connection, query: str, parameters: list[Any]) -> str | None:
         (f'{{"event_count": 0, "event_hash": "", "user_id": "{uuid.UUID(int=1)}"}}', "RC006"),
     ],
 )
-def test_a_head_that_is_none(db: Connection, user: uuid.UUID, head: str, state: str) -> None:
+def test_verify_integrity_refuses_a_malformed_head(
+    db: Connection, user: uuid.UUID, head: str, state: str
+) -> None:
     remember(db, user, "They keep bees")
     with refused(state):
         db.execute("select recall.verify_integrity(%s, %s::jsonb)", [user, head])

@@ -35,7 +35,7 @@ def test_only_the_same_beginning_counts() -> None:
 
 
 @pytest.mark.slow
-def test_a_short_conversation(server: TestServer) -> None:
+def test_measure_reports_a_stabler_prefix_for_cache_stable_contexts(server: TestServer) -> None:
     figures = context_economy.measure(server.admin_dsn, turns=6)
     for row in figures["prefix"]:
         assert 0 < row["worst_turn"] <= row["median_turn"] <= 1

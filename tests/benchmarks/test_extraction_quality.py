@@ -197,7 +197,7 @@ def test_paraphrases_count_as_the_expected_facts() -> None:
     assert figures("The user is fond of tea.", "A dog named Rex is the user's.") == [1, 1, 0, 0, 1]
 
 
-def test_two_facts_in_one_memory() -> None:
+def test_memory_with_two_facts_counts_for_both() -> None:
     assert figures("User likes tea and has a dog.") == [1, 1, 0, 0, 1]
 
 
@@ -246,7 +246,7 @@ def test_what_is_allowed_counts_neither_way() -> None:
     assert figures("It barks.", "It barks a lot.") == [None, 0, 0, 0.5, 1]
 
 
-def test_forbidden_beats_expected() -> None:
+def test_text_with_expected_and_forbidden_fact_counts_as_forbidden() -> None:
     """A text that says both is wrong, and what it says besides is not found by it."""
     assert figures("User likes tea and cats.") == [0, 0, 1, 0, 1]
 
@@ -255,7 +255,7 @@ def test_an_unmatched_negation_is_not_the_fact() -> None:
     assert figures("User does not like tea.") == [0, 0, 0, 0, 1]
 
 
-def test_scores_add_up() -> None:
+def test_totals_are_sums_of_counts_and_failed_runs_store_nothing() -> None:
     """Sums of counts, not means of shares; a failed run has stored nothing."""
     good = judge(TALK, Outcome((KEPT,), ("User likes tea.", "User has a dog."), None, 100, 10, 7))
     bad = judge(TALK, Outcome((KEPT, ROME), (), "refused", 50, 5, 3))
@@ -420,7 +420,7 @@ def test_command_prints_a_table_and_writes_a_file(
 
 
 @pytest.mark.slow
-def test_a_failed_extraction_is_said(
+def test_command_reports_a_failed_extraction(
     server: TestServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_KEY", "x")

@@ -67,7 +67,7 @@ def test_exam_counts_stored_refused_and_unreachable_facts(
 
 
 @pytest.mark.parametrize("given", [[], ["--data", "nowhere.json"]])
-def test_without_its_data_it_is_left_out(
+def test_memory_exam_is_skipped_without_its_data(
     given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["memory_exam.py", *given])

@@ -81,7 +81,7 @@ def test_the_tables_say_how_many_times_the_floor(measured: dict[str, Any]) -> No
 
 
 @pytest.mark.slow
-def test_who_fails_is_reported(server: TestServer) -> None:
+def test_failing_system_is_reported(server: TestServer) -> None:
     done = run(
         "-c",
         "import sys, run, report\n"
@@ -96,7 +96,7 @@ def test_who_fails_is_reported(server: TestServer) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_is_bounded(server: TestServer) -> None:
+def test_run_stops_at_its_time_limit_and_names_the_rest(server: TestServer) -> None:
     """A system that exceeds the time limit is stopped; those that did not start are named, too."""
     started = time.monotonic()
     done = run("run.py", "--scale", "tiny", "--only", "floor", "--only", "pgrecall_sql",

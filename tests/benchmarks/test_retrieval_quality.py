@@ -60,7 +60,7 @@ def test_a_budget_is_filled_in_rank_order() -> None:
 
 
 @pytest.mark.parametrize("given", [[], ["--data", "nowhere.json"], ["--data", __file__]])
-def test_without_its_data_it_is_left_out(
+def test_retrieval_quality_is_skipped_without_its_data(
     given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["retrieval_quality.py", *given])
@@ -79,7 +79,7 @@ def command(server: TestServer, tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_short_conversation(
+def test_command_prints_a_row_for_each_way_to_fill_a_prompt(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", [*command, "--facts"])
@@ -97,7 +97,7 @@ def test_a_short_conversation(
 
 
 @pytest.mark.slow
-def test_recall_of_a_user(
+def test_command_with_recall_prints_the_recall_of_a_user(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", [*command, "--recall", "30"])

@@ -79,7 +79,7 @@ def test_the_json_beside_it_is_for_queries(db: Connection, known: uuid.UUID) -> 
     assert projected("half a surrogate") is None
 
 
-def test_only_json_is_taken_too(db: Connection, known: uuid.UUID) -> None:
+def test_record_model_call_accepts_json_without_bytes(db: Connection, known: uuid.UUID) -> None:
     row = stored(db, known, record(db, known, p_request={"n": 1}, p_response={"usage": {"x": 1}}))
     assert (row["request"], row["request_body"], row["usage"]) == ({"n": 1}, None, {"x": 1})
 
@@ -97,7 +97,7 @@ def test_a_body_that_is_too_large_is_cut_and_says_so(db: Connection, known: uuid
 # Stored fields of a call
 
 
-def test_what_is_kept_of_a_call(db: Connection, known: uuid.UUID) -> None:
+def test_record_model_call_stores_every_field(db: Connection, known: uuid.UUID) -> None:
     session = open_session(db, known)
     begun = datetime.now(UTC)
     usage = {"prompt_tokens": 12, "completion_tokens": 7,
@@ -129,7 +129,7 @@ def test_other_providers_names_of_tokens(db: Connection, known: uuid.UUID) -> No
     assert row["reasoning_tokens"] is None
 
 
-def test_headers_by_a_list_of_harmless_ones(db: Connection, known: uuid.UUID) -> None:
+def test_only_harmless_headers_are_stored(db: Connection, known: uuid.UUID) -> None:
     headers = {"Authorization": "Bearer x", "X-Api-Key": "k", "Cookie": "a=b", "X-Custom": "1",
                "X-Request-ID": "r", "Content-Type": "application/json",
                "x-ratelimit-limit-tokens": "5", "User-Agent": f"me {KEY}"}  # fmt: skip
@@ -144,7 +144,7 @@ def test_headers_by_a_list_of_harmless_ones(db: Connection, known: uuid.UUID) ->
     assert row["response_headers"] == {}
 
 
-def test_a_call_given_twice_is_there_once(db: Connection, known: uuid.UUID) -> None:
+def test_record_model_call_with_same_id_stores_once(db: Connection, known: uuid.UUID) -> None:
     made = id_at(datetime.now(UTC) - timedelta(days=1))
     assert record(db, known, p_call_id=made, p_error="first") == made
     assert record(db, known, p_call_id=made, p_error="second") == made
@@ -190,7 +190,7 @@ def test_malformed_call_is_refused_and_not_stored(
     assert call(db, "list_model_calls", p_user_id=known) == []
 
 
-def test_a_user_who_is_not_there_is_not_made(db: Connection, user: uuid.UUID) -> None:
+def test_record_model_call_creates_no_user(db: Connection, user: uuid.UUID) -> None:
     for function, more in (
         ("record_model_call", {"p_model": "m"}),
         ("record_stream_events", {"p_call_id": id_at(datetime.now(UTC)), "p_events": []}),
@@ -233,7 +233,7 @@ def test_events_come_back_in_order(db: Connection, known: uuid.UUID) -> None:
     assert [e["event_type"] for e in events(db, known, made)][3:] == ["chunk", "new"]
 
 
-def test_an_event_with_a_nul_as_bytes(db: Connection, known: uuid.UUID) -> None:
+def test_event_with_a_nul_is_stored_as_bytes(db: Connection, known: uuid.UUID) -> None:
     made = record(db, known)
     body = b'{"choices": [{"delta": {"content": "a\\u0000"}}]}'
     event = {"binary_payload": base64.b64encode(body).decode(), "mime_type": "application/json"}
@@ -245,7 +245,9 @@ def test_an_event_with_a_nul_as_bytes(db: Connection, known: uuid.UUID) -> None:
 
 @pytest.mark.parametrize("size", [1, 4, 11])
 @pytest.mark.parametrize("shape", [s for s in COMMON if s.kind != "private_key"], ids=str)
-def test_a_secret_in_pieces(db: Connection, known: uuid.UUID, shape: Shape, size: int) -> None:
+def test_secret_split_across_events_is_masked(
+    db: Connection, known: uuid.UUID, shape: Shape, size: int
+) -> None:
     text = f"Well: {shape.text} – that is it."
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     arguments = json.dumps({"note": shape.text})
@@ -274,7 +276,9 @@ def test_a_secret_in_pieces(db: Connection, known: uuid.UUID, shape: Shape, size
     [{}, ["x"], [{"index": -1}], [{"text_delta": 5}], [{"binary_payload": "%"}],
      [{"occurred_at": "soon"}], [{"payloads": 1}]],
 )  # fmt: skip
-def test_events_are_judged(db: Connection, known: uuid.UUID, wrong: Any) -> None:
+def test_record_stream_events_refuses_malformed_events(
+    db: Connection, known: uuid.UUID, wrong: Any
+) -> None:
     made = record(db, known)
     with refused("RC003", "p_events"):
         db.execute("select recall.record_stream_events(%s, %s, %s)",
@@ -313,7 +317,9 @@ def test_protocol_events_are_recorded_masked_and_listed(db: Connection, known: u
 
 
 @pytest.mark.parametrize("is_json", [True, False], ids=["json", "bytes"])
-def test_no_credential_in_a_dump(db: Connection, known: uuid.UUID, dsn: str, is_json: bool) -> None:
+def test_dump_of_recorded_calls_holds_no_credential(
+    db: Connection, known: uuid.UUID, dsn: str, is_json: bool
+) -> None:
     for shape in COMMON:
         document = {"messages": [{"role": "user", "content": shape.text}], shape.text: 1,
                     "arguments": json.dumps({"x": shape.text})}  # fmt: skip
@@ -363,14 +369,18 @@ def test_a_second_user_sees_nothing(db: Connection, known: uuid.UUID) -> None:
 
 
 @pytest.mark.concurrent
-def test_one_call_from_many_at_once(db: Connection, known: uuid.UUID, connect: Any) -> None:
+def test_one_call_recorded_by_many_connections_is_stored_once(
+    db: Connection, known: uuid.UUID, connect: Any
+) -> None:
     made = id_at(datetime.now(UTC) - timedelta(days=200))  # a month that is not there yet
     connections = [connect() for _ in range(6)]
     raise_errors(together([lambda c=c: record(c, known, p_call_id=made) for c in connections]))
     assert len(call(db, "list_model_calls", p_user_id=known)) == 1
 
 
-def test_months_go_after_their_retention(db: Connection, known: uuid.UUID) -> None:
+def test_months_of_calls_are_dropped_after_their_retention(
+    db: Connection, known: uuid.UUID
+) -> None:
     old = record(db, known, p_call_id=id_at(datetime.now(UTC) - timedelta(days=75)))
     new = record(db, known)
     for made in (old, new):

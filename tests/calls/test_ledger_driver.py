@@ -209,7 +209,7 @@ def test_a_stream_is_replayed_as_it_was_live(
         ]
 
 
-def test_bytes_come_back_as_they_went(
+def test_bodies_are_stored_byte_for_byte(
     memory: AgentMemory, known: uuid.UUID, db: Connection
 ) -> None:
     plain = b'{"b": "a\\u0000b",  "a": 1, "a": "\\ud83d", "choices": []}'
@@ -287,7 +287,7 @@ def test_refused_connection_is_recorded_with_its_error(
     assert call.error.startswith("ConnectError")
 
 
-def test_a_reader_who_stops(memory: AgentMemory, known: uuid.UUID) -> None:
+def test_stream_that_the_reader_abandons_is_recorded(memory: AgentMemory, known: uuid.UUID) -> None:
     is_over = threading.Event()
 
     def pieces() -> Iterator[bytes]:
@@ -345,7 +345,7 @@ def test_a_long_stream_is_recorded_whole(
 # Calls that the driver makes by itself
 
 
-def test_the_driver_records_as_it_is_told(
+def test_driver_records_what_the_user_setting_asks_for(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
     chat = memory.session(user=user, model=MODEL)
@@ -386,7 +386,7 @@ def test_a_message_names_its_call(
     assert found == answered.call_id
 
 
-def test_a_workers_calls(
+def test_calls_of_a_worker_are_recorded(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
 ) -> None:
     script.facts["I use Vim."] = [fact("The user uses Vim.")]
@@ -403,7 +403,9 @@ def test_a_workers_calls(
     assert all(call.job_id is not None and call.error is None for call in calls)
 
 
-def test_the_asynchronous_driver(model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID) -> None:
+def test_asynchronous_driver_records_and_replays_a_stream(
+    model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
     async def main() -> None:
         async with AsyncAgentMemory.connect(
             model_dsn, embedder=embedder(openai), llm=model(openai)
@@ -434,7 +436,7 @@ def test_the_asynchronous_driver(model_dsn: str, openai: ScriptedOpenAI, user: u
     asyncio.run(main())
 
 
-def test_what_tools_were_asked(
+def test_calls_of_tools_are_recorded(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
     key = next(shape.secret for shape in SHAPES if shape.name == "github")
@@ -460,7 +462,7 @@ def test_what_tools_were_asked(
     assert found["response", "c2"].payload_body == b"saw b"
 
 
-def test_over_a_connection_of_the_caller(
+def test_calls_are_recorded_over_a_connection_of_the_caller(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, connect: Any
 ) -> None:
     """A memory that joins a transaction records over its pool: the call was made, whatever becomes
@@ -520,7 +522,9 @@ def response_events() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("is_cut", [False, True])
-def test_a_stream_of_the_responses_api(memory: AgentMemory, known: uuid.UUID, is_cut: bool) -> None:
+def test_stream_of_the_responses_api_is_recorded(
+    memory: AgentMemory, known: uuid.UUID, is_cut: bool
+) -> None:
     events = response_events()[: -1 if is_cut else None]
     body = b"".join(
         f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
@@ -594,7 +598,7 @@ def test_a_failure_to_record_is_counted_and_fails_nothing(
     assert "recording a call of a model failed" in caplog.text
 
 
-def test_it_holds_up_no_call(
+def test_recording_does_not_delay_a_call(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, connect: Any
 ) -> None:
     """Somebody holds the user; the call returns all the same, and is recorded in the end."""
@@ -613,7 +617,9 @@ def test_it_holds_up_no_call(
 
 
 @pytest.mark.concurrent
-def test_threads_at_once(memory: AgentMemory, openai: ScriptedOpenAI, dsn: str) -> None:
+def test_concurrent_threads_record_each_call_once_for_its_user(
+    memory: AgentMemory, openai: ScriptedOpenAI, dsn: str
+) -> None:
     """Two users, eight threads, one client: each call is its user's, and there once."""
     openai.respond = lambda body: body["messages"][0]["content"]
     users = [uuid.uuid4(), uuid.uuid4()]
@@ -661,7 +667,7 @@ def test_the_driver_masks_as_the_database_does(
 
 @pytest.mark.parametrize("size", [1, 5])
 @pytest.mark.parametrize("shape", [s for s in COMMON if s.kind != "private_key"], ids=str)
-def test_a_secret_in_pieces_of_a_stream(
+def test_secret_split_across_a_stream_is_masked(
     redactor: Redactor, db: Connection, shape: Any, size: int
 ) -> None:
     text = f"Well: {shape.text} – that is it."
@@ -714,7 +720,7 @@ def test_masking_takes_no_longer_than_a_long_body_deserves(
 
 
 @pytest.mark.slow
-def test_no_credential_in_a_dump(
+def test_dump_of_the_drivers_calls_holds_no_credential(
     memory: AgentMemory, openai: ScriptedOpenAI, known: uuid.UUID, dsn: str
 ) -> None:
     for shape in COMMON:
@@ -757,7 +763,7 @@ def test_no_credential_in_a_dump(
 # Encrypted users, export and import
 
 
-def test_of_a_sealed_user_numbers_and_times(
+def test_call_of_an_encrypted_user_is_recorded_without_its_texts(
     model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID, db: Connection
 ) -> None:
     keys = LocalWrappingKeys({"first": bytes(range(32))})

@@ -98,7 +98,7 @@ def test_commands_read_the_settings_of_the_environment(
     assert (done.code, "PGRECALL_STATEMENT_TIMEOUT is soon" in done.err) == (2, True), done
 
 
-def test_an_endpoint_that_fails(
+def test_search_with_an_unreachable_endpoint_exits_with_1(
     cli: Cli, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
@@ -112,7 +112,7 @@ def test_an_endpoint_that_fails(
 
 
 @pytest.mark.slow
-def test_an_output_that_is_no_unicode(cli: Cli, who: str) -> None:
+def test_texts_are_printed_to_an_output_without_unicode(cli: Cli, who: str) -> None:
     """As where the terminal is of ISO 8859-1: JSON stays JSON, else a mark stands in its place."""
     assert cli("memories", "add", "Möchte Käse", "--user", who).code == 0
 
@@ -181,7 +181,7 @@ def test_errors_have_no_traceback(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_as_a_process(local: str) -> None:
+def test_process_has_exit_codes_and_survives_a_closed_pipe(local: str) -> None:
     for arguments, code in ((["--version"], 0), (["nonsense"], 2), (["status", "--dsn", "x"], 1)):
         done = subprocess.run(
             [sys.executable, "-m", "pgrecall", *arguments],
@@ -224,7 +224,7 @@ def test_install_reports_the_schema_and_may_run_again(cli: Cli, empty_dsn: str) 
 
 
 @pytest.mark.slow
-def test_install_with_choices(cli: Cli, empty_dsn: str) -> None:
+def test_install_stores_the_chosen_embedding_and_sizes(cli: Cli, empty_dsn: str) -> None:
     done = cli(
         "install", "--dsn", empty_dsn, "--embedding", "local", "--hash-partitions", "1", "--json"
     )
@@ -260,7 +260,7 @@ def test_install_refuses_another_model_for_stored_vectors(cli: Cli, empty_dsn: s
 
 
 @pytest.mark.slow
-def test_install_unknown_dimensions(cli: Cli, empty_dsn: str) -> None:
+def test_install_asks_for_dimensions_of_an_unknown_model(cli: Cli, empty_dsn: str) -> None:
     done = cli("install", "--dsn", empty_dsn, "--embedding", "openai:mine")
     assert done.code == 1
     assert "--dimensions" in done.err
@@ -268,7 +268,7 @@ def test_install_unknown_dimensions(cli: Cli, empty_dsn: str) -> None:
     assert done.code == 0
 
 
-def test_status_and_doctor(cli: Cli) -> None:
+def test_status_prints_counts_and_doctor_finds_no_problem(cli: Cli) -> None:
     numbers = cli("status", "--json").json
     assert numbers["version"] == numbers["driver"] == "0.1.0"
     assert numbers["embedding_model"] == "local"
@@ -285,7 +285,9 @@ def test_status_and_doctor(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("role", ["recall_reader", "recall_admin"])
-def test_status_is_for_the_owner(cli: Cli, db: psycopg.Connection, local: str, role: str) -> None:
+def test_status_is_refused_to_other_roles_than_the_owner(
+    cli: Cli, db: psycopg.Connection, local: str, role: str
+) -> None:
     """Row-level security would let a reader count zeros."""
     with login_role(db, member_of=[role]) as login:
         done = cli("status", "--dsn", make_conninfo(local, **login))
@@ -381,7 +383,9 @@ def test_second_import_stores_only_new_messages(cli: Cli, who: str, tmp_path: Pa
     assert (third["messages"], third["skipped"]) == (2, 15)
 
 
-def test_import_again_of_a_file_older_than_the_session(cli: Cli, who: str, tmp_path: Path) -> None:
+def test_second_import_of_a_file_older_than_the_session_adds_nothing(
+    cli: Cli, who: str, tmp_path: Path
+) -> None:
     """The times stay as the file has them, so a second run recognizes each message."""
     now = lines(tmp_path / "now.jsonl", message(who, "today", created_at="2025-01-01T00:00:00Z"))
     assert cli("import", now, "--json").json["messages"] == 1
@@ -452,7 +456,7 @@ def test_import_names_a_malformed_line_and_stores_nothing_of_its_batch(
 
 
 @pytest.mark.parametrize(("text", "why"), [(b"[1]\n", "unknown format"), (b"\xff\n", "UTF-8")])
-def test_import_refuses_what_is_no_line(cli: Cli, tmp_path: Path, text: bytes, why: str) -> None:
+def test_import_refuses_a_malformed_line(cli: Cli, tmp_path: Path, text: bytes, why: str) -> None:
     path = tmp_path / "m.jsonl"
     path.write_bytes(text)
     done = cli("import", path)
@@ -461,7 +465,7 @@ def test_import_refuses_what_is_no_line(cli: Cli, tmp_path: Path, text: bytes, w
     assert why in done.err
 
 
-def test_import_tool_calls(cli: Cli, who: str, tmp_path: Path) -> None:
+def test_import_stores_tool_calls(cli: Cli, who: str, tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     said = [
         message(who, "go"),
@@ -473,7 +477,7 @@ def test_import_tool_calls(cli: Cli, who: str, tmp_path: Path) -> None:
     assert cli("import", path, "--json").json["skipped"] == 3
 
 
-def test_import_from_a_pipe(local: str, who: str) -> None:
+def test_import_reads_standard_input(local: str, who: str) -> None:
     text = json.dumps(message(who, "hello"))
     done = subprocess.run(
         [sys.executable, "-m", "pgrecall", "import", "-", "--dsn", local, "--json"],
@@ -482,7 +486,7 @@ def test_import_from_a_pipe(local: str, who: str) -> None:
     assert json.loads(done.stdout)["messages"] == 1
 
 
-def test_import_many_interleaved(cli: Cli, tmp_path: Path) -> None:
+def test_import_stores_interleaved_sessions_of_many_users(cli: Cli, tmp_path: Path) -> None:
     users = [f"user {uuid.uuid4()}" for _ in range(5)]
     said = [
         {**message(user, f"line {number}"), "session": f"s{number % 7}"}
@@ -557,7 +561,7 @@ def test_memories_are_added_edited_and_listed(cli: Cli, who: str) -> None:
     assert (refused.code, refused.out) == (1, "")
 
 
-def test_a_persons_word_about_memories(cli: Cli, who: str) -> None:
+def test_commands_review_and_judge_memories_and_settle_disputes(cli: Cli, who: str) -> None:
     goal = cli("memories", "add", "Wants to run", "--kind", "goal", "--user", who, "--json").json
     cli("memories", "add", "Lives in Lyon", "--slot", "city", "--user", who)
     with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
@@ -589,7 +593,7 @@ def test_a_persons_word_about_memories(cli: Cli, who: str) -> None:
     assert cli("memories", "disputes", "--user", who, "--json").json == []
 
 
-def test_texts_are_no_markup(cli: Cli, who: str) -> None:
+def test_printed_texts_are_not_read_as_markup(cli: Cli, who: str) -> None:
     text = "[bold]not bold[/bold] [/x] :smile: [link=x]"
     cli("memories", "add", text, "--user", who)
     for command in (("memories", "list"), ("search", "bold")):
@@ -616,7 +620,9 @@ def test_search_finds_memories_by_words(cli: Cli, who: str) -> None:
     assert words[0]["similarity"] is None
 
 
-def test_search_without_a_key(cli: Cli, who: str, db: psycopg.Connection) -> None:
+def test_search_without_a_key_names_the_variable_to_set(
+    cli: Cli, who: str, db: psycopg.Connection
+) -> None:
     model = '{"embedding_model": "openai:text-embedding-3-small"}'
     db.execute("select recall.configure(%s)", (model,))
     try:
@@ -686,7 +692,7 @@ class Embeddings(BaseHTTPRequestHandler):
         pass
 
 
-def test_worker_with_an_endpoint(
+def test_worker_command_embeds_with_the_endpoint_and_key_given(
     cli: Cli, who: str, tmp_path: Path, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-mine")
@@ -793,7 +799,7 @@ def test_tick_runs_due_maintenance_and_names_failed_tasks(cli: Cli, local: str) 
         conn.execute("delete from recall.maintenance_tasks where task = 'nonsense'")
 
 
-def test_a_user_out_and_in_again(cli: Cli, who: str, tmp_path: Path) -> None:
+def test_export_and_import_user_move_a_user(cli: Cli, who: str, tmp_path: Path) -> None:
     cli("memories", "add", "I like tea", "--user", who, "--no-embedding")
     file = tmp_path / "user.json"
     exported = cli("export", "--user", who, "--output", str(file), "--json").json
@@ -860,7 +866,7 @@ def test_verify_reports_a_changed_memory(cli: Cli, local: str, who: str, tmp_pat
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"user_id": "x", "format": "y"}'])
-def test_import_user_refuses(cli: Cli, tmp_path: Path, text: str) -> None:
+def test_import_user_refuses_a_malformed_document(cli: Cli, tmp_path: Path, text: str) -> None:
     file = tmp_path / "user.json"
     file.write_text(text)
     done = cli("import-user", str(file))
@@ -868,7 +874,7 @@ def test_import_user_refuses(cli: Cli, tmp_path: Path, text: str) -> None:
     assert "Traceback" not in done.err
 
 
-def test_export_of_nobody(cli: Cli, who: str) -> None:
+def test_export_of_an_unknown_user_exits_with_1(cli: Cli, who: str) -> None:
     done = cli("export", "--user", who)
     assert (done.code, "there is no user" in done.err) == (1, True)
 
@@ -903,7 +909,7 @@ def stored(db: psycopg.Connection, who: str) -> str:
     return json.dumps(db.execute(query, [who]).fetchone())
 
 
-def test_a_sealed_user(
+def test_commands_serve_an_encrypted_user(
     cli: Cli, with_keys: Callable[..., None], who: str, tmp_path: Path, db: psycopg.Connection
 ) -> None:
     """From the first command to the last, and another user as before."""
@@ -943,7 +949,9 @@ def test_a_sealed_user(
     assert cli("forget", "--user", who, "--json").json["counts"]["user_keys"] == 1
 
 
-def test_sealing_with_vectors(cli: Cli, with_keys: Callable[..., None], who: str) -> None:
+def test_seal_with_another_choice_of_vectors_is_refused(
+    cli: Cli, with_keys: Callable[..., None], who: str
+) -> None:
     """That is chosen once; a repeat that wishes it otherwise is told."""
     with_keys(first=1)
     assert cli("seal", "--user", who, "--vectors").code == 0
@@ -1000,7 +1008,7 @@ def test_missing_or_wrong_keys_are_reported_and_change_nothing(
     ).fetchall() == []  # fmt: skip
 
 
-def test_the_wrapping_key_of_everybody(
+def test_rotate_key_of_all_users_rewraps_all_but_unknown_keys(
     cli: Cli, with_keys: Callable[..., None], who: str, db: psycopg.Connection
 ) -> None:
     """A user under an unknown key keeps it and is named; all others are rewrapped."""
@@ -1028,7 +1036,7 @@ def test_the_wrapping_key_of_everybody(
         assert cli("rotate-key", *wrong).code == 2
 
 
-def test_who_cannot_be_sealed(
+def test_seal_refuses_a_user_with_data(
     cli: Cli, with_keys: Callable[..., None], who: str, db: psycopg.Connection
 ) -> None:
     with_keys(first=1)

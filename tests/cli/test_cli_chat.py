@@ -95,7 +95,7 @@ def memory(model_dsn: str, openai: ScriptedOpenAI) -> Any:
         yield memory
 
 
-def test_what_was_said_is_known_the_next_time(
+def test_chat_recalls_facts_of_the_previous_conversation(
     chat: Chat, openai: ScriptedOpenAI, script: Script, who: str, memory: AgentMemory
 ) -> None:
     script.facts = {"I play the cello": [fact("User plays the cello.", kind="preference")]}
@@ -142,14 +142,14 @@ def test_model_may_call_the_memory_tools(
     assert "tools" not in request
 
 
-def test_a_model_without_tools(chat: Chat, openai: ScriptedOpenAI) -> None:
+def test_chat_goes_on_with_a_model_without_tools(chat: Chat, openai: ScriptedOpenAI) -> None:
     openai.refused_parameters = ("tools",)
     done = chat("Hello", "Again", options=("--no-learn",))
     assert (done.code, done.out) == (0, "You said: Hello\nYou said: Again\n")
     assert "takes no tools" in done.err
 
 
-def test_an_endpoint_that_fails(
+def test_chat_goes_on_after_errors_and_exits_with_1(
     chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory
 ) -> None:
     """It is told, the conversation goes on, and the exit status says so."""
@@ -169,7 +169,7 @@ def test_an_endpoint_that_fails(
     assert_valid([m.to_openai() for m in messages])
 
 
-def test_what_could_not_be_learned_is_told(
+def test_chat_reports_failed_learning(
     chat: Chat, openai: ScriptedOpenAI, script: Script, who: str, memory: AgentMemory
 ) -> None:
     respond = openai.respond
@@ -183,7 +183,7 @@ def test_what_could_not_be_learned_is_told(
     assert memory.memories.list(who) == []
 
 
-def test_a_session_goes_on(
+def test_chat_continues_a_named_session(
     chat: Chat, openai: ScriptedOpenAI, who: str, memory: AgentMemory
 ) -> None:
     options = ("--session", "garden", "--no-learn")
@@ -213,7 +213,7 @@ def test_lines_that_begin_with_a_slash_are_commands(
     assert len(chat_requests(openai)) == 1
 
 
-def test_nothing_said_leaves_nothing(chat: Chat, who: str, memory: AgentMemory) -> None:
+def test_chat_without_messages_stores_nothing(chat: Chat, who: str, memory: AgentMemory) -> None:
     assert chat("", "/quit").code == 0
     assert memory.sessions.list(who) == []
 
@@ -251,7 +251,9 @@ def command(model_dsn: str, openai: ScriptedOpenAI, who: str) -> list[str]:
             "--base-url", openai.base_url, "--dsn", model_dsn, "--no-learn"]  # fmt: skip
 
 
-def test_as_a_process(model_dsn: str, openai: ScriptedOpenAI, who: str) -> None:
+def test_chat_reads_and_writes_undecodable_input_as_a_process(
+    model_dsn: str, openai: ScriptedOpenAI, who: str
+) -> None:
     done = subprocess.run(
         command(model_dsn, openai, who), input="Grüße\n\xff".encode("latin-1") + b"\n",
         check=False, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"},
@@ -261,7 +263,7 @@ def test_as_a_process(model_dsn: str, openai: ScriptedOpenAI, who: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/ptmx").exists(), reason="no pseudo-terminal here")
-def test_in_a_terminal(
+def test_chat_in_a_terminal_prompts_and_ends_at_ctrl_d(
     model_dsn: str, openai: ScriptedOpenAI, who: str, memory: AgentMemory
 ) -> None:
     """A prompt, and Ctrl-D ends the conversation."""

@@ -45,7 +45,7 @@ def history(db: Connection, user: uuid.UUID, session: uuid.UUID) -> list[dict[st
     )
 
 
-def test_six_writers_with_random_rollbacks(
+def test_appends_of_six_writers_with_rollbacks_leave_no_gap(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
@@ -84,7 +84,7 @@ def test_six_writers_with_random_rollbacks(
     assert (row["turn_count"], row["total_prompt_tokens"]) == (len(turns), len(batches))
 
 
-def test_the_same_request_at_the_same_moment(
+def test_append_with_same_request_id_at_once_stores_once(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
@@ -102,7 +102,7 @@ def test_the_same_request_at_the_same_moment(
     assert session_row(db, user, session)["total_prompt_tokens"] == 20
 
 
-def test_the_same_request_with_another_payload_at_the_same_moment(
+def test_append_with_same_request_id_and_another_payload_at_once_is_refused(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
@@ -117,7 +117,7 @@ def test_the_same_request_with_another_payload_at_the_same_moment(
     assert session_row(db, user, session)["turn_count"] == 1
 
 
-def test_a_twin_that_waited_for_a_rollback(
+def test_append_that_waited_for_a_rolled_back_twin_is_stored(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)
@@ -136,7 +136,7 @@ def test_a_twin_that_waited_for_a_rollback(
     assert [(turn, inserted) for _, turn, inserted in answer] == [(1, True)]
 
 
-def test_a_request_repeated_after_a_months_end(
+def test_request_repeated_after_the_end_of_a_month_is_stored_once(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     """The receipt names the messages, whichever months they are in."""
@@ -189,7 +189,7 @@ def take_away(db: Connection, user: uuid.UUID, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["drop", "detach"])
-def test_a_missing_month_heals(db: Connection, user: uuid.UUID, how: str) -> None:
+def test_append_creates_a_missing_month(db: Connection, user: uuid.UUID, how: str) -> None:
     take_away(db, user, how)
     session = open_session(db, user)
     request = uuid.uuid4()
@@ -204,7 +204,7 @@ def test_a_missing_month_heals(db: Connection, user: uuid.UUID, how: str) -> Non
 
 
 @pytest.mark.parametrize("how", ["drop", "detach"])
-def test_a_missing_month_heals_in_many_sessions_at_once(
+def test_concurrent_appends_create_a_missing_month_once(
     db: Connection, connect: Connect, user: uuid.UUID, how: str
 ) -> None:
     """The same leaf for all: one makes it, the others wait and find it."""
@@ -221,7 +221,7 @@ def test_a_missing_month_heals_in_many_sessions_at_once(
             assert [row["content"] for row in history(db, user, session)] == ["x", "y"]
 
 
-def test_an_old_month_is_made_by_many_at_once(
+def test_concurrent_imports_create_an_old_month_once(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     """Between the leaf for all that is old and the month of installation there is nothing yet."""
@@ -240,7 +240,7 @@ def test_an_old_month_is_made_by_many_at_once(
         assert len(history(db, user, session)) == 5
 
 
-def test_maintenance_and_appends_make_months_at_once(db: Connection, connect: Connect) -> None:
+def test_maintenance_and_appends_create_months_at_once(db: Connection, connect: Connect) -> None:
     users = [uuid.uuid4() for _ in range(5)]
     for user in users:
         if _has_leaf(db, user):
@@ -279,7 +279,9 @@ def _has_leaf(db: Connection, user: uuid.UUID) -> bool:
 # --- the rest of a session's life, at once
 
 
-def test_the_same_session_and_user_made_at_once(connect: Connect, db: Connection) -> None:
+def test_open_session_creates_a_session_and_user_once_for_concurrent_callers(
+    connect: Connect, db: Connection
+) -> None:
     connections = [connect() for _ in range(6)]
     for n in range(5):
         name, wanted = f"together {uuid.uuid4()}", uuid.uuid4()
@@ -308,7 +310,7 @@ def test_the_same_session_and_user_made_at_once(connect: Connect, db: Connection
         assert (row["external_id"], row["metadata"]) == (name, {"n": n})
 
 
-def test_appends_retractions_changes_and_readers_at_once(
+def test_concurrent_appends_retractions_and_reads_see_no_gap_or_deadlock(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     """Nobody sees a gap, nobody deadlocks, and the counters are right at the end."""
@@ -351,7 +353,7 @@ def test_appends_retractions_changes_and_readers_at_once(
     assert all(done > 5 for done in results), results
 
 
-def test_a_terminated_writer_leaves_nothing(
+def test_append_of_a_terminated_writer_leaves_nothing(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:
     session = open_session(db, user)

@@ -125,7 +125,7 @@ def world(db: Connection) -> World:
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_a_call_that_waits_brings_nobody_back(
+def test_call_that_waited_for_forget_user_restores_no_row(
     db: Connection, connect: Connect, world: World, group: int
 ) -> None:
     """It finds nothing, or says that there is nothing; and no row of the user is there again."""
@@ -140,7 +140,7 @@ def test_a_call_that_waits_brings_nobody_back(
 
 
 @pytest.mark.concurrent
-def test_what_a_call_has_just_written_goes_too(
+def test_forget_user_erases_rows_of_a_call_that_just_committed(
     db: Connection, connect: Connect, world: World
 ) -> None:
     """All of them in one transaction, which the erasure waits for."""
@@ -282,7 +282,7 @@ def left_of(db: Connection, world: World) -> dict[str, list[str]]:
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_a_call_that_waits_brings_no_conversation_back(
+def test_call_that_waited_for_forget_session_restores_no_row(
     db: Connection, connect: Connect, group: int
 ) -> None:
     """A writer that waited for the erasure gets the error for an unknown session."""
@@ -302,7 +302,7 @@ def test_a_call_that_waits_brings_no_conversation_back(
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("by_itself", [True, False], ids=["each by itself", "one after another"])
-def test_what_was_just_written_to_a_conversation_goes_too(
+def test_forget_session_erases_rows_of_a_call_that_just_committed(
     db: Connection, connect: Connect, by_itself: bool
 ) -> None:
     world = talking(db)
@@ -328,7 +328,7 @@ def test_what_was_just_written_to_a_conversation_goes_too(
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("comes_first", ["eraser", "writer"])
-def test_what_is_just_learnt_of_a_conversation(
+def test_forget_session_erases_memories_just_learnt_from_it(
     db: Connection, connect: Connect, comes_first: str
 ) -> None:
     """By the job of a language model: facts, an episode, and a change of an older memory."""
@@ -348,7 +348,7 @@ def test_what_is_just_learnt_of_a_conversation(
 
 
 @pytest.mark.concurrent
-def test_who_shares_the_user_and_then_writes_ends_first(
+def test_writer_that_locked_the_user_first_ends_before_the_erasure(
     db: Connection, connect: Connect, world: World
 ) -> None:
     """The erasure waits for the writer without holding a lock that the writer needs."""
@@ -476,7 +476,9 @@ def left_of_memory(
 
 
 @pytest.mark.concurrent
-def test_a_call_that_waits_brings_no_memory_back(db: Connection, connect: Connect) -> None:
+def test_call_that_waited_for_forget_memory_restores_no_row(
+    db: Connection, connect: Connect
+) -> None:
     """No row, vector, event or copy of it."""
     furnished_world = furnish(db, f"mark{uuid.uuid4().hex}")
     for forgotten, calls, word in SECOND:
@@ -491,7 +493,7 @@ def test_a_call_that_waits_brings_no_memory_back(db: Connection, connect: Connec
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("cases", [FIRST, ENDING], ids=["first", "ending"])
-def test_what_was_just_made_of_a_memory_goes_too(
+def test_forget_memory_erases_rows_of_a_call_that_just_committed(
     db: Connection, connect: Connect, cases: list[tuple[str | int, list[Call], str]]
 ) -> None:
     furnished_world = furnish(db, f"mark{uuid.uuid4().hex}")
@@ -512,7 +514,9 @@ def test_what_was_just_made_of_a_memory_goes_too(
 
 
 @pytest.mark.concurrent
-def test_parts_go_among_writers_and_sweeps(db: Connection, connect: Connect) -> None:
+def test_erasures_beside_writers_and_sweeps_end_without_a_deadlock(
+    db: Connection, connect: Connect
+) -> None:
     """Nobody waits for ever, nobody fails but for want of what is gone."""
     world = talking(db)
     user, session = world["user"], world["session"]

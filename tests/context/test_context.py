@@ -125,7 +125,7 @@ def test_memories_and_history_lend_each_other_what_they_leave(
         (4, 1, "Do you remember the words we said?", "continuation"),
     ],
 )
-def test_the_task_is_classified_by_written_rules(
+def test_task_type_follows_the_rules(
     db: Connection, user: uuid.UUID, turns: int, memories: int, query: str, task: str
 ) -> None:
     session = open_counted(db, user)
@@ -260,7 +260,7 @@ def test_memories_of_a_cache_stable_context_are_bounded(db: Connection, user: uu
     assert memory(layout="cache_stable", **fixed) == memory(layout="standard", **fixed)
 
 
-def test_a_summary_stands_in_for_what_was_compacted(db: Connection, user: uuid.UUID) -> None:
+def test_summary_replaces_compacted_turns(db: Connection, user: uuid.UUID) -> None:
     session = open_counted(db, user)
     append(db, user, session, talk(5, words=1))
     db.execute(
@@ -279,7 +279,7 @@ def test_a_summary_stands_in_for_what_was_compacted(db: Connection, user: uuid.U
     assert any("They counted." in m["content"] for m in context["messages"])
 
 
-def test_explain_context_tells_what_was_taken_and_why(db: Connection, user: uuid.UUID) -> None:
+def test_explain_context_names_chosen_memories_and_reasons(db: Connection, user: uuid.UUID) -> None:
     session = open_counted(db, user, p_context_window_size=700, p_max_response_tokens=100)
     ids = [
         remember_counted(db, user, f"Fact number {number} " + "words " * 40) for number in range(20)
@@ -298,7 +298,7 @@ def test_explain_context_tells_what_was_taken_and_why(db: Connection, user: uuid
     assert all(0 <= memory["relevance"] <= 1 for memory in taken)
 
 
-def test_a_small_room_has_no_more_candidates_than_it_could_hold(
+def test_small_budget_has_no_more_candidates_than_it_could_hold(
     db: Connection, user: uuid.UUID
 ) -> None:
     texts = [f"Note {n}: {'tea ' * (n % 7 + 1)}with {n % 5} friends" for n in range(120)]
@@ -396,7 +396,7 @@ def test_a_session_past_its_cost_limit_gets_no_context(db: Connection, user: uui
     append(db, user, session, talk(1))  # what was paid for is always stored
 
 
-def test_a_user_past_his_cost_limit_gets_no_context(db: Connection, user: uuid.UUID) -> None:
+def test_user_past_their_cost_limit_gets_no_context(db: Connection, user: uuid.UUID) -> None:
     """All of his sessions count; those of others do not, nor does his limit hold for them."""
     sessions = [open_counted(db, user) for _ in range(2)]
     for session in sessions:
@@ -469,7 +469,9 @@ def test_local_memories_of_another_session_stay_there(db: Connection, user: uuid
     assert not seen(second)
 
 
-def test_as_of_replays_the_context_of_then(db: Connection, user: uuid.UUID) -> None:
+def test_compile_context_as_of_a_time_gives_the_context_of_that_time(
+    db: Connection, user: uuid.UUID
+) -> None:
     session = open_counted(db, user)
     append(db, user, session, talk(1, words=1))
     remember_counted(db, user, "Uses Postgres")

@@ -454,7 +454,9 @@ def test_memories_and_quotes_share_their_budget(db: Connection, user: uuid.UUID)
     assert all(len(line) < 700 for line in lines(context, "recalled")), "long turns are cut"
 
 
-def test_nobody_sees_anothers_turns_or_memories(db: Connection, user: uuid.UUID) -> None:
+def test_context_shows_no_turns_or_memories_of_another_user(
+    db: Connection, user: uuid.UUID
+) -> None:
     session = open_counted(db, user, p_title="Secret harbor")
     say(db, user, session, "The harbor code is 1234")
     remember_counted(db, user, "Owns the harbor code 1234")
@@ -468,7 +470,9 @@ def test_nobody_sees_anothers_turns_or_memories(db: Connection, user: uuid.UUID)
         assert (context["memories"], context["recalled"]) == ([], [])
 
 
-def test_the_options_read_only(db: Connection, user: uuid.UUID) -> None:
+def test_compile_context_with_options_works_in_a_read_only_transaction(
+    db: Connection, user: uuid.UUID
+) -> None:
     session = open_counted(db, user)
     say(db, user, session, "The harbor is open")
     remember_counted(db, user, "Likes the harbor")
@@ -514,7 +518,7 @@ def test_bad_values_are_refused(db: Connection, user: uuid.UUID, options: dict[s
     [("tools", {}), ("heading", 5), ("include_working", True), ("filter", []),
      ("memory_ids", ["none"])],
 )  # fmt: skip
-def test_a_refusal_names_option_and_value(
+def test_refused_option_is_named_with_its_value(
     db: Connection, user: uuid.UUID, option: str, value: Any
 ) -> None:
     session = open_counted(db, user)
@@ -540,7 +544,9 @@ def test_a_text_is_shown_once_whatever_its_punctuation(db: Connection, user: uui
     assert tight["budget"]["efficiency"] is None, "nothing else was to be had"
 
 
-def test_how_well_the_budget_was_used(db: Connection, user: uuid.UUID) -> None:
+def test_efficiency_is_near_that_of_the_best_packing_and_never_above(
+    db: Connection, user: uuid.UUID
+) -> None:
     """η of what was packed is that of the best packing at most, and near it."""
     for number in range(60):
         call(db, "remember", p_user_id=user, p_importance=0.5,

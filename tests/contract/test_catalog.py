@@ -9,7 +9,7 @@ from pgrecall import schema
 from support.installing import RULES, TEXT
 
 
-def test_the_rules_are_read() -> None:
+def test_every_rule_of_the_catalog_is_read() -> None:
     assert len(RULES) == TEXT.count("-- rule: ") > 10
 
 
@@ -19,7 +19,7 @@ def test_no_object_breaks_the_rule(db: psycopg.Connection, rule: str) -> None:
     assert not broken, "\n".join([rule, *broken])
 
 
-def test_the_second_pass_of_loading(db: psycopg.Connection) -> None:
+def test_function_bodies_pass_their_check(db: psycopg.Connection) -> None:
     """The installer creates functions with unchecked bodies, since they call each other; here
     every body is checked, with everything there.
     """
@@ -44,7 +44,7 @@ def test_the_second_pass_of_loading(db: psycopg.Connection) -> None:
     assert not errors, "\n".join(errors)
 
 
-def test_every_leaf_is_like_its_parent(db: psycopg.Connection) -> None:
+def test_every_partition_is_like_its_parent(db: psycopg.Connection) -> None:
     """Leaves are built aside and attached: nothing may have been forgotten on the way."""
     strange = db.execute(
         """

@@ -15,7 +15,7 @@ import reference
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_is_up_to_date() -> None:
+def test_generated_files_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / ".ci" / "generate.py"), "--check"],
         check=False,
@@ -34,7 +34,7 @@ def test_nothing_asynchronous_is_left() -> None:
             assert word not in code, f"{path.name} has {word!r}"
 
 
-def test_the_two_have_the_same_methods() -> None:
+def test_blocking_and_asynchronous_client_have_the_same_methods() -> None:
     pairs = [
         (pgrecall.AsyncAgentMemory, pgrecall.AgentMemory),
         (pgrecall.AsyncChatSession, pgrecall.ChatSession),

@@ -74,7 +74,7 @@ def test_appends_to_many_sessions_on_shared_pages(db: Connection, user: uuid.UUI
             append(db, user, sessions[number % 60], said("x"))
 
 
-def test_an_import_message_by_message(db: Connection, user: uuid.UUID) -> None:
+def test_import_message_by_message_updates_within_the_page(db: Connection, user: uuid.UUID) -> None:
     """The first message moves created_at, which an index names; the others do not."""
     session = open_session(db, user)
     start = datetime(2023, 1, 1, tzinfo=UTC)
@@ -84,7 +84,9 @@ def test_an_import_message_by_message(db: Connection, user: uuid.UUID) -> None:
             append(db, user, session, said("x", created_at=moment))
 
 
-def test_what_jobs_cost(db: Connection, user: uuid.UUID) -> None:
+def test_usage_of_jobs_updates_their_session_within_its_page(
+    db: Connection, user: uuid.UUID
+) -> None:
     """A job adds its usage to its session, whatever becomes of it."""
     session = open_session(db, user)
     span = {"phase": "merge", "duration_ms": 1, "prompt_tokens": 5, "cost_microcents": 2}
@@ -97,7 +99,9 @@ def test_what_jobs_cost(db: Connection, user: uuid.UUID) -> None:
     assert session_row(db, user, session)["total_cost_microcents"] == 200
 
 
-def test_writes_of_memories(db: Connection, user: uuid.UUID) -> None:
+def test_writes_of_memories_update_the_user_within_its_page(
+    db: Connection, user: uuid.UUID
+) -> None:
     """Every writer of memories takes the user's row by an update."""
     with hot_updates(db, "users", UPDATES):
         for number in range(UPDATES):

@@ -20,7 +20,7 @@ def world(dsn: str) -> World:
         return furnish(conn, "marked")
 
 
-def test_a_furnished_user_keeps_them_all(db: Connection, world: World) -> None:
+def test_furnished_user_breaks_no_invariant(db: Connection, world: World) -> None:
     assert list(INVARIANTS) == [f"I{n}" for n in range(1, 13)]
     check_invariants(db)
 
@@ -76,7 +76,7 @@ BREACHES = {
 
 
 @pytest.mark.parametrize("breach", BREACHES)
-def test_a_breach_is_found(db: Connection, world: World, breach: str) -> None:
+def test_invariants_report_each_breach(db: Connection, world: World, breach: str) -> None:
     with db.transaction(force_rollback=True):
         for statement in BREACHES[breach].split(";"):
             db.execute(statement.encode(), world)
@@ -84,7 +84,7 @@ def test_a_breach_is_found(db: Connection, world: World, breach: str) -> None:
     assert any(line.startswith(f"{breach.split()[0]}:") for line in found), found
 
 
-def test_a_tool_group_that_was_cut(db: Connection, world: World) -> None:
+def test_invariants_report_a_tool_group_cut_by_a_compaction(db: Connection, world: World) -> None:
     with db.transaction(force_rollback=True):
         db.execute(
             "select * from recall.append_messages(%s, %s, %s)",
@@ -104,7 +104,7 @@ def test_a_tool_group_that_was_cut(db: Connection, world: World) -> None:
 
 
 @pytest.mark.parametrize("ahead", [0, 3])
-def test_a_month_that_is_gone(db: Connection, ahead: int) -> None:
+def test_invariants_report_a_dropped_month(db: Connection, ahead: int) -> None:
     with db.transaction(force_rollback=True):
         row = db.execute(
             "select l.leaf::text from recall._month_leaves('recall.job_phases') as l"

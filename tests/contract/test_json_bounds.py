@@ -95,7 +95,9 @@ def deepest(levels: int) -> dict[str, Any]:
     return {"x": nested(levels - 1)}
 
 
-def test_what_is_within_the_bounds_is_read_again(memory: AgentMemory, model_dsn: str) -> None:
+def test_json_within_the_bounds_is_stored_and_read_back(
+    memory: AgentMemory, model_dsn: str
+) -> None:
     """At the very bounds, in each part of a message, through every way to read it."""
     user = memory.users.id(f"deep {uuid.uuid4()}")
     long = int("9" * 400)

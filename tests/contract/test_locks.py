@@ -106,7 +106,7 @@ def relation_locks(db: Connection, conn: Connection, asked: Call, world: World) 
 
 
 @pytest.mark.parametrize("asked", [asked for asked in CALLS if str(asked) not in WHOLE], ids=str)
-def test_locks_of_a_call(
+def test_each_call_takes_a_bounded_number_of_locks(
     db: Connection, dsn: str, world: World, asked: Call, record_property: Any
 ) -> None:
     # generic plans are built on the sixth execution at the latest
@@ -128,7 +128,9 @@ def test_every_function_is_called(db: Connection) -> None:
     )
 
 
-def test_the_whole_turn_fits(db: Connection, dsn: str, world: World) -> None:
+def test_locks_of_a_whole_turn_stay_within_the_bound(
+    db: Connection, dsn: str, world: World
+) -> None:
     """Compile, append and close in one connection, each in a transaction of its own."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         for function, more in (

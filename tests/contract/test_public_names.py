@@ -85,7 +85,7 @@ def test_parts_of_a_client_are_made_once() -> None:
         assert getattr(memory, part) is getattr(memory, part)
 
 
-def test_circles_are_found(tmp_path: Path) -> None:
+def test_import_cycles_are_found(tmp_path: Path) -> None:
     package = tmp_path / "house"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -171,7 +171,7 @@ def test_worker_killed_at_any_point_repeats_one_step_only(
         assert least <= asked(openai).count(step) <= (2 if step == request_at else 1)
 
 
-def test_sigterm_while_a_model_works(
+def test_sigterm_finishes_the_jobs_at_hand_and_begins_no_other(
     model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
@@ -208,7 +208,7 @@ def test_sigterm_while_a_model_works(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_second_signal_ends_at_once(
+def test_second_signal_ends_the_worker_at_once(
     model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID,
     db: psycopg.Connection, number: signal.Signals,
 ) -> None:  # fmt: skip
@@ -240,7 +240,7 @@ def contents(memory: AgentMemory, user: uuid.UUID) -> set[str]:
 
 
 @pytest.mark.concurrent
-def test_two_workers_on_one_session_that_goes_on(
+def test_two_workers_on_an_active_session_extract_each_turn_once(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip

@@ -81,7 +81,7 @@ class Writer:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes in /proc")
-def test_killed_under_load(home: Path) -> None:
+def test_server_killed_under_load_recovers_every_committed_turn(home: Path) -> None:
     """Two users, four writers, two of them in one session; then everything goes on."""
     users = [uuid.uuid4(), uuid.uuid4()]
     with EmbeddedServer(home, settings={"max_connections": "30"}) as server:

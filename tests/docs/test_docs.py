@@ -180,7 +180,7 @@ def links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=name(page)) for page in LINKED])
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_of_a_page_have_a_target(page: Path) -> None:
     for link in links(page):
         if link.startswith(("https://", "http://")):
             continue

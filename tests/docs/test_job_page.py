@@ -58,7 +58,7 @@ def without_id(request: dict[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in request.items() if key != "request_id"}
 
 
-def test_examples_are_what_happens(db: psycopg.Connection) -> None:
+def test_examples_of_the_job_page_match_the_database(db: psycopg.Connection) -> None:
     parts = sections()
     assert [*parts] == ["The protocol", *EXAMPLES]
     (worker,) = blocks(parts["The protocol"], "json")

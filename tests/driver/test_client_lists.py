@@ -64,7 +64,9 @@ def stored(chat: ChatSession) -> list[str]:
         ("abcd", "aScdx", (4, 4)),  # the middle is a summary
     ],
 )
-def test_where_a_list_goes_on(before: str, listed: str, expected: tuple[int, int]) -> None:
+def test_sync_finds_where_a_list_continues(
+    before: str, listed: str, expected: tuple[int, int]
+) -> None:
     def hashes(text: str) -> list[bytes]:
         return [letter.encode() for letter in text]
 
@@ -73,7 +75,7 @@ def test_where_a_list_goes_on(before: str, listed: str, expected: tuple[int, int
         assert continued(hashes(before), hashes(listed), is_whole=False) == (len(before), 0)
 
 
-def test_a_list_that_grows(chat: ChatSession) -> None:
+def test_sync_of_a_growing_list_stores_only_new_messages(chat: ChatSession) -> None:
     messages: Messages = [{"role": "system", "content": "You are kind."}]
     assert chat.sync([]) == chat.sync(messages) == []
     for number in range(4):
@@ -99,14 +101,14 @@ def test_an_edit_retracts_what_it_replaces(chat: ChatSession) -> None:
     assert stored(chat) == ["Hi", "Hello", "Which editor?", "Emacs."]
 
 
-def test_a_list_that_loses_its_beginning(chat: ChatSession) -> None:
+def test_sync_of_a_list_without_its_beginning_stores_only_new_messages(chat: ChatSession) -> None:
     everything = dialog(*(f"Message {number}" for number in range(20)))
     for end in range(2, 21, 2):
         chat.sync(everything[max(0, end - 6) : end])
     assert stored(chat) == [message["content"] for message in everything]
 
 
-def test_tool_calls_and_parts(chat: ChatSession) -> None:
+def test_sync_stores_tool_calls_and_parts(chat: ChatSession) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     messages: Messages = [
         {"role": "user", "content": [{"type": "text", "text": "Look it up"}]},
@@ -121,7 +123,7 @@ def test_tool_calls_and_parts(chat: ChatSession) -> None:
                                                             "user"]  # fmt: skip
 
 
-def test_nothing_is_stored_of_a_bad_list(chat: ChatSession) -> None:
+def test_sync_of_a_malformed_list_stores_nothing(chat: ChatSession) -> None:
     chat.sync(dialog("Hi", "Hello"))
     with pytest.raises(InvalidInputError):
         chat.sync([*dialog("Hi", "Hello"), {"role": "user"}, "what?"])
@@ -132,7 +134,7 @@ def test_nothing_is_stored_of_a_bad_list(chat: ChatSession) -> None:
 
 
 @pytest.mark.concurrent
-def test_two_callers_with_the_same_list(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_concurrent_syncs_of_the_same_list_store_once(memory: AgentMemory, user: uuid.UUID) -> None:
     chat = memory.session(user=user, model=MODEL)
     chat.sync(dialog("Hi", "Hello"))
     for round_ in range(3):
@@ -144,7 +146,7 @@ def test_two_callers_with_the_same_list(memory: AgentMemory, user: uuid.UUID) ->
         assert stored(chat) == [message["content"] for message in longer]
 
 
-def test_another_user_sees_nothing(memory: AgentMemory, chat: ChatSession) -> None:
+def test_sync_finds_nothing_of_another_user(memory: AgentMemory, chat: ChatSession) -> None:
     chat.sync(dialog("Hi", "Hello"))
     other = memory.session(user=uuid.uuid4(), model=MODEL)
     assert len(other.sync(dialog("Hi", "Hello"))) == 2

@@ -67,7 +67,7 @@ def test_psycopg_raises_our_errors(
     assert isinstance(caught.value, psycopg.DatabaseError)
 
 
-def test_errors_of_the_driver_itself() -> None:
+def test_driver_raises_errors_of_its_own() -> None:
     error = errors.InvalidInputError("what", hint="how")
     assert (str(error), error.sqlstate) == ("what (how)", "RC003")
     assert str(errors.NotFoundError("what")) == "what"
@@ -91,7 +91,7 @@ def test_open_raises_when_the_server_is_unreachable() -> None:
 # Calls as sent to the server
 
 
-def test_every_call_names_what_exists(
+def test_every_call_names_an_existing_function_and_parameters(
     db: psycopg.Connection, memory: AgentMemory, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each call of the driver is a public function, called with parameters that it has."""
@@ -155,7 +155,7 @@ def call_with(method: Callable[..., Any], anything: dict[str, Any]) -> None:
         method(**arguments)
 
 
-def test_what_is_not_given_is_left_to_sql() -> None:
+def test_omitted_arguments_keep_their_sql_defaults() -> None:
     call = Call.of("search", query="x", limit=pgrecall._sql.UNSET)
     assert call.text == b"select * from recall.search(p_query => %(query)s::text)"
     assert call.parameters == {"query": "x"}
@@ -195,7 +195,7 @@ def test_unknown_function_or_parameter_is_a_type_error(
         ({"observed_at": datetime(2025, 1, 1)}, "without a time zone"),  # noqa: DTZ001
     ],
 )
-def test_what_cannot_be_stored_is_refused(
+def test_values_that_postgresql_cannot_store_are_refused(
     memory: AgentMemory, user: uuid.UUID, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(errors.InvalidInputError, match=message):
@@ -206,7 +206,7 @@ def test_what_cannot_be_stored_is_refused(
 @pytest.mark.parametrize(
     "vector", [[float("nan")] * DIMENSIONS, [1e9] * DIMENSIONS, ["a"], 5, [float("inf")]]
 )
-def test_vectors_that_are_none(vector: Any) -> None:
+def test_malformed_vectors_are_refused(vector: Any) -> None:
     with pytest.raises(errors.InvalidEmbeddingError):
         to_halfvec(vector)
 
@@ -218,7 +218,7 @@ def test_vectors_are_bound_in_binary(memory: AgentMemory, configured: str) -> No
     assert b"%(embedding)b" in call.text
 
 
-def test_what_is_no_input(memory: AgentMemory, chat: pgrecall.ChatSession) -> None:
+def test_malformed_arguments_are_refused(memory: AgentMemory, chat: pgrecall.ChatSession) -> None:
     """Each is told in a sentence, and nothing is stored."""
     wrong: Any
     for wrong in ({}, {"user_id": None}):
@@ -244,7 +244,9 @@ def test_what_is_no_input(memory: AgentMemory, chat: pgrecall.ChatSession) -> No
 # Users and sessions
 
 
-def test_users_by_name(memory: AgentMemory, db: psycopg.Connection) -> None:
+def test_user_id_of_a_name_is_that_of_the_database(
+    memory: AgentMemory, db: psycopg.Connection
+) -> None:
     name = f"auth0|{uuid.uuid4()}"
     [expected] = db.execute("select recall.user_id(%s)", (name,)).fetchone() or ()
     assert memory.users.id(name) == expected
@@ -313,7 +315,7 @@ def test_session_has_its_values_until_it_is_closed(memory: AgentMemory, user: uu
         chat.append(user="hello")
 
 
-def test_session_goes_on(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_session_with_the_same_id_continues(memory: AgentMemory, user: uuid.UUID) -> None:
     first = memory.session(user=user, model="gpt-4o-mini", session_id="2024-03-01")
     first.append(user="hello")
     assert first.session_id == session_uuid(user, "2024-03-01")
@@ -345,7 +347,7 @@ def test_reading_a_session_makes_nobody_known(memory: AgentMemory, db: psycopg.C
 # Turns
 
 
-def test_append_a_turn(chat: pgrecall.ChatSession) -> None:
+def test_append_stores_question_and_reply_with_their_counts(chat: pgrecall.ChatSession) -> None:
     appended = chat.append(user="Which editor do I use?", reply=completion())
     assert [(a.turn_index, a.inserted) for a in appended] == [(1, True), (2, True)]
     reply, question = chat.messages()
@@ -362,7 +364,7 @@ def test_append_a_turn(chat: pgrecall.ChatSession) -> None:
     assert question.to_openai() == {"role": "user", "content": "Which editor do I use?"}
 
 
-def test_append_whole_tool_loop(chat: pgrecall.ChatSession) -> None:
+def test_append_stores_a_whole_tool_loop(chat: pgrecall.ChatSession) -> None:
     asks = completion(message={"content": None, "tool_calls": [CALL]})
     chat.append(
         [
@@ -382,7 +384,7 @@ def test_append_whole_tool_loop(chat: pgrecall.ChatSession) -> None:
     assert chat.refresh().total_prompt_tokens == 40
 
 
-def test_append_a_stream(chat: pgrecall.ChatSession) -> None:
+def test_append_stores_a_stream_as_one_reply(chat: pgrecall.ChatSession) -> None:
     stream = (
         chunk(delta, **fields)
         for delta, fields in [
@@ -396,7 +398,7 @@ def test_append_a_stream(chat: pgrecall.ChatSession) -> None:
     assert (reply.content, reply.prompt_tokens, reply.finish_reason) == ("Vim.", 20, "stop")
 
 
-def test_append_parts_and_unknown_fields(chat: pgrecall.ChatSession) -> None:
+def test_append_stores_parts_and_unknown_fields(chat: pgrecall.ChatSession) -> None:
     parts = [{"type": "text", "text": "Grüße 👋"}]
     chat.append([{"role": "user", "content": parts, "metadata": {"k": 1}, "mood": "good"}])
     [message] = chat.messages()
@@ -440,7 +442,7 @@ def test_append_with_same_request_id_stores_once(chat: pgrecall.ChatSession) -> 
     assert chat.refresh().turn_count == 1
 
 
-def test_retract_and_annotate(chat: pgrecall.ChatSession) -> None:
+def test_retract_hides_turns_and_annotate_adds_metadata(chat: pgrecall.ChatSession) -> None:
     chat.append(user="one", reply="two")
     chat.append(user="three", reply="four")
     chat.annotate(1, {"liked": True})
@@ -460,7 +462,7 @@ def test_messages_are_read_page_by_page(chat: pgrecall.ChatSession) -> None:
     assert [m.content for m in pages] == [str(number) for number in reversed(range(25))]
 
 
-def test_a_long_message_and_many(chat: pgrecall.ChatSession) -> None:
+def test_append_stores_a_long_message_and_many_messages(chat: pgrecall.ChatSession) -> None:
     chat.append(user="long " * 200_000)
     for start in range(0, 10_000, 500):
         chat.append([{"role": "user", "content": f"m{start + i}"} for i in range(500)])
@@ -472,7 +474,7 @@ def test_a_long_message_and_many(chat: pgrecall.ChatSession) -> None:
 # Memories
 
 
-def test_remember_and_search(
+def test_search_finds_a_remembered_memory_with_its_fields(
     memory: AgentMemory, user: uuid.UUID, embedder: WordEmbedder, db: psycopg.Connection
 ) -> None:
     added = memory.remember(
@@ -521,7 +523,9 @@ def test_remember_and_search(
     assert memory.memories.profile(user)["home_city"]["content"] == "Ada lives in Lyon."
 
 
-def test_changes_of_mind(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_remember_with_a_slot_supersedes_and_restore_reverts(
+    memory: AgentMemory, user: uuid.UUID
+) -> None:
     lyon = memory.remember(user, "Ada lives in Lyon.", kind="personal", slot="home_city")
     porto = memory.remember(user, "Ada lives in Porto.", kind="personal", slot="home_city")
     assert porto.outcome == "superseded"
@@ -548,14 +552,16 @@ def test_changes_of_mind(memory: AgentMemory, user: uuid.UUID) -> None:
         memory.memories.retract(user, uuid.uuid4())
 
 
-def test_edit_makes_a_vector(memory: AgentMemory, user: uuid.UUID, embedder: WordEmbedder) -> None:
+def test_edit_embeds_the_new_text(
+    memory: AgentMemory, user: uuid.UUID, embedder: WordEmbedder
+) -> None:
     added = memory.remember(user, "Ada plays the cello.")
     memory.memories.edit(user, added.memory_id, "Ada plays the oboe.")
     [hit] = memory.search(user, "oboe")
     assert hit.similarity is not None
 
 
-def test_ingest_and_batch_import(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_ingest_stores_a_batch(memory: AgentMemory, user: uuid.UUID) -> None:
     outcomes = memory.memories.ingest(
         user,
         [{"content": "Ada plays the cello.", "tags": ["music"]}, {"content": "Ada ran 10 km."}],
@@ -627,7 +633,7 @@ def test_context_counts_tools_exactly(chat: pgrecall.ChatSession) -> None:
     assert chat.compile("x", tools=[tool]).budget["tools"] == 18
 
 
-def test_context_that_does_not_fit(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_context_that_exceeds_its_window_raises(memory: AgentMemory, user: uuid.UUID) -> None:
     chat = memory.session(
         user=user, model="gpt-4o-mini", context_window_size=100, max_response_tokens=50
     )
@@ -642,7 +648,7 @@ def test_context_raises_after_the_cost_limit(memory: AgentMemory, user: uuid.UUI
         chat.context("c")
 
 
-def test_access_is_recorded_at_best(
+def test_failed_recording_of_accesses_raises_nothing(
     chat: pgrecall.ChatSession,
     memory: AgentMemory,
     monkeypatch: pytest.MonkeyPatch,
@@ -738,7 +744,7 @@ def test_configure_refuses_unknown_settings(memory: AgentMemory, user: uuid.UUID
     assert memory.admin.version() == pgrecall.__version__
 
 
-def test_embedders_that_do_not_fit(configured: str) -> None:
+def test_embedder_of_another_model_or_length_is_refused(configured: str) -> None:
     for embedder, error in (
         (WordEmbedder(model="another"), errors.ConfigurationError),
         (WordEmbedder(dimensions=4), errors.InvalidEmbeddingError),

@@ -50,7 +50,9 @@ select current_setting('recall.user_id', true), current_setting('statement_timeo
 """
 
 
-def test_frame_of_a_call(dsn: str, user: uuid.UUID) -> None:
+def test_identity_and_timeouts_end_with_the_transaction_of_a_call(
+    dsn: str, user: uuid.UUID
+) -> None:
     """Identity and timeouts hold for the transaction, and are gone after it (PgBouncer)."""
     with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
         transport = Transport(pool, Limits(statement_timeout=1.5, idle_timeout=7))
@@ -63,7 +65,7 @@ def test_frame_of_a_call(dsn: str, user: uuid.UUID) -> None:
             assert (row[0] or "", row[1]) == ("", "0")
 
 
-def test_two_users_interleaved_on_one_connection(dsn: str) -> None:
+def test_calls_of_two_users_on_one_connection_stay_apart(dsn: str) -> None:
     with ConnectionPool(dsn, min_size=1, max_size=1, open=True) as pool:
         memory = AgentMemory.connect(pool, embedder=False)
         chats = [memory.session(user=uuid.uuid4(), model="m") for _ in range(2)]
@@ -123,7 +125,7 @@ def test_appends_are_stored_once_when_connections_are_lost(
     assert [m.turn_index for m in chat.messages()] == [6, 5, 4, 3, 2, 1]
 
 
-def test_lost_while_the_call_runs(
+def test_append_whose_connection_is_lost_is_stored_once(
     chat: ChatSession, db: psycopg.Connection, dsn: str, connect: Callable[..., Any]
 ) -> None:
     """The server ends the connection in the middle of an append: sent again, stored once."""
@@ -188,7 +190,7 @@ def test_append_is_sent_again_after_a_conflict_and_remember_is_not(
     assert len(failures) == 1
 
 
-def test_no_noise_after_a_refusal(
+def test_refused_call_logs_no_warning(
     memory: AgentMemory, user: uuid.UUID, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -201,7 +203,7 @@ def test_no_noise_after_a_refusal(
 # The caller's own
 
 
-def test_joining_a_transaction(
+def test_joining_leaves_the_transaction_to_the_caller(
     memory: AgentMemory, user: uuid.UUID, connect: Callable[..., Any]
 ) -> None:
     conn = connect(autocommit=False)
@@ -224,7 +226,7 @@ def test_joining_a_transaction(
     assert not conn.closed
 
 
-def test_joining_in_autocommit(
+def test_joining_in_autocommit_commits_each_call(
     memory: AgentMemory, user: uuid.UUID, connect: Callable[..., Any]
 ) -> None:
     conn = connect()
@@ -248,7 +250,9 @@ def test_identity_of_the_caller_is_the_users(
 
 
 @pytest.mark.parametrize("autocommit", [True, False])
-def test_pool_of_the_caller(dsn: str, user: uuid.UUID, autocommit: bool) -> None:
+def test_pool_of_the_caller_is_used_and_left_open(
+    dsn: str, user: uuid.UUID, autocommit: bool
+) -> None:
     with ConnectionPool(
         dsn,
         open=True,
@@ -308,7 +312,9 @@ def test_reads_work_read_only(
             reader.remember(user, "x")
 
 
-def test_environment(dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_environment_reads_its_variables(
+    dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PGRECALL_DSN", dsn)
     monkeypatch.setenv("PGRECALL_STATEMENT_TIMEOUT", "2.5")
     with AgentMemory.from_environment() as memory:
@@ -321,7 +327,7 @@ def test_environment(dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch)
     assert Settings().dsn is None
 
 
-def test_forgotten_memory_does_not_hang(dsn: str) -> None:
+def test_client_that_was_not_closed_does_not_block_the_exit(dsn: str) -> None:
     """A script that closes nothing ends."""
     program = (
         "import sys; from pgrecall import AgentMemory\n"
@@ -338,7 +344,9 @@ def test_forgotten_memory_does_not_hang(dsn: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_roles_of_applications(dsn: str, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_reader_and_writer_roles_suffice_for_the_driver(
+    dsn: str, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     """A member of recall_writer calls functions only; a member of recall_reader only reads."""
     names = {role: f"app_{uuid.uuid4().hex[:12]}_{role}" for role in ("writer", "reader")}
     for role, name in names.items():

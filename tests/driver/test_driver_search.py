@@ -57,7 +57,9 @@ def test_a_date_in_the_query_favors_that_time(memory: AgentMemory, known: uuid.U
     assert memory.search(uuid.uuid4(), "concert last month", asked_at=ASKED) == []
 
 
-def test_of_messages_too(memory: AgentMemory, db: psycopg.Connection, user: uuid.UUID) -> None:
+def test_date_in_the_query_favors_messages_of_that_time(
+    memory: AgentMemory, db: psycopg.Connection, user: uuid.UUID
+) -> None:
     from support import append, index_messages, open_session
 
     for month in (1, 2, 3):
@@ -82,7 +84,7 @@ def by_month(query: str, texts: Sequence[str]) -> list[float]:
     return [("jan", "mar", "feb").index(text.split("the ")[1][:3]) for text in texts]
 
 
-def test_a_reranker(configured: str, known: uuid.UUID) -> None:
+def test_reranker_orders_the_hits(configured: str, known: uuid.UUID) -> None:
     with AgentMemory.connect(configured, embedder=False, reranker=by_month) as memory:
         found = [row.content.split("the ")[1][:3] for row in memory.search(known, "concert")]
         assert found == ["feb", "mar", "jan"]
@@ -100,7 +102,7 @@ def test_a_reranker(configured: str, known: uuid.UUID) -> None:
         assert "feb" in first(memory.search(known, "concert", reranker=by_month))
 
 
-def test_it_sees_thirty_at_most(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_reranker_sees_at_most_thirty_texts(memory: AgentMemory, user: uuid.UUID) -> None:
     memory.memories.ingest(user, [{"content": f"Concert number {n}."} for n in range(50)])
     seen: list[int] = []
 
@@ -115,7 +117,7 @@ def test_it_sees_thirty_at_most(memory: AgentMemory, user: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["late", "raises", "short", "nan", "text"])
-def test_without_it_the_order_stays(
+def test_failed_reranker_keeps_the_order(
     configured: str, known: uuid.UUID, caplog: pytest.LogCaptureFixture, wrong: str
 ) -> None:
     def reranker(query: str, texts: Sequence[str]) -> list[float]:

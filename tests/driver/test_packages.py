@@ -123,7 +123,7 @@ with AgentMemory.connect({dsn!r}, embedder=False) as memory:
     assert loaded_by(code) == {"tiktoken"}  # counts the question
 
 
-def test_lazy_names_are_there() -> None:
+def test_lazily_imported_names_exist() -> None:
     code = """
 import pgrecall, pgrecall.calls
 for name in pgrecall.__all__: getattr(pgrecall, name)

@@ -94,7 +94,9 @@ def send(request: pytest.FixtureRequest, chat: ChatSession) -> Send:
 # A turn
 
 
-def test_a_turn(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_stores_question_and_reply_with_usage(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     openai.then("You use Vim, I think.")
     assert send("Which editor do I use?", seed=7) == "You use Vim, I think."
     [request] = openai.chats
@@ -113,7 +115,9 @@ def test_a_turn(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
 
 
 @pytest.mark.parametrize("usage", NO_USAGES)
-def test_without_usage(send: Send, chat: ChatSession, openai: ScriptedOpenAI, usage: Any) -> None:
+def test_send_estimates_missing_usage_and_marks_it(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI, usage: Any
+) -> None:
     """An endpoint that does not say what it used is counted for, and that is said."""
     openai.usage = usage
     openai.then("You use Vim, I think.")
@@ -135,7 +139,9 @@ def test_a_failed_call_stores_nothing(
     assert said(chat) == []
 
 
-def test_parts_and_refusals(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_stores_parts_and_a_refusal(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     parts = [{"type": "text", "text": "What is this?"}]
     openai.then(Refusal("I would rather not."))
     assert send(parts) == ""
@@ -145,7 +151,7 @@ def test_parts_and_refusals(send: Send, chat: ChatSession, openai: ScriptedOpenA
     assert_transcript(chat)
 
 
-def test_parameters_that_an_endpoint_refuses(
+def test_send_omits_parameters_that_an_endpoint_refuses(
     send: Send, chat: ChatSession, openai: ScriptedOpenAI
 ) -> None:
     openai.refused_parameters = ("max_tokens", "temperature", "stream_options", "top_p")
@@ -163,7 +169,7 @@ def test_parameters_that_an_endpoint_refuses(
 # Tools
 
 
-def test_memory_tools(
+def test_send_executes_memory_tools(
     send: Send, chat: ChatSession, openai: ScriptedOpenAI, memory: AgentMemory
 ) -> None:
     chat.open()
@@ -219,7 +225,9 @@ def test_memory_tools(
     assert_transcript(chat)
 
 
-def test_functions(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_executes_functions_and_answers_bad_calls(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     asked = []
 
     def weather(city: str) -> dict[str, Any]:
@@ -244,7 +252,9 @@ def test_functions(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> Non
     assert_transcript(chat)
 
 
-def test_one_function_for_all(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_passes_all_calls_to_one_function(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     seen = []
 
     def run(name: str, arguments: dict[str, Any]) -> str:
@@ -284,7 +294,9 @@ def test_calls_that_nobody_executes_are_returned(chat: ChatSession, openai: Scri
     assert_transcript(chat)
 
 
-def test_bounded_rounds(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_asks_without_tools_after_the_last_round(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     """A model that never stops calling is asked without tools at last, and then is done."""
     openai.respond = lambda request: (
         calls(("search_memories", {"query": "again"})) if "tools" in request else "Enough."
@@ -300,7 +312,7 @@ def test_bounded_rounds(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -
     assert_transcript(chat)
 
 
-def test_tools_of_one_name(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_refuses_tools_with_the_same_name(chat: ChatSession, openai: ScriptedOpenAI) -> None:
     mine = {"type": "function", "function": {"name": "remember", "parameters": {}}}
     with pytest.raises(InvalidInputError, match="two tools are named remember"):
         chat.send("x", tools=[mine], memory_tools=True)
@@ -320,7 +332,9 @@ def test_what_was_paid_for_stands_when_a_later_call_fails(
     assert_transcript(chat)
 
 
-def test_an_interrupted_tool(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_answers_an_interrupted_tool_call(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     """Its call is answered all the same; an answered one before it keeps its answer."""
     done = []
 
@@ -340,7 +354,7 @@ def test_an_interrupted_tool(send: Send, chat: ChatSession, openai: ScriptedOpen
 
 
 @pytest.mark.concurrent
-def test_turns_at_the_same_time(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_concurrent_sends_store_whole_turns(chat: ChatSession, openai: ScriptedOpenAI) -> None:
     """In one conversation: each call stands with its answers, whoever was faster."""
     chat.open()
     openai.respond = lambda request: (
@@ -365,7 +379,7 @@ def test_turns_at_the_same_time(chat: ChatSession, openai: ScriptedOpenAI) -> No
     assert_transcript(chat)
 
 
-def test_calls_that_some_endpoints_make(
+def test_send_repairs_irregular_tool_calls(
     send: Send, chat: ChatSession, openai: ScriptedOpenAI
 ) -> None:
     """Without ids, or one id for all: the reply is stored all the same."""
@@ -411,7 +425,9 @@ def test_the_turn_stays_within_the_window(
     assert_transcript(chat)
 
 
-def test_results_have_a_limit(send: Send, chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_send_truncates_long_results_of_tools(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     tool = {"type": "function", "function": {"name": "read", "parameters": {}}}
     openai.then(calls(("read", {})), "Done.")
     send("Read!", tools=[tool], functions={"read": lambda: "x " * 10**6}, max_result_tokens=50)
@@ -436,7 +452,9 @@ def test_pieces_arrive_one_by_one(chat: ChatSession, openai: ScriptedOpenAI) -> 
 
 
 @pytest.mark.parametrize("how", ["close", "with", "dropped"])
-def test_a_reader_who_stops(chat: ChatSession, openai: ScriptedOpenAI, how: str) -> None:
+def test_abandoned_stream_stores_the_pieces_that_were_read(
+    chat: ChatSession, openai: ScriptedOpenAI, how: str
+) -> None:
     openai.then("You use Vim for everything.")
     if how == "dropped":
         for piece in chat.send("Which editor?", stream=True):
@@ -463,12 +481,16 @@ def test_a_reader_who_stops(chat: ChatSession, openai: ScriptedOpenAI, how: str)
     assert_transcript(chat)
 
 
-def test_nobody_listens(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_stream_closed_before_reading_asks_no_model(
+    chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     chat.send("Which editor?", stream=True).close()
     assert (openai.chats, said(chat)) == ([], [])
 
 
-def test_a_stream_that_breaks(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_broken_stream_raises_and_stores_what_was_read(
+    chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     openai.then(Broken("You use Vi"))
     heard: list[str] = []
     with pytest.raises(openai_package.APIConnectionError):
@@ -485,7 +507,9 @@ def test_a_stream_that_breaks(chat: ChatSession, openai: ScriptedOpenAI) -> None
     assert len(said(chat)) == 2
 
 
-def test_a_stream_that_just_ends(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_stream_without_a_finish_reason_is_stored_as_interrupted(
+    chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     openai.then(Unfinished("You use"))
     reply = chat.send("Which editor?", stream=True)
     assert "".join(reply) == "You use"
@@ -496,7 +520,7 @@ def test_a_stream_that_just_ends(chat: ChatSession, openai: ScriptedOpenAI) -> N
 
 @pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_no_completion_at_all(
+def test_send_raises_for_an_answer_without_a_completion(
     chat: ChatSession, openai: ScriptedOpenAI, answer: Raw, is_streamed: bool
 ) -> None:
     """As a call that failed: a page with status 200 is no reply, and nothing was said."""
@@ -506,7 +530,7 @@ def test_no_completion_at_all(
     assert said(chat) == []
 
 
-def test_a_stream_with_a_chunk_that_is_none(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_stream_with_a_malformed_chunk_raises(chat: ChatSession, openai: ScriptedOpenAI) -> None:
     delta = '{"choices": [{"index": 0, "delta": {"content": "You use"}}]}'
     openai.then(Raw(f"data: {delta}\n\ndata: {{not JSON\n\n", "text/event-stream"))
     with pytest.raises(ModelAnswerError, match=r"no completion.*not JSON"):
@@ -519,7 +543,9 @@ def test_a_stream_with_a_chunk_that_is_none(chat: ChatSession, openai: ScriptedO
     assert len(said(chat)) == 2
 
 
-def test_a_stream_that_breaks_in_a_later_round(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_stream_broken_in_a_later_round_keeps_earlier_rounds(
+    chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     openai.then(calls(("search_memories", {"query": "x"}), text="I look."), Broken("You use"))
     heard: list[str] = []
     with pytest.raises(openai_package.APIConnectionError):
@@ -534,7 +560,9 @@ def test_a_stream_that_breaks_in_a_later_round(chat: ChatSession, openai: Script
 # The asynchronous client
 
 
-def test_asynchronous(configured: str, openai: ScriptedOpenAI, user: uuid.UUID) -> None:
+def test_asynchronous_send_awaits_coroutine_functions(
+    configured: str, openai: ScriptedOpenAI, user: uuid.UUID
+) -> None:
     async def weather(city: str) -> str:
         await asyncio.sleep(0)
         return f"sunny in {city}"
@@ -591,7 +619,9 @@ def test_asynchronous(configured: str, openai: ScriptedOpenAI, user: uuid.UUID) 
     asyncio.run(run())
 
 
-def test_a_coroutine_in_the_blocking_client(chat: ChatSession, openai: ScriptedOpenAI) -> None:
+def test_blocking_send_answers_a_call_of_a_coroutine_with_an_error(
+    chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
     async def weather(city: str) -> str:
         return city
 

@@ -42,7 +42,7 @@ TEXTS = {
 }
 
 
-def test_known_counts() -> None:
+def test_count_text_tokens_gives_known_counts() -> None:
     assert count_text_tokens("hello world", "gpt-4o-mini") == 2
     assert count_text_tokens("hello world", "gpt-4") == 2
     assert count_text_tokens("", "gpt-4o") == 0
@@ -61,7 +61,7 @@ def test_known_counts() -> None:
         ("mistral-7b", None),
     ],
 )
-def test_encoding_of_a_model(model: str, encoding: str | None) -> None:
+def test_encoding_name_follows_the_model(model: str, encoding: str | None) -> None:
     assert encoding_name(model) == encoding
 
 
@@ -125,11 +125,11 @@ def test_any_text_can_be_counted(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [" " * 1_000_000, "\t " * 500_000, "a" * 1_000_000])
-def test_a_megabyte_of_one_thing(text: str) -> None:
+def test_megabyte_of_one_thing_is_counted(text: str) -> None:
     assert 0 < count_text_tokens(text, "gpt-4o") <= len(text)
 
 
-def test_message() -> None:
+def test_count_message_tokens_counts_name_and_tool_calls() -> None:
     call = {
         "id": "call_1",
         "type": "function",
@@ -147,7 +147,7 @@ def test_message() -> None:
     assert count_message_tokens({"role": "assistant", "content": None}, "gpt-4o") == 0
 
 
-def test_message_parts() -> None:
+def test_count_message_tokens_counts_images_by_detail() -> None:
     parts = [
         {"type": "text", "text": "hello world"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9999}},
@@ -160,7 +160,7 @@ def test_message_parts() -> None:
 
 @pytest.mark.parametrize("model", ["gpt-4o", "nobody-8b"])
 @pytest.mark.filterwarnings("ignore::pgrecall.models.TokenEstimateWarning")
-def test_truncate(model: str) -> None:
+def test_truncate_text_keeps_at_most_the_limit(model: str) -> None:
     for text in TEXTS.values():
         cut = truncate_text(text, 50, model)
         assert text.startswith(cut)

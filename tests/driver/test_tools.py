@@ -87,7 +87,7 @@ def test_definitions_are_strict() -> None:
                    for tool in DEFINITIONS)  # fmt: skip
 
 
-def test_some_of_the_tools(chat: ChatSession) -> None:
+def test_memory_tools_can_be_limited_by_name(chat: ChatSession) -> None:
     tools = chat.memory_tools(only=["search_memories"])
     assert [tool["function"]["name"] for tool in tools.definitions] == ["search_memories"]
     assert "there is no memory tool remember" in ask(tools, "remember", content="x")["error"]
@@ -100,7 +100,7 @@ def test_some_of_the_tools(chat: ChatSession) -> None:
 # Effects of the tools
 
 
-def test_search_remember_forget(
+def test_tools_remember_search_and_forget_a_memory(
     tools: MemoryTools, chat: ChatSession, memory: AgentMemory, user: uuid.UUID
 ) -> None:
     chat.append(user="By the way, I am allergic to peanuts!", reply="Good to know.")
@@ -221,7 +221,7 @@ def test_what_the_user_did_not_say_stays_in_the_conversation(
     assert current.is_active
 
 
-def test_the_words_of_the_turn_at_hand(tools: MemoryTools, chat: ChatSession) -> None:
+def test_words_of_the_current_turn_prove_a_memory(tools: MemoryTools, chat: ChatSession) -> None:
     """The user's message is not stored yet when the model calls."""
     chat.context("Please note that I moved to Lyon last week.")
     kept = ask(tools, "remember", content="User moved to Lyon.", user_words="I moved to Lyon")
@@ -304,7 +304,9 @@ def test_no_words_of_another_conversation_or_user_prove_anything(
         )
 
 
-def test_older_turns(tools: MemoryTools, chat: ChatSession, memory: AgentMemory) -> None:
+def test_tools_search_and_read_older_turns(
+    tools: MemoryTools, chat: ChatSession, memory: AgentMemory
+) -> None:
     earlier = memory.session(user=chat.user_id, model="gpt-4o-mini")
     for number in range(4):
         earlier.append(user=f"question {number} about pyright", reply=f"answer {number}")
@@ -391,7 +393,7 @@ def test_no_argument_names_a_user(
         ("", {}, "there is no memory tool"),
     ],
 )
-def test_nonsense_is_answered(
+def test_malformed_call_of_a_tool_gets_an_error(
     tools: MemoryTools, memory: AgentMemory, user: uuid.UUID, name: str, arguments: Any, words: str
 ) -> None:
     answer = tools.dispatch(call(name, arguments))
@@ -403,7 +405,7 @@ def test_nonsense_is_answered(
 
 
 @pytest.mark.parametrize("what", [None, "x", {}, {"id": "1"}, {"function": {"name": "x"}}])
-def test_what_is_no_call(tools: MemoryTools, what: Any) -> None:
+def test_dispatch_refuses_an_argument_that_is_no_call(tools: MemoryTools, what: Any) -> None:
     with pytest.raises(InvalidInputError, match="no tool call"):
         tools.dispatch(what)
 
@@ -457,7 +459,7 @@ def test_a_lost_server_is_not_the_models_business(configured: str, user: uuid.UU
 # In a loop of one's own
 
 
-def test_in_a_loop_of_ones_own(
+def test_tools_work_in_a_loop_of_the_application(
     tools: MemoryTools, chat: ChatSession, memory: AgentMemory, db: psycopg.Connection
 ) -> None:
     """Answers are marked when they are stored: nothing is extracted from them or found in them."""
@@ -492,7 +494,7 @@ def test_in_a_loop_of_ones_own(
     ]  # fmt: skip
 
 
-def test_asynchronous(configured: str, user: uuid.UUID) -> None:
+def test_asynchronous_tools_remember_and_search(configured: str, user: uuid.UUID) -> None:
     async def run() -> None:
         async with AsyncAgentMemory.connect(configured, embedder=WordEmbedder()) as memory:
             chat = memory.session(user=user, model="gpt-4o-mini")

@@ -68,7 +68,7 @@ def test_messages_become_memories(
     assert ("embed", "embed", MODEL) in phases
 
 
-def test_said_again_is_remembered_once(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_repeated_message_is_remembered_once(memory: AgentMemory, user: uuid.UUID) -> None:
     talk(memory, user)
     memory.worker().run_until_idle()
     talk(memory, user)
@@ -76,7 +76,9 @@ def test_said_again_is_remembered_once(memory: AgentMemory, user: uuid.UUID) -> 
     assert len(memory.memories.list(user)) == len(SAID)
 
 
-def test_without_an_embedder(configured: str, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_worker_without_an_embedder_leaves_vectors_to_others(
+    configured: str, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     """Memories are made; vectors are left to a worker that can."""
     with AgentMemory.connect(configured, embedder=False) as memory:
         talk(memory, user)
@@ -90,7 +92,7 @@ def test_without_an_embedder(configured: str, user: uuid.UUID, db: psycopg.Conne
     assert states(db) == {}
 
 
-def test_jobs_for_a_chat_model_are_left(
+def test_worker_without_a_model_leaves_jobs_that_need_one(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     talk(memory, user, extraction="llm")
@@ -101,7 +103,7 @@ def test_jobs_for_a_chat_model_are_left(
     assert memory.memories.list(user) == []
 
 
-def test_maintenance_is_run(
+def test_worker_runs_due_maintenance(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     added = memory.remember(user, "Ada uses Vim.")
@@ -140,7 +142,7 @@ def test_failure_goes_back_to_the_queue(
     assert len(memory.memories.list(user)) == len(SAID)
 
 
-def test_what_the_database_refuses_is_not_tried_again(
+def test_job_refused_by_the_database_is_not_retried(
     memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -158,7 +160,7 @@ def test_what_the_database_refuses_is_not_tried_again(
         ([[float("nan")] * 384] * 3, "EmbeddingError: .* made a vector that is not finite"),
     ],
 )
-def test_nonsense_of_an_embedder(
+def test_malformed_vectors_of_an_embedder_fail_the_job(
     memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch,
     vectors: list[list[float]], said: str,
 ) -> None:  # fmt: skip
@@ -169,7 +171,7 @@ def test_nonsense_of_an_embedder(
     assert re.fullmatch(said, report.last_error or "")
 
 
-def test_nothing_is_held_while_embedding(
+def test_no_transaction_is_open_while_embedding(
     memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -192,7 +194,7 @@ def test_nothing_is_held_while_embedding(
     assert set(seen) == {("idle", None)}
 
 
-def test_signs_of_life(
+def test_lease_is_extended_during_a_long_step(
     memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -234,7 +236,7 @@ def test_a_result_that_comes_too_late_changes_nothing(
 
 
 @pytest.mark.concurrent
-def test_many_workers(configured: str, db: psycopg.Connection) -> None:
+def test_many_workers_do_each_job_once(configured: str, db: psycopg.Connection) -> None:
     """Each job's effect happens once, whoever does it."""
     users = [uuid.uuid4() for _ in range(12)]
     with AgentMemory.connect(configured, embedder=WordEmbedder()) as memory:
@@ -269,7 +271,7 @@ class Crowd:
         return self.embed_words(texts)
 
 
-def test_several_jobs_at_the_same_time(
+def test_worker_does_several_jobs_at_once(
     memory: AgentMemory, embedder: WordEmbedder, db: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -290,7 +292,7 @@ def test_several_jobs_at_the_same_time(
     assert states(db) == {}
 
 
-def test_several_jobs_at_the_same_time_asynchronously(
+def test_asynchronous_worker_does_several_jobs_at_once(
     configured: str, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowd, users = Crowd(3), [uuid.uuid4() for _ in range(3)]
@@ -335,7 +337,9 @@ def test_idle_means_that_nothing_runs(
     assert states(db) == {"ready": 1}  # the extraction, which it was not to take
 
 
-def test_kinds(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_worker_does_only_the_kinds_given(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     talk(memory, user)
     assert memory.worker(kinds=["embed"]).run_until_idle().done.keys() == {"embed"}
     assert memory.worker(kinds="extract").run_until_idle().done.keys() == {"extract"}
@@ -380,7 +384,7 @@ def test_jobs_at_hand_are_finished_before_it_stops(
 
 
 @pytest.mark.slow
-def test_a_user_who_is_held_for_long(
+def test_worker_leaves_the_job_of_a_locked_user_to_its_lease(
     configured: str, user: uuid.UUID, db: psycopg.Connection,
     connect: Callable[..., psycopg.Connection],
 ) -> None:  # fmt: skip
@@ -405,7 +409,7 @@ def test_a_user_who_is_held_for_long(
         assert {m.content for m in memory.memories.list(user)} == set(SAID)
 
 
-def test_a_failure_that_cannot_be_stored_as_it_is(
+def test_failure_with_unstorable_characters_hands_the_job_back(
     memory: AgentMemory, embedder: WordEmbedder, user: uuid.UUID, db: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -427,7 +431,7 @@ def test_a_failure_that_cannot_be_stored_as_it_is(
     assert spans == [("embed", 3, error)]
 
 
-def test_run_until_stopped(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_running_worker_does_new_jobs(memory: AgentMemory, user: uuid.UUID) -> None:
     with running(memory):
         talk(memory, user)
         wait_for(lambda: len(memory.memories.list(user)) == len(SAID))
@@ -461,7 +465,7 @@ def running(memory: AgentMemory) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-def test_asynchronous_worker(configured: str, user: uuid.UUID) -> None:
+def test_asynchronous_worker_does_new_jobs(configured: str, user: uuid.UUID) -> None:
     async def run() -> None:
         async with AsyncAgentMemory.connect(configured, embedder=WordEmbedder()) as memory:
             worker = memory.worker(poll_seconds=0.05)
@@ -481,7 +485,7 @@ def test_asynchronous_worker(configured: str, user: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_stops_on_a_signal(
+def test_worker_command_stops_on_a_signal(
     memory: AgentMemory, configured: str, number: int, user: uuid.UUID
 ) -> None:
     with subprocess.Popen(

@@ -225,7 +225,7 @@ WRITES: dict[str, Write] = {
 
 
 @pytest.mark.parametrize("is_downgraded", [False, True])
-def test_required_sealing_writes_nothing_for_a_user_without_keys(
+def test_driver_that_requires_encryption_writes_nothing_for_a_user_without_keys(
     requiring: AgentMemory, memory: AgentMemory, sealed: uuid.UUID, db: Connection,
     is_downgraded: bool,
 ) -> None:  # fmt: skip
@@ -241,7 +241,7 @@ def test_required_sealing_writes_nothing_for_a_user_without_keys(
     assert readable(db) == []
 
 
-def test_required_sealing_reads_nothing_of_a_user_without_keys(
+def test_driver_that_requires_encryption_reads_nothing_of_a_user_without_keys(
     requiring: AgentMemory, memory: AgentMemory, user: uuid.UUID
 ) -> None:
     session = use_everything(memory, user)  # not encrypted
@@ -251,7 +251,7 @@ def test_required_sealing_reads_nothing_of_a_user_without_keys(
     memory.privacy.forget_user(user)
 
 
-def test_required_sealing_works_no_job_of_a_user_without_keys(
+def test_driver_that_requires_encryption_does_no_job_of_a_user_without_keys(
     requiring: AgentMemory, memory: AgentMemory, user: uuid.UUID, db: Connection
 ) -> None:
     session = use_everything(memory, user)
@@ -262,7 +262,7 @@ def test_required_sealing_works_no_job_of_a_user_without_keys(
     memory.privacy.forget_user(user)
 
 
-def test_required_sealing_serves_sealed_users(
+def test_driver_that_requires_encryption_serves_encrypted_users(
     requiring: AgentMemory, user: uuid.UUID, db: Connection
 ) -> None:
     assert requiring.encryption.seal_user(user)
@@ -276,7 +276,9 @@ def test_required_sealing_serves_sealed_users(
     assert MARK in str(requiring.memories.list(user))
 
 
-def test_required_sealing_asynchronously(configured: str, user: uuid.UUID, db: Connection) -> None:
+def test_asynchronous_driver_that_requires_encryption_refuses_a_user_without_keys(
+    configured: str, user: uuid.UUID, db: Connection
+) -> None:
     async def run() -> None:
         async with AsyncAgentMemory.connect(
             configured, embedder=False, wrapping_keys=KEYS, sealed="require"
@@ -292,7 +294,7 @@ def test_required_sealing_asynchronously(configured: str, user: uuid.UUID, db: C
     assert readable(db) == []
 
 
-def test_required_sealing_needs_keys(
+def test_driver_that_requires_encryption_needs_keys(
     configured: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match="no key encryption key"):
@@ -314,7 +316,7 @@ def test_required_sealing_needs_keys(
         memory.memories.list(uuid.uuid4())
 
 
-def test_required_sealing_holds_in_a_transaction_of_the_caller(
+def test_driver_that_requires_encryption_refuses_plaintext_in_a_transaction_of_the_caller(
     requiring: AgentMemory, configured: str, user: uuid.UUID
 ) -> None:
     with psycopg.connect(configured) as conn:

@@ -41,7 +41,9 @@ def found_in(dump: bytes) -> list[bytes]:
     return [mark for mark in marks() if mark in dump]
 
 
-def test_the_marks_find_a_text(memory: AgentMemory, model_dsn: str, db: Connection) -> None:
+def test_search_of_a_dump_finds_plaintext_in_every_encoding(
+    memory: AgentMemory, model_dsn: str, db: Connection
+) -> None:
     """A search that could find nothing would prove nothing."""
     user = uuid.uuid4()
     made = memory.remember(user, f"The user keeps a {MARK}.")

@@ -77,7 +77,7 @@ def test_a_sealed_agent_loop_keeps_its_task_shortened_by_the_driver(
 
 
 @pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
-def test_searches_find_as_for_any_user(
+def test_searches_of_an_encrypted_user_find_as_for_any_user(
     memory: AgentMemory, user: uuid.UUID, db: Connection, vectors: bool
 ) -> None:
     memory.encryption.seal_user(user, vectors=vectors)
@@ -222,7 +222,7 @@ def test_memory_ids_are_an_order_of_the_caller(memory: AgentMemory, db: Connecti
             chat.context("number", **options)
 
 
-def test_vectors_only_of_whom_they_were_wished_for(
+def test_only_a_user_encrypted_with_vectors_has_vectors(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
     vector = str(WordEmbedder().embed(["tea"])[0])
@@ -346,7 +346,7 @@ ATTACKS: dict[str, Callable[[Connection, uuid.UUID], None]] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-def test_what_was_changed_at_rest_is_said(
+def test_ciphertext_changed_at_rest_raises(
     configured: str,
     memory: AgentMemory,
     sealed: uuid.UUID,
@@ -386,7 +386,7 @@ def test_what_was_changed_at_rest_is_said(
     "attack", ["memories swapped", "messages swapped", "a readable memory", "a readable message",
                "a readable prompt", "a memory truncated"],
 )  # fmt: skip
-def test_a_context_shows_nothing_of_it(
+def test_context_shows_nothing_of_ciphertext_changed_at_rest(
     configured: str,
     memory: AgentMemory,
     sealed: uuid.UUID,
@@ -411,7 +411,7 @@ def test_a_context_shows_nothing_of_it(
             chat.context("cockatoo", max_memories=1)
 
 
-def test_wrong_keys_say_so(
+def test_wrong_keys_raise(
     configured: str, memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
     """The key encryption key is wrong, or the wrapped key is foreign, moved, broken or gone."""

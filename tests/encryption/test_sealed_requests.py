@@ -157,7 +157,9 @@ def types(requests: list[Request]) -> list[str]:
     return [request.get("purpose", request["type"]) for request in requests]
 
 
-def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script) -> None:
+def test_extraction_of_encrypted_turns_stores_encrypted_memories(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script
+) -> None:
     """Facts and episodes of ciphertexts, and what becomes of them beside similar memories."""
     worker = Worker(db, memory, script)
     has_vectors = memory._core.has_vectors(sealed)
@@ -203,7 +205,9 @@ def test_extraction(memory: AgentMemory, sealed: uuid.UUID, db: Connection, scri
     assert readable(db) == []
 
 
-def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
+def test_verbatim_extraction_of_an_encrypted_user_keeps_the_same_messages(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
     """The worker chooses by the rule that the database has for other users."""
     plain = uuid.uuid4()
     told = [f"I keep a {MARK} in a tank at home", "Hi", "What is the weather like in Oslo today?",
@@ -239,7 +243,9 @@ def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> Non
     assert readable(db) == []
 
 
-def test_summaries(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
+def test_summaries_of_an_encrypted_session_are_made_part_by_part(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
     """Each part is fed to the next as a ciphertext; a compaction takes the place of the turns."""
     worker = Worker(db, memory)
     chat = memory.session(
@@ -288,7 +294,9 @@ def test_compaction_of_turns_in_which_nobody_spoke(
     assert readable(db, "Nothing was said") == []
 
 
-def test_merge(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script) -> None:
+def test_merges_of_an_encrypted_user_are_verified(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script
+) -> None:
     """Only what contradicts no part, and what the model supports; the rest stays."""
     texts = [f"User likes green {MARK} soup.", f"User likes cold {MARK} soup.",
              "User eats bread on Mondays.", "User eats bread on Fridays.",
@@ -315,7 +323,9 @@ def test_merge(memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: S
     assert readable(db) == []
 
 
-def test_pattern(memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script) -> None:
+def test_pattern_of_an_encrypted_user_grows_by_a_new_episode(
+    memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
+) -> None:
     """A pattern is joined from its sentence and solutions, then grows by a new episode."""
     memory.encryption.seal_user(user, vectors=True)
     worker = Worker(db, memory, script)
@@ -350,7 +360,9 @@ def test_pattern(memory: AgentMemory, user: uuid.UUID, db: Connection, script: S
     assert readable(db) == []
 
 
-def test_embed(memory: AgentMemory, sealed: uuid.UUID, db: Connection, configured: str) -> None:
+def test_worker_embeds_decrypted_texts_only_for_users_with_vectors(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection, configured: str
+) -> None:
     """The worker decrypts and truncates texts to embed; without vectors it gets no request."""
     with connected(configured) as mute:
         mute.remember(sealed, f"The user keeps a {MARK}.")
@@ -433,7 +445,7 @@ def test_readable_answers_are_refused(
     assert worker.ask(job) == request
 
 
-def test_rotation_during_a_job_makes_it_run_anew(
+def test_rotation_during_a_job_restarts_it(
     memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
 ) -> None:
     """A rotation destroys the key that encrypted the model's answers, so the job starts over."""

@@ -49,7 +49,7 @@ def seen(memory: AgentMemory, user: uuid.UUID, session: uuid.UUID) -> list[Any]:
     ]  # fmt: skip
 
 
-def test_everything_is_sealed_by_the_new_key(
+def test_rotate_user_encrypts_every_text_by_the_new_key(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, configured: str
 ) -> None:
     session = use_everything(memory, sealed)
@@ -124,7 +124,7 @@ def test_an_interrupted_rotation_goes_on(
     assert seen(memory, sealed, session)[0] == before[0]
 
 
-def test_who_has_not_heard_of_it_is_told(
+def test_driver_with_an_old_key_retries_with_the_new_one(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
     """A filter by the old key would find nothing, and a write by it could not be read."""
@@ -151,7 +151,7 @@ def chat_of(memory: AgentMemory, user: uuid.UUID) -> list[Any]:
     return memory.sessions.messages(user, session.session_id)
 
 
-def test_writers_and_two_rotators_at_once(
+def test_concurrent_writers_and_two_rotations_lose_no_text(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
     """No text is lost, doubled, or encrypted by a destroyed key."""
@@ -202,7 +202,7 @@ def test_writers_and_two_rotators_at_once(
     assert readable(db) == []
 
 
-def test_the_wrapping_key_is_exchanged_with_two_data_keys(
+def test_rewrap_user_covers_two_data_keys(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
     gone = memory.remember(sealed, "The user likes tea.")
@@ -212,7 +212,9 @@ def test_the_wrapping_key_is_exchanged_with_two_data_keys(
     assert memory.encryption.rewrap_user(sealed) == 0
 
 
-def test_sealed_users_are_listed(memory: AgentMemory, db: Connection) -> None:
+def test_list_sealed_users_pages_through_encrypted_users(
+    memory: AgentMemory, db: Connection
+) -> None:
     """In pages, by the wrapping keys of their data keys; under an identity only that user."""
     users = sorted(uuid.uuid4() for _ in range(3))
     for one in users:
@@ -236,7 +238,7 @@ def test_sealed_users_are_listed(memory: AgentMemory, db: Connection) -> None:
         call(db, "list_sealed_users", p_limit=-1)
 
 
-def test_a_rotation_that_is_refused(
+def test_rotation_without_a_key_or_of_damaged_texts_is_refused(
     memory: AgentMemory, sealed: uuid.UUID, configured: str, db: Connection
 ) -> None:
     made = memory.remember(sealed, "The user likes tea.")
@@ -256,7 +258,7 @@ def test_a_rotation_that_is_refused(
     assert keys_of(db, sealed) == [(1, False), (2, False)]
 
 
-def test_the_functions_of_a_rotation(
+def test_functions_of_a_rotation_list_and_replace_rows(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection
 ) -> None:
     made = memory.remember(sealed, "The user likes tea.")

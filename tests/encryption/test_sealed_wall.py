@@ -74,7 +74,9 @@ OF_USER = [one for one in CALLS
            if one.of_user and one.function not in ("close_session", "pause_session")]  # fmt: skip
 
 
-def test_no_readable_text_is_stored(db: Connection, world: World, scan: str) -> None:
+def test_no_function_stores_plaintext_of_an_encrypted_user(
+    db: Connection, world: World, scan: str
+) -> None:
     """Each function of the list is refused by an error of ours, or stores nothing readable."""
     words = {"words": [f"%{word}%" for word in (AFTER, *LITERALS)]}
     before = {row["name"] for row in rows(db, scan, words)}
@@ -124,7 +126,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("function", "arguments"), TEXTS)
 @pytest.mark.parametrize("text", ["An axolotl", "sealed:v1:1:memory::axolotl", "sealed:v1:axolotl"])
-def test_each_text_of_a_fresh_user(
+def test_no_function_stores_plaintext_of_a_new_encrypted_user(
     db: Connection, user: uuid.UUID, function: str, arguments: str, text: str
 ) -> None:
     """One readable text beside ciphertexts is enough; what only looks like one is none."""

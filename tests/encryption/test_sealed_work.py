@@ -39,7 +39,9 @@ def vectors_of(db: Connection, user: uuid.UUID) -> int:
     return int(value(db, "select count(*) from recall.memory_embedding where user_id = %s", [user]))
 
 
-def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> None:
+def test_worker_keeps_the_same_messages_of_an_encrypted_user(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
     """The driver chooses what the database cannot: by the same rule as for a plain user."""
     plain = uuid.uuid4()
     told = [
@@ -70,7 +72,7 @@ def test_verbatim(memory: AgentMemory, sealed: uuid.UUID, db: Connection) -> Non
     assert readable(db) == []
 
 
-def test_merge(
+def test_worker_merges_memories_of_an_encrypted_user(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script, openai: ScriptedOpenAI
 ) -> None:
     """Only what contradicts no part, and what the model supports; the rest stays."""
@@ -106,7 +108,7 @@ def test_merge(
     assert readable(db) == []
 
 
-def test_summaries_and_compaction(
+def test_worker_summarizes_and_compacts_an_encrypted_session(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, script: Script
 ) -> None:
     """A rolling summary, a compaction, and a session that goes on where another ended."""
@@ -137,7 +139,9 @@ def test_summaries_and_compaction(
     assert readable(db, "messages of the user") == []
 
 
-def test_patterns(memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script) -> None:
+def test_worker_finds_patterns_of_an_encrypted_user_with_vectors(
+    memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
+) -> None:
     """They need vectors, to see what resembles what."""
     other = uuid.uuid4()
     memory.encryption.seal_user(user, vectors=True)
@@ -199,7 +203,7 @@ def test_patterns_of_a_shared_word_need_plaintext(
     assert call(db, "enqueue_patterns")[0]["done"] == bool(vectors_of(db, sealed))
 
 
-def test_vectors_that_come_late(
+def test_worker_adds_missing_vectors_of_an_encrypted_user(
     memory: AgentMemory, sealed: uuid.UUID, db: Connection, model_dsn: str
 ) -> None:
     with AgentMemory.connect(model_dsn, embedder=False, wrapping_keys=KEYS) as mute:

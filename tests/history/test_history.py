@@ -53,7 +53,9 @@ ANSWER = {"role": "tool", "tool_call_id": "call_1", "content": "found"}
 # --- what is taken
 
 
-def test_every_field_comes_back(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_stores_every_field_of_a_message(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     parts = [
         {"type": "text", "text": "look"},
         {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
@@ -120,7 +122,7 @@ def test_every_field_comes_back(db: Connection, user: uuid.UUID, session: uuid.U
         ),
     ],
 )
-def test_unusual_messages(
+def test_append_stores_unusual_messages_unchanged(
     db: Connection,
     user: uuid.UUID,
     session: uuid.UUID,
@@ -267,7 +269,7 @@ MALFORMED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("malformed", "words"), MALFORMED, ids=[words for _, words in MALFORMED])
-def test_malformed_messages(
+def test_append_names_the_malformed_field_and_writes_nothing(
     db: Connection, user: uuid.UUID, session: uuid.UUID, malformed: Any, words: str
 ) -> None:
     """The element and the field are named, and nothing is written."""
@@ -304,7 +306,9 @@ ESTIMATES: list[tuple[str, int]] = [
 ]
 
 
-def test_tokens_that_nobody_counted(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_estimates_missing_token_counts(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     append(db, user, session, [{"role": "user", "content": text} for text, _ in ESTIMATES])
     found = messages(db, user, session)
     assert [(row["content"], row["token_count"]) for row in reversed(found)] == ESTIMATES
@@ -394,7 +398,7 @@ def test_a_tool_message_answers_an_earlier_call(
         (5, "p_usage is number"),
     ],
 )
-def test_malformed_usage(
+def test_append_refuses_malformed_usage(
     db: Connection, user: uuid.UUID, session: uuid.UUID, usage: Any, words: str
 ) -> None:
     with refused("RC003", words):
@@ -402,7 +406,7 @@ def test_malformed_usage(
     assert session_row(db, user, session)["turn_count"] == 0
 
 
-def test_nothing_goes_into_a_session_that_is_not_there(
+def test_append_refuses_an_unknown_session(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
     theirs = open_session(db, uuid.uuid4())
@@ -437,7 +441,9 @@ def test_created_at_never_runs_backwards(
     assert times == sorted(times, reverse=True)
 
 
-def test_an_import_from_the_past(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_accepts_messages_of_any_past_month(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     """Any month, also long before installation; the session begins with its first message."""
     opened = session_row(db, user, session)["created_at"]
     moments = [
@@ -461,7 +467,9 @@ def test_an_import_from_the_past(db: Connection, user: uuid.UUID, session: uuid.
     assert row["turn_count"] == 6
 
 
-def test_a_clock_ahead_of_ours(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_clamps_five_minutes_of_clock_skew_and_refuses_more(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     """Five minutes of skew are clamped to now, more is refused."""
     ahead = datetime.now(UTC) + timedelta(minutes=4)
     append(db, user, session, said("a little", created_at=ahead.isoformat()))
@@ -478,7 +486,9 @@ def test_a_clock_ahead_of_ours(db: Connection, user: uuid.UUID, session: uuid.UU
 # --- counters and costs
 
 
-def test_counters_and_costs(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_updates_counters_and_costs_of_the_session(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     append(db, user, session, [*said("q"), *said("a", role="assistant")],
            {"prompt_tokens": 1000, "completion_tokens": 100, "cached_tokens": 400,
             "latency_ms": 700})  # fmt: skip
@@ -530,7 +540,7 @@ def test_a_cost_limit_never_refuses_a_paid_reply(db: Connection, user: uuid.UUID
     assert session_row(db, user, session)["total_cost_microcents"] == 2000
 
 
-def test_compaction_becomes_due(db: Connection, user: uuid.UUID) -> None:
+def test_append_marks_a_session_due_for_compaction(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user, p_context_window_size=1000)
     append(db, user, session, said("x", token_count=2000))
     assert not session_row(db, user, session)["compaction_due"]
@@ -553,7 +563,7 @@ def test_compaction_is_asked_for_past_four_fifths_of_the_history_budget(
 # --- repeating a request
 
 
-def test_the_same_request_is_answered_the_same(
+def test_append_with_same_request_id_returns_same_turns(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
     request = uuid.uuid4()
@@ -581,7 +591,7 @@ def test_the_same_request_is_answered_the_same(
     assert append(db, user, session, batch, usage, request) == again
 
 
-def test_another_payload_under_the_same_request(
+def test_append_with_same_request_id_and_another_payload_is_refused(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
     request = uuid.uuid4()
@@ -620,7 +630,9 @@ def test_a_refused_request_leaves_no_receipt(
 # --- big
 
 
-def test_a_message_of_a_megabyte(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_estimates_a_megabyte_in_seconds(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     """With estimated tokens, whatever it is made of, in seconds."""
     texts = {
         "words": "the quick brown fox " * 52_500,
@@ -642,7 +654,9 @@ def test_a_message_of_a_megabyte(db: Connection, user: uuid.UUID, session: uuid.
         )
 
 
-def test_ten_thousand_messages_at_once(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_append_stores_ten_thousand_messages_in_one_call(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     start = datetime(2021, 1, 1, tzinfo=UTC)
     batch = [
         {
@@ -720,7 +734,9 @@ def test_history_is_append_only(db: Connection, user: uuid.UUID, session: uuid.U
 # --- taking back
 
 
-def test_retract_turns(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_retract_turns_hides_turns_and_lowers_active_tokens(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     append(db, user, session, said(*"abcdef"))
 
     def retract(turn: int | None) -> int:
@@ -780,7 +796,7 @@ def since(db: Connection, cursor: bytes | None, held: Any) -> list[dict[str, Any
     return call(db, "new_messages_since", p_cursor=cursor, p_messages=held)
 
 
-def test_new_messages_since(db: Connection) -> None:
+def test_new_messages_returns_messages_after_the_cursor(db: Connection) -> None:
     held = said("a", "b", "c")
     everything = since(db, None, held)
     assert [row["ordinal"] for row in everything] == [1, 2, 3]
@@ -810,7 +826,9 @@ def test_new_messages_since(db: Connection) -> None:
                    [json.dumps([*said("a"), "yes"])])  # fmt: skip
 
 
-def test_message_hash(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_message_hash_depends_on_role_content_and_calls_only(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     def digest(message: dict[str, Any]) -> bytes:
         return call(db, "message_hash", p_message=message)[0]["message_hash"]
 
@@ -880,7 +898,9 @@ def test_ids_that_are_made_together(db: Connection) -> None:
 
 @settings(max_examples=30)
 @given(history=histories, data=st.data())
-def test_what_was_said_is_read_back(dsn: str, history: list[Any], data: st.DataObject) -> None:
+def test_get_messages_returns_the_appended_messages(
+    dsn: str, history: list[Any], data: st.DataObject
+) -> None:
     """Batches, retractions and rollbacks in between do not change the messages that are read."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         user = uuid.uuid4()
