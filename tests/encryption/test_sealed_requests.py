@@ -558,7 +558,9 @@ def test_downgrade_is_refused(memory: AgentMemory, user: uuid.UUID, db: Connecti
     assert hidden(json.dumps(more))
 
 
-def test_two_users(memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script) -> None:
+def test_jobs_of_two_encrypted_users_use_their_own_keys(
+    memory: AgentMemory, user: uuid.UUID, db: Connection, script: Script
+) -> None:
     """Each by their own key; a plain one beside them is as ever."""
     other, plain = uuid.uuid4(), uuid.uuid4()
     for one in (user, other):

@@ -134,7 +134,7 @@ def test_equal_jobs_are_one_while_ready(db: Connection, user: uuid.UUID) -> None
         ({"p_user_id": None}, "p_user_id is null"),
     ],
 )
-def test_enqueue_refuses(
+def test_enqueue_job_refuses_malformed_arguments(
     db: Connection, user: uuid.UUID, arguments: dict[str, Any], words: str
 ) -> None:
     with refused("RC003", words):
@@ -254,7 +254,9 @@ def test_claims_with_bad_arguments(
     assert [job["state"] for job in job_rows(db, user)] == ["ready"]
 
 
-def test_a_lease_has_an_end(db: Connection, user: uuid.UUID) -> None:
+def test_claim_jobs_and_extend_lease_refuse_a_malformed_lease(
+    db: Connection, user: uuid.UUID
+) -> None:
     enqueue(db, user)
     with refused("RC003", "p_lease is infinity"):
         db.execute("select * from recall.claim_jobs('w', p_lease => 'infinity')")
@@ -376,7 +378,9 @@ PLANS = {
 
 @pytest.mark.concurrent
 @pytest.mark.parametrize("plan", PLANS)
-def test_four_claimers(db: Connection, connect: Connect, plan: str) -> None:
+def test_four_concurrent_claimers_never_get_the_same_job(
+    db: Connection, connect: Connect, plan: str
+) -> None:
     """No job twice, the limit holds, and nothing is left behind."""
     users = [uuid.uuid4() for _ in range(5)]
     jobs = {enqueue(db, users[n % 5], p_session_id=uuid.uuid4()) for n in range(120)}
@@ -494,7 +498,7 @@ def test_only_the_holder_touches_a_job(db: Connection, user: uuid.UUID) -> None:
     assert stored(db, job["job_id"]) == before
 
 
-def test_a_heartbeat_keeps_a_job(db: Connection, user: uuid.UUID) -> None:
+def test_extend_lease_prolongs_the_lease_of_a_job(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user, "embed")
     (job,) = claim(db, p_lease=timedelta(seconds=30))
     assert extend(db, job, timedelta(minutes=20))
@@ -620,7 +624,9 @@ def memories(db: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     )
 
 
-def test_verbatim_extraction(db: Connection, user: uuid.UUID, verbatim: uuid.UUID) -> None:
+def test_verbatim_extraction_keeps_statements_of_the_user(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
     append(
         db,
         user,
@@ -826,7 +832,7 @@ def embedded(db: Connection, user: uuid.UUID) -> list[dict[str, Any]]:
     )
 
 
-def test_messages_are_embedded(db: Connection, user: uuid.UUID) -> None:
+def test_embed_job_embeds_messages(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(
         db,
@@ -878,7 +884,7 @@ def test_a_turn_that_was_taken_back_is_not_found(db: Connection, user: uuid.UUID
     assert [row["turn_index"] for row in embedded(db, user)] == [1]
 
 
-def test_memories_are_embedded(db: Connection, user: uuid.UUID) -> None:
+def test_embed_job_embeds_memories_without_vectors(db: Connection, user: uuid.UUID) -> None:
     (made,) = call(db, "remember", p_user_id=user, p_content="Ada likes tea.")
     enqueue(db, user, "embed", p_dedupe_key="later")
     db.execute("delete from recall.jobs where dedupe_key is distinct from 'later'")
@@ -891,7 +897,7 @@ def test_memories_are_embedded(db: Connection, user: uuid.UUID) -> None:
     assert job_rows(db, user) == []
 
 
-def test_summaries_are_embedded(db: Connection, user: uuid.UUID) -> None:
+def test_embed_job_embeds_the_latest_summary(db: Connection, user: uuid.UUID) -> None:
     """A summary that came without a vector asks for it; one that was replaced is passed by."""
     session = open_session(db, user)
     append(db, user, session, said("one", "two"))
@@ -958,7 +964,9 @@ def test_what_cannot_be_embedded_does_not_keep_a_worker_busy(
 # --- summaries and compaction
 
 
-def test_compaction(db: Connection, user: uuid.UUID) -> None:
+def test_compaction_summarizes_whole_exchanges_of_old_turns(
+    db: Connection, user: uuid.UUID
+) -> None:
     session = open_session(db, user, p_context_window_size=1000, p_max_response_tokens=100)
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     for n in range(12):
@@ -991,7 +999,7 @@ def summaries(db: Connection, user: uuid.UUID) -> list[tuple[int, str]]:
     ]
 
 
-def test_nothing_to_summarize(db: Connection, user: uuid.UUID) -> None:
+def test_summarize_job_without_new_turns_asks_no_model(db: Connection, user: uuid.UUID) -> None:
     """No model is asked about turns that were summarized, taken back or never said."""
     session = open_session(db, user)
 

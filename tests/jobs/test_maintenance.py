@@ -90,7 +90,9 @@ def test_batch_after_batch_until_nothing_is_due(db: Connection, sweep: str) -> N
     assert (row["last_result"], row["last_run_by"], row["failures"]) == (result, "call", 0)
 
 
-def test_a_transaction_is_short(db: Connection, sweep: str) -> None:
+def test_run_maintenance_ends_its_transaction_after_a_short_time(
+    db: Connection, sweep: str
+) -> None:
     """A batch keeps its locks until it ends, so it must be short."""
     leave(db, 1000, "slow")  # 4 s of batches
     before = time.monotonic()
@@ -240,7 +242,7 @@ def test_a_hang_under_the_procedure_ends_its_connection(
     assert run(db, sweep)["done"] == 5, "its lock went with it"
 
 
-def test_what_is_due(db: Connection, sweep: str) -> None:
+def test_run_due_maintenance_runs_only_due_tasks(db: Connection, sweep: str) -> None:
     assert [row["task"] for row in call(db, "run_due_maintenance")] == [sweep]
     assert call(db, "run_due_maintenance") == []
     db.execute("update recall.maintenance_tasks set last_run_at = now() - interval '59 seconds'"
@@ -278,7 +280,7 @@ def test_a_backlog_keeps_nothing_else_waiting(db: Connection, sweep: str) -> Non
     db.execute("drop function recall.test_zweep")
 
 
-def test_a_worker_catches_up(db: Connection, dsn: str, sweep: str) -> None:
+def test_worker_repeats_batches_until_nothing_is_due(db: Connection, dsn: str, sweep: str) -> None:
     leave(db, 100, "slow")
     with AgentMemory.connect(dsn, embedder=False) as memory:
         runs = memory.worker().maintain()
@@ -372,7 +374,7 @@ def test_a_user_is_not_part_of_it(db: Connection, sweep: str) -> None:
     assert rows(db, "select 1 from public.due where xid is null") == []
 
 
-def test_a_task_is_configured(db: Connection, sweep: str) -> None:
+def test_configure_maintenance_changes_a_task(db: Connection, sweep: str) -> None:
     changes = {"schedule": "1 2 * * *", "period": "2 days", "batch_size": 7, "budget": "3 s",
                "enabled": False}  # fmt: skip
     db.execute("select recall.configure_maintenance(%s, %s)", [sweep, Jsonb(changes)])
@@ -392,7 +394,9 @@ def test_a_task_is_configured(db: Connection, sweep: str) -> None:
      {"nonsense": 1}],
     ids=str,
 )  # fmt: skip
-def test_a_task_is_not_configured_so(db: Connection, sweep: str, changes: dict[str, Any]) -> None:
+def test_configure_maintenance_refuses_malformed_changes(
+    db: Connection, sweep: str, changes: dict[str, Any]
+) -> None:
     before = noted(db, sweep)
     with refused("RC003"):
         db.execute("select recall.configure_maintenance(%s, %s)", [sweep, Jsonb(changes)])

@@ -126,7 +126,7 @@ def test_more_than_five_are_proposed(db: Connection, user: uuid.UUID) -> None:
         ("local", {"p_provenance": "tool_output"}),
     ],
 )
-def test_what_does_not_count(
+def test_memories_that_do_not_count_are_not_proposed(
     db: Connection, user: uuid.UUID, name: str, more: dict[str, Any]
 ) -> None:
     tagged(db, user, *TONES[:5])
@@ -271,7 +271,7 @@ def test_users_are_found_by_their_key(db: Connection, connect: Any, user: uuid.U
         assert not re.search(r"(?<!Disabled: true)\bSeq Scan on (users|memory_\w+)_p", plan), plan
 
 
-def test_a_merge(
+def test_merge_replaces_its_parts_by_one_memory(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
     other = uuid.uuid4()
@@ -533,7 +533,7 @@ def test_words_accept_a_text_that_only_joins(
     )
 
 
-def test_labeled_merges(db: Connection) -> None:
+def test_labeled_merges_are_rarely_judged_wrongly(db: Connection) -> None:
     """By words alone hardly any is accepted wrongly; with the label's answer few are refused."""
     verdicts = judged(db, read_merges(SETS / "tune.tsv"))
     alone, answered = (count(verdicts, is_answered=is_) for is_ in (False, True))
@@ -569,7 +569,7 @@ BAD: dict[str, tuple[list[Scripted], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_answers(
+def test_malformed_answer_fails_the_job_and_writes_nothing(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID, name: str
 ) -> None:
     """Each is tried again, with what the model said kept and nothing written."""
@@ -692,7 +692,7 @@ def test_input_when_most_have_ended(db: Connection, user: uuid.UUID) -> None:
     assert end == {"type": "done", "outcome": {"kind": "merge", "items": 0}}
 
 
-def test_a_payload_that_is_none(db: Connection, user: uuid.UUID) -> None:
+def test_malformed_payload_of_a_merge_job_is_refused(db: Connection, user: uuid.UUID) -> None:
     for payload in ({}, {"memory_ids": "all"}, {"memory_ids": ["1"]}):
         call(db, "enqueue_job", p_user_id=user, p_kind="merge", p_payload=payload)
         end = do_job(db, leased(db))

@@ -94,7 +94,7 @@ def test_three_similar_episodes_are_proposed(db: Connection, user: uuid.UUID) ->
         ((0, 30, 60, 90, 45), 1),
     ],
 )
-def test_pairwise_similarity(
+def test_pattern_needs_pairwise_similar_episodes(
     db: Connection, user: uuid.UUID, degrees: tuple[float, ...], jobs: int
 ) -> None:
     episodes(db, user, degrees)
@@ -102,7 +102,9 @@ def test_pairwise_similarity(
 
 
 @pytest.mark.parametrize(("days_ago", "jobs"), [(29.9, 1), (30, 1), (30.1, 0), (-0.1, 0)])
-def test_within_thirty_days(db: Connection, user: uuid.UUID, days_ago: float, jobs: int) -> None:
+def test_pattern_needs_episodes_within_thirty_days(
+    db: Connection, user: uuid.UUID, days_ago: float, jobs: int
+) -> None:
     episodes(db, user, CLOSE[:2])
     episodes(db, user, CLOSE[2:], days_ago=days_ago)
     assert enqueue_patterns(db) == (jobs, False)
@@ -121,7 +123,7 @@ def test_what_does_not_count(db: Connection, user: uuid.UUID) -> None:
     assert enqueue_patterns(db) == (1, False)
 
 
-def test_settings_of_the_user(db: Connection, user: uuid.UUID) -> None:
+def test_patterns_follow_the_settings_of_the_user(db: Connection, user: uuid.UUID) -> None:
     changes = {"pattern_episodes": 4, "pattern_within": "10 days", "pattern_similarity": 0.99}
     call(db, "configure_user", p_user_id=user, p_changes=changes)
     episodes(db, user, (0, 1, 2), days_ago=9)
@@ -557,7 +559,9 @@ def test_no_pattern_is_an_answer(db: Connection, user: uuid.UUID) -> None:
     assert stored(db, user) == before
 
 
-def test_too_few_are_left(db: Connection, user: uuid.UUID) -> None:
+def test_pattern_job_with_too_few_remaining_episodes_writes_nothing(
+    db: Connection, user: uuid.UUID
+) -> None:
     """Before the model is asked, or while it thinks."""
     ids = episodes(db, user, CLOSE)
     enqueue_patterns(db)
@@ -584,7 +588,7 @@ BAD: dict[str, tuple[list[Scripted], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_answers(
+def test_malformed_answers_make_the_job_a_dead_letter_and_write_nothing(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID, name: str
 ) -> None:
     """Each is tried again, at last a dead letter, with nothing written."""

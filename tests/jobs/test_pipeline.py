@@ -88,7 +88,7 @@ def memories_by_content(db: psycopg.Connection, user: uuid.UUID) -> dict[str, tu
     return by_content
 
 
-def test_three_sessions(
+def test_extraction_of_three_sessions_stores_exactly_the_expected_rows(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
@@ -238,7 +238,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_answers(
+def test_malformed_answers_are_retried_and_write_nothing(
     model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection, name: str,
 ) -> None:  # fmt: skip
@@ -264,7 +264,7 @@ def test_bad_answers(
         assert session_row(db, user, chat.session_id)["extracted_through_turn"] == 2
 
 
-def test_dead_letters(
+def test_retried_dead_letter_extracts_every_turn(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
@@ -518,7 +518,7 @@ def test_a_session_in_which_nothing_was_said(
     assert value(db, "select count(*) from recall.jobs") == 0
 
 
-def test_at_chat_pace(
+def test_extraction_runs_every_ten_turns_at_the_pause_and_at_the_close(
     memory: AgentMemory, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """One extraction per ten turns of the user, one at the idle pause, and one at the close."""
@@ -553,7 +553,7 @@ def test_at_chat_pace(
 
 
 @pytest.mark.parametrize("dies_at", [1, 2, 3])
-def test_a_worker_that_dies(
+def test_job_of_a_worker_that_dies_is_done_once_by_another(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch, dies_at: int,
 ) -> None:  # fmt: skip
@@ -717,7 +717,7 @@ async def _asynchronously(model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUI
         return {item.content for item in await memory.memories.list(user)}
 
 
-def test_asynchronous_worker(
+def test_asynchronous_worker_extracts_and_consolidates(
     model_dsn: str, openai: ScriptedOpenAI, script: Script, user: uuid.UUID
 ) -> None:
     import asyncio
@@ -858,7 +858,7 @@ def test_chat_goes_to_the_same_endpoint(
     assert request["messages"][-1] == {"role": "user", "content": "Which editor?"}
 
 
-def test_worker_command(
+def test_worker_command_needs_an_endpoint_and_extracts_with_it(
     model_dsn: str, memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

@@ -186,7 +186,9 @@ def test_own_schema_is_sent_and_may_have_more_fields(db: Connection, user: uuid.
         ({"p_schema": Jsonb({"type": "object"})}, 'must have "properties"'),
     ],
 )
-def test_set_prompt_refuses(db: Connection, values: dict[str, Any], words: str) -> None:
+def test_set_prompt_refuses_malformed_prompts(
+    db: Connection, values: dict[str, Any], words: str
+) -> None:
     before = call(db, "list_prompts")
     with refused("RC003", words), db.transaction():
         set_prompt(db, **values)

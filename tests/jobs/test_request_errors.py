@@ -86,7 +86,7 @@ READABLE = {
 
 
 @pytest.mark.parametrize("around", READABLE)
-def test_an_answer_is_found(db: Connection, user: uuid.UUID, around: str) -> None:
+def test_answer_is_found_within_other_text(db: Connection, user: uuid.UUID, around: str) -> None:
     job, chat = extraction(db, user)
     content = READABLE[around].format(json.dumps({"facts": [FACT], "episodes": []}))
     embed = ask(db, job, says(chat, content))
@@ -257,7 +257,9 @@ def test_an_endpoint_tells_its_window(db: Connection, user: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize("retryable", [True, False, None])
-def test_an_endpoint_fails(db: Connection, user: uuid.UUID, retryable: bool | None) -> None:
+def test_failed_request_is_retried_unless_it_is_not_retryable(
+    db: Connection, user: uuid.UUID, retryable: bool | None
+) -> None:
     """Earlier results are kept; an error that is not retryable makes the job a dead letter."""
     job, chat = extraction(db, user)
     embed = ask(db, job, answered(chat, scripted))
@@ -296,7 +298,7 @@ VECTORS: dict[str, tuple[Callable[[int], Any], str, bool]] = {
 
 
 @pytest.mark.parametrize("wrong", VECTORS)
-def test_vectors_that_are_none(db: Connection, user: uuid.UUID, wrong: str) -> None:
+def test_malformed_vectors_are_refused(db: Connection, user: uuid.UUID, wrong: str) -> None:
     make, problem, dead = VECTORS[wrong]
     job, chat = extraction(db, user)
     embed = ask(db, job, answered(chat, scripted))
@@ -468,7 +470,9 @@ def test_a_worker_without_a_model_does_not_spin(db: Connection, user: uuid.UUID)
                      " where job_id = %s", [job["job_id"]])  # fmt: skip
 
 
-def test_the_session_moved_on(db: Connection, user: uuid.UUID) -> None:
+def test_job_whose_session_moved_on_is_due_at_once_and_counts_an_attempt(
+    db: Connection, user: uuid.UUID
+) -> None:
     """It is due again at once, and each time counts: not for ever."""
     job, chat = extraction(db, user)
     embed = ask(db, job, answered(chat, scripted))

@@ -49,7 +49,9 @@ values ('test_sweep', '1 seconds', '1 minute', {works}, '10 seconds');
 # --- without pg_cron
 
 
-def test_without_pg_cron(db: Connection, server: TestServer) -> None:
+def test_schedule_maintenance_without_pg_cron_says_what_to_run_instead(
+    db: Connection, server: TestServer
+) -> None:
     """Not here: it says who runs maintenance then, and what to run where pg_cron lives."""
     lives = value(db, "select current_setting('cron.database_name', true)")
     with pytest.raises(psycopg.Error) as caught:
@@ -69,7 +71,7 @@ def test_without_pg_cron(db: Connection, server: TestServer) -> None:
         call(db, "unschedule_maintenance")
 
 
-def test_the_commands(db: Connection) -> None:
+def test_maintenance_commands_lists_a_job_for_each_enabled_task(db: Connection) -> None:
     suffix = value(db, "select recall._cron_suffix()")
     found = {row["job_name"]: row for row in call(db, "maintenance_commands")}
     tasks = rows(db, "select task, schedule from recall.maintenance_tasks where enabled")
@@ -144,7 +146,7 @@ def test_note_of_the_scheduling_role(db: Connection, server: TestServer) -> None
         assert health_row(db, "schedule_owner")["status"] == "ok"
 
 
-def test_who_may_schedule(db: Connection, connect: Connect) -> None:
+def test_schedule_maintenance_is_refused_to_workers(db: Connection, connect: Connect) -> None:
     with login_role(db, member_of=["recall_worker"]) as worker, refused("42501"):
         call(connect(**worker), "schedule_maintenance")
     with login_role(db, member_of=["recall_admin"]) as admin, refused("RC007"):

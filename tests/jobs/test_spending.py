@@ -255,7 +255,7 @@ def test_purged_spans_break_nothing(db: Connection, user: uuid.UUID) -> None:
 # --- limits
 
 
-def test_a_user_past_his_limit_waits(db: Connection, user: uuid.UUID) -> None:
+def test_jobs_of_a_user_past_their_limit_are_deferred(db: Connection, user: uuid.UUID) -> None:
     """Only this user's jobs that need a model are deferred."""
     other = uuid.uuid4()
     configure(db, daily_user_cost_limit_microcents=LIMIT)
@@ -291,7 +291,7 @@ def test_a_user_past_his_limit_waits(db: Connection, user: uuid.UUID) -> None:
     assert claim(db) == []
 
 
-def test_the_limit_of_all(db: Connection, user: uuid.UUID) -> None:
+def test_limit_of_all_users_defers_jobs_of_every_user(db: Connection, user: uuid.UUID) -> None:
     other = uuid.uuid4()
     configure(db, daily_cost_limit_microcents=LIMIT)
     spend(db, other, LIMIT // 2)
@@ -326,14 +326,14 @@ def test_a_limit_that_is_raised(db: Connection, user: uuid.UUID) -> None:
     assert len(claim(db)) == 1
 
 
-def test_a_limit_of_nothing(db: Connection, user: uuid.UUID) -> None:
+def test_limit_of_zero_defers_every_job_of_the_user(db: Connection, user: uuid.UUID) -> None:
     configure_user(db, user, 0)
     enqueue(db, user)
     enqueue(db, uuid.uuid4())
     assert len(claim(db)) == 1
 
 
-def test_midnight(db: Connection, user: uuid.UUID) -> None:
+def test_jobs_deferred_by_a_limit_run_after_midnight_utc(db: Connection, user: uuid.UUID) -> None:
     configure(db, daily_cost_limit_microcents=LIMIT, daily_user_cost_limit_microcents=LIMIT)
     spend(db, user, LIMIT)
     enqueue(db, user)
@@ -391,7 +391,7 @@ def test_a_limit_that_is_reached_is_seen(db: Connection, user: uuid.UUID) -> Non
 
 
 @pytest.mark.parametrize("whose", ["one user", "users", "everybody"])
-def test_a_claim_puts_off_some_and_passes_by_the_rest(db: Connection, whose: str) -> None:
+def test_claim_jobs_finds_jobs_behind_a_thousand_deferred_ones(db: Connection, whose: str) -> None:
     """The first claim finds the jobs of other users behind a thousand deferred ones."""
     blocked = [uuid.uuid4() for _ in range(1 if whose == "one user" else 1000)]
     if whose == "everybody":
@@ -478,7 +478,7 @@ def test_many_spend_at_once(db: Connection, connect: Connect) -> None:
 # --- prices, and who may read what
 
 
-def test_models_for_the_reader(db: Connection, dsn: str, user: uuid.UUID) -> None:
+def test_list_models_gives_prices_to_a_reader(db: Connection, dsn: str, user: uuid.UUID) -> None:
     call(db, "register_model", p_model_id="mine", p_context_window_size=1000, p_tokenizer="t",
          p_input_price=3, p_output_price=5)  # fmt: skip
     enqueue(db, user)

@@ -91,7 +91,9 @@ def test_past_its_expiry_it_ends(db: Connection, user: uuid.UUID) -> None:
     assert sweep_once(db, expiry + 9 * DAY) == 0
 
 
-def test_an_expiry_that_moves(db: Connection, user: uuid.UUID) -> None:
+def test_repetition_with_a_later_expiry_keeps_a_memory_alive(
+    db: Connection, user: uuid.UUID
+) -> None:
     """A repetition that lasts longer, or for ever, keeps it alive."""
     remember(db, user, "User is in Oslo", p_expires_at=now() + DAY)
     remember(db, user, "User is in Oslo", p_expires_at=now() + 3 * DAY)
@@ -104,7 +106,9 @@ def test_an_expiry_that_moves(db: Connection, user: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize(("kind", "days"), [("context", 90), ("episode", 90)])
-def test_kinds_with_a_life(db: Connection, user: uuid.UUID, kind: str, days: int) -> None:
+def test_memories_of_a_kind_expire_after_its_lifetime(
+    db: Connection, user: uuid.UUID, kind: str, days: int
+) -> None:
     session = open_session(db, user, p_expires_in=timedelta(days=400))
     learn(db, user, session, kind=kind, provenance="user_stated", confidence=0.9)
     assert sweep_once(db, now() + days * DAY - timedelta(hours=1)) == 0
@@ -161,7 +165,7 @@ def test_an_expiry_of_its_own_stays(db: Connection, user: uuid.UUID) -> None:
     assert sweep_once(db, now() + 2 * DAY) == 1
 
 
-def test_closing_settles_it(db: Connection, user: uuid.UUID) -> None:
+def test_close_session_settles_the_expiry_of_its_memories(db: Connection, user: uuid.UUID) -> None:
     session, other = open_session(db, user), open_session(db, user)
     learn(db, user, session)
     learn(db, user, session, content="User said he is tall", provenance="user_stated",
@@ -185,7 +189,9 @@ def test_a_session_taken_up_again(db: Connection, user: uuid.UUID) -> None:
     assert one(db, user)["expires_at"] > now() + 29 * DAY
 
 
-def test_demotion(db: Connection, user: uuid.UUID) -> None:
+def test_episodic_memory_is_demoted_after_idle_time_by_its_accesses(
+    db: Connection, user: uuid.UUID
+) -> None:
     """3 accesses keep an episodic memory for 600 idle hours, 25 days; none: its life."""
     session = open_session(db, user)
     learn(db, user, session, kind="episode", provenance="system_inferred")
@@ -213,7 +219,7 @@ def test_young_memories_are_not_demoted(db: Connection, user: uuid.UUID) -> None
     assert sweep_once(db, start + 14 * DAY + timedelta(seconds=1)) == 1
 
 
-def test_decay(db: Connection, user: uuid.UUID) -> None:
+def test_unimportant_memory_decays_unless_it_is_used(db: Connection, user: uuid.UUID) -> None:
     weak = remember(db, user, "User once mentioned rain", p_importance=0.29)["memory_id"]
     edge = remember(db, user, "User once mentioned snow", p_importance=0.3)["memory_id"]
     touched = remember(db, user, "User once mentioned hail", p_importance=0.1)["memory_id"]
@@ -304,7 +310,7 @@ def test_an_expiry_that_is_no_decay_stays(db: Connection, user: uuid.UUID) -> No
                    " where memory_id = %s", [memory])  # fmt: skip
 
 
-def test_settings_of_a_user(db: Connection, user: uuid.UUID) -> None:
+def test_decay_follows_the_settings_of_the_user(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"decay_idle": "2 days"})
     remember(db, user, "User once mentioned rain", p_importance=0.1)
     other = uuid.uuid4()

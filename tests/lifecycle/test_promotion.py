@@ -114,14 +114,16 @@ def test_from_session_to_episodic(db: Connection, user: uuid.UUID, kind: str) ->
     assert call(db, "promote_memories") == [{"done": 0, "more": False}]
 
 
-def test_utility_just_over(db: Connection, user: uuid.UUID) -> None:
+def test_memory_just_over_the_utility_limit_is_promoted(db: Connection, user: uuid.UUID) -> None:
     memory = learn(db, user)
     access(db, user, memory, 3)
     assert promote(db, user, 566 + 39 * MINUTE) == "episodic"
 
 
 @pytest.mark.parametrize(("kind", "tier"), KINDS.items())
-def test_from_episodic_upward(db: Connection, user: uuid.UUID, kind: str, tier: str) -> None:
+def test_episodic_memory_is_promoted_at_ten_accesses(
+    db: Connection, user: uuid.UUID, kind: str, tier: str
+) -> None:
     memory = make_episodic(db, user, kind=kind)
     access(db, user, memory, 6, 0.2)
     assert one(db, user)["access_count"] == 9
@@ -163,7 +165,7 @@ def test_one_step_at_a_time(db: Connection, user: uuid.UUID) -> None:
     assert not one(db, user)["promotion_due"], "the end of it"
 
 
-def test_relevance_counts_too(db: Connection, user: uuid.UUID) -> None:
+def test_accesses_of_little_relevance_do_not_promote(db: Connection, user: uuid.UUID) -> None:
     """Accesses of little relevance do not promote; a later, relevant one can."""
     memory = learn(db, user)
     access(db, user, memory, 5, 0.1)
@@ -215,7 +217,7 @@ def test_what_has_expired_stays_down(db: Connection, user: uuid.UUID) -> None:
     assert promote(db, user) == "session"
 
 
-def test_settings_of_a_user(db: Connection, user: uuid.UUID) -> None:
+def test_promotion_follows_the_settings_of_the_user(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"episodic_promotion_accesses": 1})
     access(db, user, learn(db, user), 1)
     assert promote(db, user) == "episodic"
@@ -224,7 +226,7 @@ def test_settings_of_a_user(db: Connection, user: uuid.UUID) -> None:
     assert promote(db, other) == "session"
 
 
-def test_a_limit(db: Connection) -> None:
+def test_promote_memories_processes_at_most_its_limit(db: Connection) -> None:
     users = [uuid.uuid4() for _ in range(5)]
     for user in users:
         for n in range(2):

@@ -422,7 +422,7 @@ def test_own_retention_goes_round_the_users_in_short_batches(
     check_invariants(db)
 
 
-def test_detached_and_left(db: Connection, user: uuid.UUID) -> None:
+def test_expired_month_is_detached_when_dropping_is_off(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure", p_changes={"drop_expired_history": False})
     session = open_session(db, user)
     append(db, user, session, said_in(14, "kept aside"))
@@ -444,7 +444,7 @@ def test_detached_and_left(db: Connection, user: uuid.UUID) -> None:
     check_invariants(db)
 
 
-def test_everything_before(db: Connection, user: uuid.UUID) -> None:
+def test_partition_of_old_imports_is_emptied_and_kept(db: Connection, user: uuid.UUID) -> None:
     """The leaf for old imports is emptied, and stays there for the next one."""
     before = leaves(db)
     session = open_session(db, user)
@@ -540,7 +540,7 @@ def test_a_long_reader_only_delays_it(db: Connection, own: str, user: uuid.UUID)
     check_invariants(db)
 
 
-def test_spans_of_jobs(db: Connection) -> None:
+def test_expired_months_of_job_spans_are_dropped(db: Connection) -> None:
     at = month(datetime.now(UTC), 7)
     call(db, "ensure_partitions", p_as_of=at)
     db.execute("insert into recall.job_phases (user_id, job_id, phase_id, kind, phase, created_at,"
@@ -564,7 +564,7 @@ def purge(conn: Connection, at: datetime, limit: int = 5000) -> int:
             return done
 
 
-def test_receipts(db: Connection, user: uuid.UUID) -> None:
+def test_purge_expired_deletes_receipts_after_a_day(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     for n in range(7):
         append(db, user, session, said(f"{n}"), None, uuid.uuid4())
@@ -573,7 +573,7 @@ def test_receipts(db: Connection, user: uuid.UUID) -> None:
     assert value(db, "select count(*) from recall.append_receipts") == 0
 
 
-def test_daily_spending(db: Connection, user: uuid.UUID) -> None:
+def test_purge_expired_deletes_old_daily_spending(db: Connection, user: uuid.UUID) -> None:
     """The user's days, and those of all together."""
     db.execute("insert into recall.model_spending select %s, d.day, 5"
                " from (select (now() at time zone 'UTC')::date - n as day"

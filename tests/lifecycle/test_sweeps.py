@@ -60,7 +60,7 @@ def jobs(conn: Connection, user: uuid.UUID) -> list[tuple[str, uuid.UUID | None]
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)
-def test_every_sweep(db: Connection, sweep: str) -> None:
+def test_every_sweep_takes_a_limit_and_a_clock(db: Connection, sweep: str) -> None:
     """The contract: a limit and a clock; nothing due is nothing done; a bad limit is refused."""
     assert call(db, sweep, p_limit=10) == [{"done": 0, "more": False}]
     assert call(db, sweep, p_limit=0, p_as_of=datetime.now(UTC))[0]["done"] == 0
@@ -73,7 +73,7 @@ def test_every_sweep(db: Connection, sweep: str) -> None:
     assert "error" not in result
 
 
-def test_expired_sessions(db: Connection, user: uuid.UUID) -> None:
+def test_expire_sessions_expires_idle_sessions(db: Connection, user: uuid.UUID) -> None:
     used, idle, closed = (open_session(db, user) for _ in range(3))
     append(db, user, used, said("hello"))
     call(db, "close_session", p_user_id=user, p_session_id=closed)
@@ -124,7 +124,9 @@ def test_a_session_in_use_is_left_alone(db: Connection, connect: Connect, user: 
     holder.commit()
 
 
-def test_compactions(db: Connection, user: uuid.UUID) -> None:
+def test_enqueue_compactions_enqueues_sessions_beyond_twice_their_window(
+    db: Connection, user: uuid.UUID
+) -> None:
     window = {"p_context_window_size": 1000, "p_max_response_tokens": 100}
     big, small, silent = (open_session(db, user, **window) for _ in range(3))
     append(db, user, big, said("long", token_count=2100))
@@ -145,7 +147,7 @@ def test_compactions(db: Connection, user: uuid.UUID) -> None:
     assert jobs(db, user) == []
 
 
-def test_compactions_in_batches(db: Connection) -> None:
+def test_enqueue_compactions_works_in_batches(db: Connection) -> None:
     users = [uuid.uuid4() for _ in range(7)]
     for user in users:
         session = open_session(db, user, p_context_window_size=100, p_max_response_tokens=10)
@@ -160,7 +162,9 @@ def test_compactions_in_batches(db: Connection) -> None:
     assert steps == [3, 3, 1]
 
 
-def test_memories_without_a_vector(db: Connection, user: uuid.UUID) -> None:
+def test_enqueue_missing_embeddings_enqueues_users_with_missing_vectors(
+    db: Connection, user: uuid.UUID
+) -> None:
     other = uuid.uuid4()
     remember(db, other, "User likes rye", p_embedding=vector(1))
     remember(db, user, "User likes tea")
@@ -178,7 +182,9 @@ def test_memories_without_a_vector(db: Connection, user: uuid.UUID) -> None:
     assert call(db, "enqueue_missing_embeddings") == [{"done": 0, "more": False}]
 
 
-def test_another_model(db: Connection) -> None:
+def test_enqueue_missing_embeddings_after_a_change_of_model_covers_all_users(
+    db: Connection,
+) -> None:
     """Everybody is walked through, in batches; messages get new vectors too."""
     users = [uuid.uuid4() for _ in range(7)]
     for user in users:
@@ -217,7 +223,7 @@ def test_another_model(db: Connection) -> None:
 
 
 @pytest.mark.concurrent
-def test_callers_at_once(db: Connection, connect: Connect) -> None:
+def test_concurrent_callers_of_a_sweep_do_each_row_once(db: Connection, connect: Connect) -> None:
     """Each sweep by two callers at the same time, over users that a writer writes to."""
     users = [uuid.uuid4() for _ in range(25)]
     for user in users:

@@ -149,7 +149,7 @@ def test_another_user_confirms_nothing(db: psycopg.Connection, user: uuid.UUID) 
     assert found(db, user, there) == []
 
 
-def test_a_tool_confirms_nothing(db: psycopg.Connection, user: uuid.UUID) -> None:
+def test_repetition_by_a_tool_confirms_nothing(db: psycopg.Connection, user: uuid.UUID) -> None:
     """Its word neither raises a doubtful fact of another session nor disappears into it."""
     here, turn = spoken(db, user)
     there, _ = spoken(db, user)

@@ -193,7 +193,7 @@ def test_an_equal_text_may_take_a_slot(db: Connection, user: uuid.UUID) -> None:
 
 
 @pytest.mark.parametrize(("degrees", "outcome"), [(36.77, "merged"), (36.96, "added")])
-def test_the_edge_of_the_distance(
+def test_cosine_of_four_fifths_makes_a_candidate(
     db: Connection, user: uuid.UUID, degrees: float, outcome: str
 ) -> None:
     """The cosine is 0.801 and 0.799; 0.80 makes a candidate."""
@@ -510,7 +510,9 @@ def test_near_duplicates_from_eight_writers(
 
 
 @pytest.mark.concurrent
-def test_batches_that_overlap(db: Connection, connect: Connect, user: uuid.UUID) -> None:
+def test_concurrent_overlapping_batches_leave_no_duplicates(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
     connections = [connect() for _ in range(4)]
 
     def write(number: int) -> None:

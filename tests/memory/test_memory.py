@@ -92,7 +92,7 @@ STANDING: list[tuple[str, Candidate, tuple[str, str, bool], str | None]] = [
     ("candidate", "standing", "life"),
     [pytest.param(*rest, id=name) for name, *rest in STANDING],
 )
-def test_the_standing_by_writer(
+def test_provenance_decides_tier_scope_and_validation(
     db: Connection, user: uuid.UUID, candidate: Candidate, standing: tuple[str, str, bool],
     life: str | None,
 ) -> None:  # fmt: skip
@@ -114,7 +114,9 @@ def test_the_standing_by_writer(
     check_invariants(db)
 
 
-def test_the_strict_form(db: Connection, user: uuid.UUID) -> None:
+def test_extracted_tier_setting_starts_memories_at_the_session_tier(
+    db: Connection, user: uuid.UUID
+) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"extracted_tier": "session"})
     session = open_session(db, user)
     stated, episode = ingest(
@@ -310,7 +312,7 @@ def test_all_fields_of_a_candidate(db: Connection, user: uuid.UUID) -> None:
     assert vectors == [{"embedding_model": "mine"}]
 
 
-def test_an_empty_batch(db: Connection, user: uuid.UUID) -> None:
+def test_ingest_memories_of_nothing_returns_no_row(db: Connection, user: uuid.UUID) -> None:
     assert ingest(db, user, None) == []
 
 
@@ -377,7 +379,9 @@ def test_nothing_of_another_user(db: Connection, user: uuid.UUID) -> None:
     check_invariants(db)
 
 
-def test_who_may_call(db: Connection, user: uuid.UUID) -> None:
+def test_functions_of_memories_refuse_a_missing_user_or_another_identity(
+    db: Connection, user: uuid.UUID
+) -> None:
     with refused("RC003", "p_user_id is null"):
         value(db, "select outcome from recall.remember(null, 'User likes tea')")
     with refused("RC003", "p_user_id is null"):

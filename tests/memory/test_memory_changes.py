@@ -458,7 +458,9 @@ def test_a_tool_does_not_overrule_the_user(db: Connection, user: uuid.UUID) -> N
 
 
 @pytest.mark.parametrize("accept", [True, False])
-def test_a_person_decides(db: Connection, user: uuid.UUID, accept: bool) -> None:
+def test_resolve_dispute_by_a_person_ends_one_side(
+    db: Connection, user: uuid.UUID, accept: bool
+) -> None:
     mine = remember(db, user, "Works at Acme", p_slot="employer")["memory_id"]
     theirs = remember(db, user, "Works at Beta", p_slot="employer", p_provenance="tool_output",
                       p_embedding=vector())["memory_id"]  # fmt: skip
@@ -738,7 +740,9 @@ def change_something(conn: Connection, user: uuid.UUID, chance: random.Random) -
 
 
 @pytest.mark.concurrent
-def test_a_storm_of_changes(db: Connection, connect: Connect, user: uuid.UUID) -> None:
+def test_concurrent_changes_of_a_few_facts_keep_the_invariants(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
     """While six writers change a few facts, the invariants hold and every call returns."""
     connections = [connect() for _ in range(6)]
 

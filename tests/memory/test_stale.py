@@ -183,7 +183,9 @@ def test_filter_stale_of_a_search(db: Connection, user: uuid.UUID) -> None:
         call(db, "get_memories", p_user_id=user, p_filter={"stale": True})
 
 
-def test_very_many_memories(db: Connection, user: uuid.UUID) -> None:
+def test_stale_memories_are_left_out_above_the_exact_search_limit(
+    db: Connection, user: uuid.UUID
+) -> None:
     """Above exact_search_limit candidates are looked for by other statements."""
     know(db, user)
     call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 1})

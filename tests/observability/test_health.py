@@ -47,7 +47,7 @@ def test_all_is_well_after_installation(db: Connection) -> None:
 
 
 @pytest.mark.parametrize(("month", "status"), [("now()", "fail"), ("now() + '1 month'", "warn")])
-def test_a_month_is_missing(db: Connection, month: str, status: str) -> None:
+def test_health_reports_a_missing_month(db: Connection, month: str, status: str) -> None:
     (leaf,) = rows(
         db,
         "select l.leaf::text as name from recall._month_leaves('recall.conversation_history_p3')"
@@ -63,7 +63,7 @@ def test_a_month_is_missing(db: Connection, month: str, status: str) -> None:
     assert finding(db, "partitions")[0] == "ok"
 
 
-def test_months_run_out(db: Connection) -> None:
+def test_health_accepts_the_configured_months_ahead(db: Connection) -> None:
     db.execute("select recall.configure('{\"history_months_ahead\": 1}')")
     assert finding(db, "partitions")[0] == "ok"
 
@@ -81,7 +81,7 @@ def test_queue_turns_red_when_due_work_waits(
     assert (found[2] is None) == (status == "ok")
 
 
-def test_a_worker_died(db: Connection, user: uuid.UUID) -> None:
+def test_health_warns_of_a_lapsed_lease(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user, "1 minute")
     call(db, "claim_jobs", p_worker="w")
     assert finding(db, "leases")[0] == "ok"
@@ -93,7 +93,7 @@ def test_a_worker_died(db: Connection, user: uuid.UUID) -> None:
     assert finding(db, "leases")[0] == "ok"
 
 
-def test_a_job_is_dead(db: Connection, user: uuid.UUID) -> None:
+def test_health_reports_a_dead_job(db: Connection, user: uuid.UUID) -> None:
     enqueue(db, user, "1 minute")
     (job,) = call(db, "claim_jobs", p_worker="w")
     call(db, "fail_job", p_user_id=user, p_job_id=job["job_id"],
@@ -133,7 +133,7 @@ def test_dropped_text_search_configuration_is_named(db: Connection) -> None:
         assert finding(db, "language")[0] == "ok"
 
 
-def test_a_task_fails_or_is_late(db: Connection) -> None:
+def test_health_reports_a_failing_or_late_task(db: Connection) -> None:
     call(db, "run_due_maintenance")
     assert finding(db, "maintenance")[0] == "ok"
     db.execute("update recall.maintenance_tasks set last_run_at = now() - interval '9 days'"
@@ -155,7 +155,9 @@ def test_a_task_fails_or_is_late(db: Connection) -> None:
 
 
 @pytest.mark.parametrize(("failures", "status"), [(1, "warn"), (2, "warn"), (3, "fail")])
-def test_a_lock_that_was_not_free(db: Connection, failures: int, status: str) -> None:
+def test_health_reports_lock_timeouts_of_a_task_only_when_repeated(
+    db: Connection, failures: int, status: str
+) -> None:
     """The next run tries again; only when that goes on something is wrong."""
     call(db, "run_due_maintenance")
     db.execute("update recall.maintenance_tasks set failures = %s,"
@@ -187,7 +189,7 @@ def test_a_lock_that_was_not_free(db: Connection, failures: int, status: str) ->
         ),
     ],
 )
-def test_who_runs_maintenance(
+def test_health_names_who_runs_maintenance(
     db: Connection, by: str, ago: str, status: str, words: str, hint: str | None
 ) -> None:
     db.execute("update recall.maintenance_tasks set last_run_by = %s,"
@@ -198,7 +200,7 @@ def test_who_runs_maintenance(
     assert hint in str(found[2]) if hint else found[2] is None
 
 
-def test_nobody_runs_maintenance(db: Connection) -> None:
+def test_health_reports_that_nobody_runs_maintenance(db: Connection) -> None:
     db.execute("update recall.migrations set applied_at = now()")  # the template may be old
     assert finding(db, "scheduler")[:2] == ("ok", "nobody has run maintenance yet")
     db.execute("update recall.migrations set applied_at = now() - interval '11 minutes'")
@@ -209,7 +211,7 @@ def test_nobody_runs_maintenance(db: Connection) -> None:
     assert finding(db, "scheduler")[0] == "ok"
 
 
-def test_health_reads_only(db: Connection, user: uuid.UUID) -> None:
+def test_health_works_in_a_read_only_transaction(db: Connection, user: uuid.UUID) -> None:
     open_session(db, user)
     db.commit()
     db.execute("set transaction read only")
@@ -251,7 +253,7 @@ def test_dead_jobs_by_kind(db: Connection, user: uuid.UUID) -> None:
     assert finding(db, "dead_jobs")[1] == "2 jobs failed for good: 1 embed, 1 merge"
 
 
-def test_an_extension_is_behind(db: Connection) -> None:
+def test_health_warns_of_an_outdated_extension(db: Connection) -> None:
     assert finding(db, "extensions")[0] == "ok"
     db.execute("set local allow_system_table_mods = on")
     db.execute("update pg_extension set extversion = '0.7.0' where extname = 'vector'")
@@ -261,7 +263,7 @@ def test_an_extension_is_behind(db: Connection) -> None:
     assert found[2] == "alter extension vector update;"
 
 
-def test_a_table_without_row_security(db: Connection) -> None:
+def test_health_reports_a_table_without_row_security(db: Connection) -> None:
     assert finding(db, "row_security")[0] == "ok"
     db.execute("alter table recall.conversation_history_p3 disable row level security")
     found = finding(db, "row_security")
@@ -270,7 +272,7 @@ def test_a_table_without_row_security(db: Connection) -> None:
     assert finding(db, "row_security")[0] == "ok"
 
 
-def test_a_function_for_everybody(db: Connection) -> None:
+def test_health_reports_a_function_granted_to_public(db: Connection) -> None:
     db.execute("grant execute on function recall.search to public")
     found = finding(db, "public")
     assert found[0] == "fail"
@@ -311,7 +313,7 @@ def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connec
 
 
 @pytest.mark.slow
-def test_a_small_lock_table() -> None:
+def test_health_warns_of_a_small_lock_table() -> None:
     """And a server whose writes last."""
     small = {"max_connections": "20", "max_locks_per_transaction": "24",
              "autovacuum_worker_slots": "3", "max_wal_senders": "0"}  # fmt: skip
@@ -354,7 +356,9 @@ def test_parameters_of_a_default_server_are_well(db: Connection) -> None:
         ({"enable_partition_pruning": "off"}, "enable_partition_pruning is off, better on"),
     ],
 )  # fmt: skip
-def test_parameters_that_harm(db: Connection, changes: dict[str, str], said: str) -> None:
+def test_health_warns_of_harmful_parameters(
+    db: Connection, changes: dict[str, str], said: str
+) -> None:
     for name, setting in changes.items():
         db.execute("select set_config(%s, %s, true)", [name, setting])
     status, detail, hint = finding(db, "parameters")
@@ -376,7 +380,7 @@ def test_parameters_that_harm(db: Connection, changes: dict[str, str], said: str
         {"enable_seqscan": "off", "jit": "off"},
     ],
 )  # fmt: skip
-def test_parameters_that_do_no_harm(db: Connection, changes: dict[str, str]) -> None:
+def test_health_accepts_harmless_parameters(db: Connection, changes: dict[str, str]) -> None:
     for name, setting in changes.items():
         db.execute("select set_config(%s, %s, true)", [name, setting])
     assert finding(db, "parameters")[0] == "ok"
@@ -476,7 +480,7 @@ def test_disputes_that_nobody_settles(db: Connection, user: uuid.UUID) -> None:
     assert finding(db, "disputes")[0] == "ok"
 
 
-def test_a_role_is_missing(db: Connection) -> None:
+def test_health_warns_of_a_missing_role(db: Connection) -> None:
     reader = our_role(db, "recall_reader")
     prefix = reader.removesuffix("_reader")
     db.execute(f"alter role {reader} rename to {reader}_gone".encode())

@@ -154,7 +154,7 @@ def test_how_well_contexts_use_their_budget(db: Connection) -> None:
             db.execute("select recall.record_access(%s, '{}', '{}', %s::real)", [user, bad])
 
 
-def test_storage_and_maintenance(db: Connection, mark: str) -> None:
+def test_metrics_report_sizes_of_tables_and_runs_of_tasks(db: Connection, mark: str) -> None:
     tables = {row["relname"] for row in rows(
         db, "select relname from pg_class where relnamespace = 'recall'::regnamespace"
         " and relkind in ('r', 'p') and not relispartition")}  # fmt: skip
@@ -207,12 +207,12 @@ def test_large_tables_are_not_read_whole(db: Connection, mark: str) -> None:
         assert "Seq Scan" not in json.dumps(plan)
 
 
-def test_for_operators_only(db: Connection, connect: Connect) -> None:
+def test_metrics_are_refused_to_writers(db: Connection, connect: Connect) -> None:
     with login_role(db, member_of=["recall_writer"]) as writer, refused("42501"):
         call(connect(**writer), "metrics")
 
 
-def test_a_read_only_transaction(db: Connection) -> None:
+def test_metrics_work_in_a_read_only_transaction(db: Connection) -> None:
     with db.transaction(force_rollback=True):
         db.execute("set transaction read only")
         assert call(db, "metrics")

@@ -378,7 +378,7 @@ def test_one_file_in_autocommit_creates_nothing(
 # --- what must be there
 
 
-def test_a_read_only_transaction(empty_dsn: str) -> None:
+def test_install_in_a_read_only_transaction_is_refused(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute("set default_transaction_read_only = on")
         with pytest.raises(InstallError, match="read-only transaction") as caught:

@@ -53,7 +53,7 @@ commit;
 """
 
 
-def test_files_in_order(folder: Path) -> None:
+def test_install_files_come_in_their_order(folder: Path) -> None:
     write(folder, LIST)
     assert [file.name for file in schema.install_files()] == [
         "functions/one.sql",
@@ -83,7 +83,9 @@ DUE = "select {} as is_due \\gset\n\\if :is_due\n\\ir ../functions/{}.sql\n\\end
 
 
 @pytest.mark.parametrize("way", ["psql", "driver", "one file"])
-def test_a_file_with_a_condition(folder: Path, empty_dsn: str, way: str) -> None:
+def test_file_with_a_true_condition_alone_is_installed(
+    folder: Path, empty_dsn: str, way: str
+) -> None:
     write(folder, f"begin;\n{DUE.format('1 = 1', 'one')}{DUE.format('1 = 2', 'two')}commit;\n")
     with psycopg.connect(empty_dsn, autocommit=True, row_factory=dict_row) as conn:
         if way == "psql":
@@ -136,7 +138,7 @@ def test_install_commits_and_resets_its_settings(
         assert left.fetchone() in [("",), (None,)]
 
 
-def test_joins_the_callers_transaction(folder: Path, empty_dsn: str) -> None:
+def test_install_joins_the_transaction_of_the_caller(folder: Path, empty_dsn: str) -> None:
     write(folder, LIST)
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("select 1")
@@ -172,7 +174,9 @@ def test_error_in_a_block_carries_state_and_hint(folder: Path, empty_dsn: str) -
         assert (caught.value.sqlstate, caught.value.hint) == ("RC007", "ask")
 
 
-def test_settings_need_a_transaction(folder: Path, empty_dsn: str) -> None:
+def test_install_with_sizes_needs_a_file_that_opens_a_transaction(
+    folder: Path, empty_dsn: str
+) -> None:
     write(folder, "\\ir ../functions/one.sql\n")
     with psycopg.connect(empty_dsn) as conn:
         with pytest.raises(InstallError, match="opens no transaction"):
@@ -180,7 +184,7 @@ def test_settings_need_a_transaction(folder: Path, empty_dsn: str) -> None:
         assert tables(conn) == []
 
 
-def test_psql_gives_the_same(folder: Path, empty_dsn: str) -> None:
+def test_install_by_psql_gives_the_same_tables(folder: Path, empty_dsn: str) -> None:
     write(folder, LIST)
     install_by_psql(folder, empty_dsn)
     with psycopg.connect(empty_dsn) as conn:

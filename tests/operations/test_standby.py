@@ -150,7 +150,7 @@ def test_an_export_has_what_there_is(pair: Pair) -> None:
     assert not any(counts.values()), "the same again"
 
 
-def test_health_and_metrics(pair: Pair) -> None:
+def test_health_and_metrics_work_on_the_standby(pair: Pair) -> None:
     before, after = (
         {row["name"]: row for row in call(conn, "health")} for conn in (pair.primary, pair.standby)
     )
@@ -168,7 +168,7 @@ def test_health_and_metrics(pair: Pair) -> None:
     assert len(after) > 100
 
 
-def test_the_lag_of_a_standby(pair: Pair) -> None:
+def test_metrics_report_the_lag_of_a_standby(pair: Pair) -> None:
     """The primary names the standby, which says its own; caught up, neither lags."""
 
     def lags(conn: Connection, unit: str = "seconds") -> list[tuple[set[str], float]]:
@@ -193,7 +193,7 @@ def test_the_lag_of_a_standby(pair: Pair) -> None:
     assert 0 <= own < 60
 
 
-def test_the_lag_of_a_slot(db: Connection) -> None:
+def test_metrics_report_the_lag_of_a_slot(db: Connection) -> None:
     db.execute("select pg_create_physical_replication_slot('lagging', true)")
     try:
         db.execute("create table grown as select n from generate_series(1, 10000) as n")
@@ -205,7 +205,7 @@ def test_the_lag_of_a_slot(db: Connection) -> None:
     assert found["value"] > 100_000
 
 
-def test_an_audit_is_verified(pair: Pair) -> None:
+def test_verify_integrity_on_the_standby_reports_a_change_at_rest(pair: Pair) -> None:
     """A change at rest is seen there, too, and the head that it exports holds for both."""
     user = uuid.uuid4()
     (made,) = call(pair.primary, "remember", p_user_id=user, p_content="I like tea")
@@ -220,7 +220,7 @@ def test_an_audit_is_verified(pair: Pair) -> None:
     assert (finding["finding"], finding["memory_id"]) == ("memory_changed", made["memory_id"])
 
 
-def test_nobody_sees_another(pair: Pair) -> None:
+def test_standby_shows_nothing_of_another_user(pair: Pair) -> None:
     """Neither through a function, as somebody else, nor with a reader's rights on the tables."""
     mine, other = pair.world, pair.other
     with login_role(pair.primary, member_of=["recall_reader"]) as login:
@@ -241,7 +241,7 @@ def test_nobody_sees_another(pair: Pair) -> None:
         call(pair.standby, "get_messages", p_user_id=mine["user"], p_session_id=other["session"])
 
 
-def test_a_driver_that_reads_there(pair: Pair, dsn: str) -> None:
+def test_driver_reads_on_the_standby_and_writes_on_the_primary(pair: Pair, dsn: str) -> None:
     """It writes on the primary and reads on the standby, also for an encrypted user."""
     for user in (uuid.uuid4(), sealed := uuid.uuid4()):
         with AgentMemory.connect(

@@ -35,7 +35,7 @@ def small(server: TestServer) -> Iterator[str]:
     server.drop_database(name)
 
 
-def test_what_an_installation_makes(db: Connection) -> None:
+def test_installation_creates_this_month_and_three_ahead(db: Connection) -> None:
     now = datetime.now(UTC)
     found = leaves(db)
     assert len(found) == 12, "eight leaves of the history, spans of jobs, three of the ledger"

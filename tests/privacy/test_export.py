@@ -64,7 +64,7 @@ def comparable(document: Document) -> Document:
     return document
 
 
-def test_everything_is_in_it(db: Connection, world: World) -> None:
+def test_export_has_every_table_of_the_user(db: Connection, world: World) -> None:
     document = export(db, world["user"])
     held = counts(db, world["user"])
     assert {name: len(found) for name, found in document["tables"].items()} == {
@@ -76,7 +76,9 @@ def test_everything_is_in_it(db: Connection, world: World) -> None:
     assert "lease_token" not in json.dumps(document)
 
 
-def test_there_and_back(db: Connection, elsewhere: Connection, world: World) -> None:
+def test_export_and_import_move_every_row(
+    db: Connection, elsewhere: Connection, world: World
+) -> None:
     user = world["user"]
     document = export(db, user)
     inserted = import_(elsewhere, user, document)
@@ -105,7 +107,7 @@ def test_there_and_back(db: Connection, elsewhere: Connection, world: World) -> 
                             " and kind = 'embed'", [user])  # fmt: skip
 
 
-def test_a_second_time_nothing_changes(db: Connection, elsewhere: Connection, world: World) -> None:
+def test_second_import_changes_nothing(db: Connection, elsewhere: Connection, world: World) -> None:
     user = world["user"]
     document = export(db, user)
     import_(elsewhere, user, document)
@@ -116,7 +118,7 @@ def test_a_second_time_nothing_changes(db: Connection, elsewhere: Connection, wo
     import_(db, user, document)
 
 
-def test_after_being_forgotten(db: Connection, user: uuid.UUID) -> None:
+def test_import_restores_an_erased_user(db: Connection, user: uuid.UUID) -> None:
     """The document is the way back; an erasure before it does not take him again."""
     session = open_session(db, user)
     append(db, user, session, said("hello", created_at="2020-01-01T00:00:00Z"))
@@ -194,7 +196,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_documents_that_are_none(db: Connection, user: uuid.UUID, name: str) -> None:
+def test_malformed_documents_are_refused(db: Connection, user: uuid.UUID, name: str) -> None:
     """Refused with words, and nothing is written."""
     append(db, user, open_session(db, user), said("one", "two"))
     for text in ("I live in Oslo", "I live in Rome", "I live in Bonn"):

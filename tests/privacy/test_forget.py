@@ -86,7 +86,7 @@ def dump(server_dsn: str, *options: str) -> str:
 # --- complete, and only that user
 
 
-def test_the_registry_is_the_catalog(db: Connection) -> None:
+def test_user_tables_lists_every_table_with_users(db: Connection) -> None:
     """A new table with a user_id has to be named in recall._user_tables and in invariant I9."""
     named = rows(db, "select t.name::text from recall._user_tables() as t")
     assert {row["name"].removeprefix("recall.") for row in named} == tables_with_users(db)
@@ -96,7 +96,9 @@ def test_the_registry_is_the_catalog(db: Connection) -> None:
     )
 
 
-def test_nothing_is_left(db: Connection, dsn: str, world: World, other: World) -> None:
+def test_forget_user_leaves_no_row_in_any_table(
+    db: Connection, dsn: str, world: World, other: World
+) -> None:
     mine, theirs = world, other
     assert all(counts(db, mine["user"]).values()), "a table that furnish leaves empty"
     before, held = sums(db, theirs["user"]), counts(db, mine["user"])
@@ -115,7 +117,7 @@ def test_nothing_is_left(db: Connection, dsn: str, world: World, other: World) -
     assert str(mine["user"]) not in text
 
 
-def test_a_shared_prompt_stays(db: Connection) -> None:
+def test_forget_user_keeps_a_prompt_shared_with_another_user(db: Connection) -> None:
     one, other = uuid.uuid4(), uuid.uuid4()
     for user in (one, other):
         open_session(db, user, p_system_prompt="You are shared.")
@@ -153,7 +155,7 @@ def test_months_of_all_times(db: Connection, user: uuid.UUID) -> None:
     db.execute(f"drop table {leaf}".encode())
 
 
-def test_a_user_nobody_knows(db: Connection, user: uuid.UUID) -> None:
+def test_forget_user_of_an_unknown_user_writes_a_receipt(db: Connection, user: uuid.UUID) -> None:
     receipt = forget(db, user)
     assert not any(receipt["counts"].values())
     assert value(db, "select count(*) from recall.erasures as e"
@@ -175,7 +177,7 @@ def test_a_rolled_back_erasure_changes_nothing(db: Connection, other: World) -> 
     assert sums(db, other["user"]) == before
 
 
-def test_who_may_forget(db: Connection, dsn: str, user: uuid.UUID) -> None:
+def test_forget_user_is_refused_to_workers(db: Connection, dsn: str, user: uuid.UUID) -> None:
     with (
         login_role(db, member_of=["recall_worker"]) as login,
         psycopg.connect(conninfo.make_conninfo(dsn, **login)) as conn,
@@ -345,7 +347,9 @@ def test_a_prompt_that_another_user_takes_up(db: Connection, connect: Connect) -
 
 
 @pytest.mark.concurrent
-def test_everybody_at_once(db: Connection, connect: Connect, world: World, other: World) -> None:
+def test_concurrent_erasures_beside_writers_leave_nothing_of_the_user(
+    db: Connection, connect: Connect, world: World, other: World
+) -> None:
     """Two erasures among writers and sweeps of two users."""
     user = world["user"]
     before = counts(db, other["user"])
@@ -399,7 +403,9 @@ def restored(server: TestServer, text: str, dsn_of: Callable[[str], str]) -> str
     return name
 
 
-def test_an_old_backup(server: TestServer, empty_dsn: str) -> None:
+def test_replayed_receipts_erase_users_of_a_restored_backup(
+    server: TestServer, empty_dsn: str
+) -> None:
     """Restored, it knows nothing of the erasure, until the receipts are replayed."""
     name = server.cloned_database("backup")
     with psycopg.connect(server.dsn(name), autocommit=True) as conn:
@@ -428,6 +434,6 @@ def test_an_old_backup(server: TestServer, empty_dsn: str) -> None:
 @pytest.mark.parametrize(
     "erasures", ["{}", "[3]", '[{"erasure_id": "x"}]', '[{"salt": "\\\\x01"}]', '"all"']
 )
-def test_records_that_are_none(db: Connection, erasures: str) -> None:
+def test_malformed_receipts_are_refused(db: Connection, erasures: str) -> None:
     with refused("RC003", "p_erasures"):
         db.execute("select recall.replay_erasures(%s)", [erasures])

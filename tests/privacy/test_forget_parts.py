@@ -23,7 +23,7 @@ def contents(conn: Connection, user: uuid.UUID) -> set[str]:
     return {row["content"] for row in call(conn, "get_memories", p_user_id=user)}
 
 
-def test_every_version_goes(db: Connection, user: uuid.UUID) -> None:
+def test_forget_memory_erases_every_version(db: Connection, user: uuid.UUID) -> None:
     first = remembered(db, user, "I live in Oslo", p_slot="home")
     last = remembered(db, user, "I live in Rome", p_slot="home")
     remembered(db, user, "I like tea")
@@ -109,7 +109,7 @@ def test_a_fact_that_another_conversation_changed(db: Connection, user: uuid.UUI
     check_invariants(db)
 
 
-def test_everything_else_stays(db: Connection) -> None:
+def test_forget_session_and_forget_memory_leave_other_users_alone(db: Connection) -> None:
     mine, theirs = furnish(db, "marked"), furnish(db, "others")
     before = sums(db, theirs["user"])
     call(db, "forget_session", p_user_id=mine["user"], p_session_id=mine["session"])
@@ -124,7 +124,7 @@ def test_everything_else_stays(db: Connection) -> None:
     check_invariants(db)
 
 
-def test_the_calls_of_a_conversation_go(db: Connection, user: uuid.UUID) -> None:
+def test_forget_session_erases_its_model_calls(db: Connection, user: uuid.UUID) -> None:
     """Calls to models and tools in the session and by its jobs are erased; other calls stay."""
     gone, kept = open_session(db, user), open_session(db, user)
     append(db, user, gone, said("I ride a zebra"))
@@ -218,7 +218,7 @@ def test_a_claim_that_was_refused_goes_too(db: Connection, user: uuid.UUID) -> N
     assert len(rows(db, "select from recall.memory_store where user_id = %s", [user])) == 2
 
 
-def test_by_the_driver(dsn: str, user: uuid.UUID) -> None:
+def test_driver_erases_a_memory_and_a_session(dsn: str, user: uuid.UUID) -> None:
     with AgentMemory.connect(dsn, embedder=False) as memory:
         one = memory.remember(user, "I like tea").memory_id
         with memory.session(user=user, model="gpt-4o-mini") as chat:

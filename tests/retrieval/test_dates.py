@@ -112,7 +112,7 @@ def day(text: str, zone: str = "UTC") -> datetime:
 
 
 @pytest.mark.parametrize(("query", "expression", "since", "until"), EXPRESSIONS)
-def test_expression_gives_window(
+def test_expression_of_time_gives_its_window(
     db: Connection, query: str, expression: str, since: str | None, until: str
 ) -> None:
     begin = None if since is None else day(since)

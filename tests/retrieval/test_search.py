@@ -208,7 +208,7 @@ def test_vectors_of_another_model_do_not_count(db: Connection, user: uuid.UUID) 
     assert found[0]["content"] == "Tea at five"
 
 
-def test_the_language_is_the_users(db: Connection, user: uuid.UUID) -> None:
+def test_search_stems_in_the_language_of_the_user(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure_user", p_user_id=user, p_changes={"language": "german"})
     ingest(db, user, {"content": "Spielt mit den Häusern"}, {"content": "Trinkt Tee"})
     found = search(db, user, "Haus")
@@ -291,7 +291,7 @@ WAYS: dict[str, tuple[str | None, str | None]] = {
 @pytest.mark.parametrize("scoring", ["hybrid", "classic"])
 @pytest.mark.parametrize("decay", ["none", "multiply"])
 @pytest.mark.parametrize("way", WAYS)
-def test_the_parts_add_up(
+def test_parts_of_a_score_add_up(
     db: Connection, varied: uuid.UUID, way: str, scoring: str, decay: str
 ) -> None:
     changes = {"scoring": scoring, "decay_mode": decay}
@@ -401,7 +401,7 @@ def test_fast_path_of_a_vector_alone_gives_the_rows_of_the_general_path(
             assert same[name] == (pytest.approx(shown) if is_number else shown), name
 
 
-def test_weights_are_settings(db: Connection, varied: uuid.UUID) -> None:
+def test_weights_of_scores_are_settings(db: Connection, varied: uuid.UUID) -> None:
     changes = {
         "hybrid_lexical_weight": 0, "hybrid_similarity_weight": 0, "hybrid_freshness_weight": 0,
         "hybrid_frequency_weight": 1, "hybrid_authority_weight": 0,
@@ -703,7 +703,7 @@ def test_a_vector_can_be_bound_in_three_forms(db: Connection, user: uuid.UUID) -
         assert row == ("Tea at five",)
 
 
-def test_what_was_just_written_is_found(db: Connection, user: uuid.UUID) -> None:
+def test_search_finds_rows_of_the_same_transaction(db: Connection, user: uuid.UUID) -> None:
     with db.transaction():
         remember(db, user, "Plays the cello", p_metadata=Jsonb({"n": 1}))
         assert contents(search(db, user, "cello")) == ["Plays the cello"]

@@ -54,7 +54,9 @@ def test_a_turn_is_found_by_its_words(db: Connection, user: uuid.UUID, session: 
     assert find(db, user, "violin", limit=0) == []
 
 
-def test_the_parts_add_up(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_parts_of_a_message_score_add_up(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     rows = find(db, user, "restaurant harbor")
     assert [row["score"] for row in rows] == sorted((r["score"] for r in rows), reverse=True)
     for row in rows:

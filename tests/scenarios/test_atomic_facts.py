@@ -88,7 +88,7 @@ def test_the_prompt_is_the_same_for_the_life_of_a_session(
     assert bullets(system_prompt(open_chat(memory, user))) == [FASTAPI, BENGALURU]
 
 
-def test_writing_is_off_the_path(
+def test_send_returns_before_facts_are_written(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,
 ) -> None:  # fmt: skip
@@ -281,7 +281,9 @@ def test_every_phase_has_a_span(
         "extract", "embed", "consolidate", "persist", "summary"}  # fmt: skip
 
 
-def test_the_memory_panel(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_facts_are_added_edited_and_removed_in_a_panel(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     """A person adds, edits and removes facts; a removal keeps the row."""
     added = memory.remember(user, UV)
     assert (added.outcome, panel(memory, user)[UV].source) == ("added", "manual")

@@ -70,7 +70,9 @@ def test_four_facts_and_four_episodes(memory: AgentMemory, user: uuid.UUID) -> N
     assert all("garden" in line for line in (*facts, *episodes))
 
 
-def test_nine_hundred_characters(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_block_of_memories_holds_at_most_nine_hundred_characters(
+    memory: AgentMemory, user: uuid.UUID
+) -> None:
     """The whole message, its heading included."""
     long = " and a great deal more that nobody needs" * 6
     memory.memories.ingest(user, [{"content": f"User owns boat number {number}{long}",

@@ -204,7 +204,7 @@ def test_context_is_short_lived(
     assert text in by_content(memory, person, filter={"include_ended": True})
 
 
-def test_an_achieved_goal(memory: AgentMemory, person: uuid.UUID) -> None:
+def test_achieved_goal_keeps_its_row_and_ranks_last(memory: AgentMemory, person: uuid.UUID) -> None:
     """It keeps its row, with little importance, and ranks behind what is still wanted."""
     goal = memory.remember(person, EXAMPLES["goal"], kind="goal", importance=0.9)
     memory.remember(person, "User wants to learn Go.", kind="goal", importance=0.5)
@@ -217,7 +217,9 @@ def test_an_achieved_goal(memory: AgentMemory, person: uuid.UUID) -> None:
     assert by_content(memory, person)[EXAMPLES["goal"]].importance == pytest.approx(0.2)
 
 
-def test_search_as_a_tool(memory: AgentMemory, person: uuid.UUID) -> None:
+def test_search_tool_gives_at_most_ten_memories_of_this_user(
+    memory: AgentMemory, person: uuid.UUID
+) -> None:
     """The model asks; it gets distilled memories of this user, at most ten, no transcripts."""
 
     memory.memories.ingest(person, [{"content": f"User prefers writing style number {number}",
@@ -239,14 +241,16 @@ def test_search_as_a_tool(memory: AgentMemory, person: uuid.UUID) -> None:
     assert "secret" not in found
 
 
-def test_the_profile_is_exact(memory: AgentMemory, person: uuid.UUID) -> None:
+def test_profile_gives_the_latest_value_of_an_attribute(
+    memory: AgentMemory, person: uuid.UUID
+) -> None:
     """Single-valued attributes are looked up by name, beside the search by meaning."""
     memory.remember(person, "User is a Staff Engineer", slot="job_title")
     memory.remember(person, "User is VP of Engineering", slot="job_title")
     assert memory.memories.profile(person)["job_title"]["content"] == "User is VP of Engineering"
 
 
-def test_the_price_of_memory(
+def test_thousand_conversations_cost_a_few_dollars(
     memory: AgentMemory, script: Script, person: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """A thousand such conversations cost a few dollars, and the sum can be read per day."""

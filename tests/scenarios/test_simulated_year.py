@@ -419,7 +419,7 @@ def test_recurring_trouble_is_a_pattern(year: Year) -> None:
     assert others == 0
 
 
-def test_months_follow_the_retention(year: Year) -> None:
+def test_history_is_kept_for_half_a_year_after_its_sessions(year: Year) -> None:
     """History stays for half a year after its sessions; months never overlap; counters know it."""
     oldest: date = value(
         year.conn, "select min(created_at at time zone 'UTC')::date"

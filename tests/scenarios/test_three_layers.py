@@ -80,7 +80,9 @@ def test_what_exceeds_eighty_percent_is_summarised(
 # Working
 
 
-def test_the_steps_of_a_task(memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection) -> None:
+def test_working_memory_holds_the_steps_of_a_task(
+    memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
+) -> None:
     """Who is my manager, and does she have an approval for me? Two look-ups and a plan."""
     chat = memory.session(user=user, model=MODEL)
     chat.open()
@@ -131,7 +133,9 @@ def test_working_memory_lives_for_an_hour(
 # Long-term
 
 
-def test_structured_and_semantic(memory: AgentMemory, user: uuid.UUID) -> None:
+def test_attributes_are_looked_up_and_preferences_searched(
+    memory: AgentMemory, user: uuid.UUID
+) -> None:
     memory.remember(user, "User's office is Berlin", slot="office")
     memory.remember(user, "User prefers answers in steps", kind="preference")
     assert memory.memories.profile(user)["office"]["content"] == "User's office is Berlin"
@@ -161,7 +165,7 @@ VPN = {
 }  # fmt: skip
 
 
-def test_three_times_the_vpn(
+def test_three_similar_episodes_become_a_pattern(
     memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """The fourth time the agent knows what helped."""
@@ -199,7 +203,7 @@ def test_three_times_the_vpn(
 # Privacy
 
 
-def test_each_user_has_a_key_of_his_own(
+def test_each_user_has_their_own_key(
     model_dsn: str, openai: ScriptedOpenAI, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """The same code reads data encrypted per user; erasure deletes the key."""
@@ -221,7 +225,7 @@ def test_each_user_has_a_key_of_his_own(
         assert memory.privacy.forget_user(user)["counts"]["user_keys"] == 1
 
 
-def test_the_right_to_be_forgotten(
+def test_forget_user_erases_all_three_layers(
     memory: AgentMemory, script: Script, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """Of all three layers nothing is left, with the receipt to show for it."""
@@ -242,7 +246,7 @@ def test_the_right_to_be_forgotten(
     assert memory.memories.profile(other)["office"]["content"] == "User's office is Berlin"
 
 
-def test_retention_is_configurable(
+def test_lifetime_of_episodes_is_a_setting_of_the_user(
     memory: AgentMemory, user: uuid.UUID, db: psycopg.Connection
 ) -> None:
     """Ninety days for what was seen in passing, as long as wished for one user; or for good."""
@@ -260,7 +264,7 @@ def test_retention_is_configurable(
 # The whole
 
 
-def test_the_order_of_a_context(memory: AgentMemory, script: Script, user: uuid.UUID) -> None:
+def test_context_orders_its_blocks(memory: AgentMemory, script: Script, user: uuid.UUID) -> None:
     """System prompt, long-term, working, conversation, current message."""
     script.facts = {"I sit in Berlin": [fact("User's office is Berlin", slot="office")]}
     talk(memory, user, ["I sit in Berlin"])

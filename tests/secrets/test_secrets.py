@@ -85,7 +85,7 @@ def stored_text(db: Connection, user: uuid.UUID) -> str:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_a_shape_is_masked(db: Connection, shape: Shape) -> None:
+def test_each_shape_of_a_secret_is_masked(db: Connection, shape: Shape) -> None:
     masked = redact(db, shape.text)
     assert not leaks(shape.secret, masked)
     assert f"[secret: {shape.kind.replace('_', ' ')}]" in masked
@@ -93,7 +93,7 @@ def test_a_shape_is_masked(db: Connection, shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_json_stays_json(db: Connection, shape: Shape) -> None:
+def test_masked_json_stays_valid(db: Connection, shape: Shape) -> None:
     document = {"a": [shape.text, 1], shape.text: None, "z": True}
     masked = redact(db, json.dumps(document))
     assert json.dumps(shape.secret)[1:-1] not in masked
@@ -632,7 +632,7 @@ def test_a_repeated_append_stays_repeatable(db: Connection, masking: uuid.UUID) 
     assert (first[0][2], again[0][2]) == (True, False)
 
 
-def test_one_user_s_setting_is_his_own(db: Connection, masking: uuid.UUID) -> None:
+def test_setting_of_one_user_does_not_affect_another(db: Connection, masking: uuid.UUID) -> None:
     second_user = uuid.uuid4()
     for one in (masking, second_user):
         call(db, "remember", p_user_id=one, p_content=f"Key {KEY}")
@@ -641,7 +641,9 @@ def test_one_user_s_setting_is_his_own(db: Connection, masking: uuid.UUID) -> No
 
 
 @pytest.mark.parametrize("changes", [{"secrets": "drop"}, {"secret_classes": ["pin"]}])
-def test_settings_are_judged(db: Connection, user: uuid.UUID, changes: dict[str, Any]) -> None:
+def test_malformed_settings_of_secrets_are_refused(
+    db: Connection, user: uuid.UUID, changes: dict[str, Any]
+) -> None:
     with refused("RC003"):
         call(db, "configure_user", p_user_id=user, p_changes=changes)
 

@@ -577,7 +577,9 @@ def test_a_pattern_over_its_episodes_goes_too(db: Connection, user: uuid.UUID) -
     assert believed(db, user) == set()
 
 
-def test_a_kind_of_source(db: Connection, user: uuid.UUID) -> None:
+def test_revoke_source_by_kind_ends_memories_of_that_kind_only(
+    db: Connection, user: uuid.UUID
+) -> None:
     one, other = open_session(db, user), open_session(db, user)
     learn(db, user, one, "A tool says one", source="tool", provenance="tool_output")
     learn(db, user, other, "A tool says two", source="tool", provenance="tool_output")

@@ -192,7 +192,7 @@ def test_bad_choice_is_refused(empty_dsn: str, name: str, bad: str) -> None:
     assert not exists(empty_dsn)
 
 
-def test_longest_prefix_works(fresh: TestServer) -> None:
+def test_longest_role_prefix_is_accepted(fresh: TestServer) -> None:
     dsn, prefix = fresh.dsn(fresh.create_database("long")), "p" * 56
     install_by_driver(dsn, **SMALL, role_prefix=prefix)
     with connected(dsn) as conn:

@@ -121,7 +121,7 @@ def test_no_role_writes_a_table(db: Connection, dsn: str, logins: dict[str, Logi
 # --- identity
 
 
-def test_without_a_user_nothing(db: Connection, worlds: tuple[World, World]) -> None:
+def test_calls_without_a_user_are_refused(db: Connection, worlds: tuple[World, World]) -> None:
     for asked in CALLS:
         if asked.of_user:
             with refused("RC003", "p_user_id is null"):

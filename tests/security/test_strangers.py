@@ -309,7 +309,7 @@ def test_who_may_not_call_is_told_no_more(
             assert refusal == (False, f"42501 | permission denied for {what}" + 6 * " | None")
 
 
-def test_every_function_answers(
+def test_every_function_answers_for_ids_of_the_caller(
     db: Connection, worlds: tuple[World, World], functions: Functions
 ) -> None:
     """With ids of the caller's own: so it is a stranger's that it does not find."""
@@ -353,7 +353,9 @@ CHOSEN = {
 """Columns that hold one of a few words, a number, or names of prompts and of a worker's models."""
 
 
-def test_his_word_stands_in_every_text(db: Connection, worlds: tuple[World, World]) -> None:
+def test_word_of_the_other_user_stands_in_each_of_their_texts(
+    db: Connection, worlds: tuple[World, World]
+) -> None:
     """A column that is added is watched, or is named above."""
     columns = rows(
         db,
@@ -392,7 +394,7 @@ def test_a_planted_id_finds_nothing(db: Connection, worlds: tuple[World, World],
         assert do_job(db, job) == {"type": "done", "outcome": {"kind": kind, "items": 0}}
 
 
-def test_a_claim_in_one_users_transaction_is_his(
+def test_claim_within_the_transaction_of_a_user_takes_only_their_jobs(
     db: Connection, worlds: tuple[World, World]
 ) -> None:
     users = [world["user"] for world in worlds]

@@ -142,7 +142,7 @@ def test_two_users_may_choose_the_same_session_id(db: Connection, user: uuid.UUI
         ({"p_metadata": None}, "metadata is null"),
     ],
 )
-def test_open_session_refuses(
+def test_open_session_refuses_malformed_values_and_writes_nothing(
     db: Connection, user: uuid.UUID, values: dict[str, Any], words: str
 ) -> None:
     with refused("RC003", words):
@@ -264,7 +264,7 @@ def test_a_new_prompt_is_counted(db: Connection, user: uuid.UUID) -> None:
         ({"metadata": None}, "metadata is null"),
     ],
 )
-def test_update_session_refuses(
+def test_update_session_refuses_malformed_changes_and_writes_nothing(
     db: Connection, user: uuid.UUID, changes: dict[str, Any], words: str
 ) -> None:
     session = open_session(db, user, p_title="old")
@@ -306,7 +306,7 @@ def status(db: Connection, user: uuid.UUID, session: uuid.UUID) -> str:
     return session_row(db, user, session)["status"]
 
 
-def test_pause_and_resume(db: Connection, user: uuid.UUID) -> None:
+def test_paused_session_refuses_messages_until_resumed(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     for _ in range(2):
         call(db, "pause_session", p_user_id=user, p_session_id=session)
@@ -393,7 +393,7 @@ def test_sessions_are_listed_in_pages(db: Connection, user: uuid.UUID) -> None:
     assert one == seen[0]
 
 
-def test_sessions_by_status(db: Connection, user: uuid.UUID) -> None:
+def test_list_sessions_filters_by_status(db: Connection, user: uuid.UUID) -> None:
     kept, closed = open_session(db, user), open_session(db, user)
     call(db, "close_session", p_user_id=user, p_session_id=closed)
     for status_name, expected in (("active", [kept]), ("closed", [closed]), ("expired", [])):
@@ -447,7 +447,7 @@ def test_a_child_starts_from_the_parents_summary(db: Connection, user: uuid.UUID
     ) == [{"content": "They said hello."}]
 
 
-def test_a_parent_without_a_summary(db: Connection, user: uuid.UUID) -> None:
+def test_child_of_a_parent_without_a_summary_has_none(db: Connection, user: uuid.UUID) -> None:
     child = open_session(db, user, p_parent_session_id=open_session(db, user))
     assert rows(db, "select * from recall.session_summaries where session_id = %s", [child]) == []
 
@@ -583,7 +583,9 @@ def test_removed_settings_stand_in_functions_that_exist(db: Connection) -> None:
 
 
 @pytest.mark.parametrize("changes", [None, "null", "[]", "3"])
-def test_configure_needs_an_object(db: Connection, user: uuid.UUID, changes: str | None) -> None:
+def test_configure_refuses_changes_that_are_no_object(
+    db: Connection, user: uuid.UUID, changes: str | None
+) -> None:
     with refused("RC003", "p_changes"):
         db.execute("select recall.configure(%s::jsonb)", [changes])
     with refused("RC003", "p_changes"):
@@ -631,7 +633,7 @@ def test_register_model_replaces_what_is_given(configurable: Connection, user: u
         {"p_output_price": None},
     ],
 )
-def test_register_model_refuses(db: Connection, values: dict[str, Any]) -> None:
+def test_register_model_refuses_malformed_values(db: Connection, values: dict[str, Any]) -> None:
     with refused("RC003", "model"):
         call(db, "register_model", **{"p_model_id": "m", "p_context_window_size": 1} | values)
 
@@ -665,7 +667,7 @@ def test_register_kind_adds_a_kind_with_a_lifetime(configurable: Connection) -> 
         {"p_is_behavioral": None},
     ],
 )
-def test_register_kind_refuses(db: Connection, values: dict[str, Any]) -> None:
+def test_register_kind_refuses_malformed_values(db: Connection, values: dict[str, Any]) -> None:
     with refused("RC003", "kind"):
         call(db, "register_kind", **{"p_kind": "k", "p_description": "d"} | values)
 

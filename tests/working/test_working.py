@@ -35,7 +35,9 @@ def get(
     return value(conn, "select recall.get_working(%s, %s, %s, %s)", [user, session, task, key])
 
 
-def test_put_and_get(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_get_working_returns_the_values_put(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     assert get(db, user, session) == {}
     assert get(db, user, session, "city") is None
     put(db, user, session)
@@ -96,7 +98,9 @@ def test_closing_the_session_clears_it(db: Connection, user: uuid.UUID, session:
         put(db, user, session)
 
 
-def test_nothing_of_another_user(db: Connection, user: uuid.UUID, session: uuid.UUID) -> None:
+def test_working_memory_shows_nothing_of_another_user(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
     put(db, user, session)
     other = uuid.uuid4()
     own = open_session(db, other)
@@ -148,7 +152,7 @@ def test_expired_values_are_swept(db: Connection, user: uuid.UUID, session: uuid
         call(db, "expire_working", p_limit=-1)
 
 
-def test_the_tables_are_unlogged(db: Connection) -> None:
+def test_working_memory_and_access_log_are_unlogged(db: Connection) -> None:
     kinds = rows(
         db, "select relname, relpersistence::text from pg_class where relname in"
             " ('working_memory', 'memory_access_log') order by relname",
