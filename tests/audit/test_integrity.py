@@ -384,6 +384,7 @@ def test_import_after_other_events_keeps_the_chain_valid(db: Connection, user: u
     assert findings(db, user, head) == []
 
 
+@pytest.mark.slow
 def test_dump_and_restore_keep_the_chain_valid(
     db: Connection, dsn: str, empty_dsn: str, user: uuid.UUID, memories: list[uuid.UUID],
     tmp_path: Any,

@@ -316,6 +316,7 @@ def test_protocol_events_are_recorded_masked_and_listed(db: Connection, known: u
 # No credentials, others, months
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_json", [True, False], ids=["json", "bytes"])
 def test_dump_of_recorded_calls_holds_no_credential(
     db: Connection, known: uuid.UUID, dsn: str, is_json: bool

@@ -251,6 +251,7 @@ def command(model_dsn: str, openai: ScriptedOpenAI, who: str) -> list[str]:
             "--base-url", openai.base_url, "--dsn", model_dsn, "--no-learn"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_chat_reads_and_writes_undecodable_input_as_a_process(
     model_dsn: str, openai: ScriptedOpenAI, who: str
 ) -> None:

@@ -112,6 +112,7 @@ def kill(db: psycopg.Connection, application: str = "pgrecall") -> int:
     return cursor.rowcount
 
 
+@pytest.mark.slow
 def test_appends_are_stored_once_when_connections_are_lost(
     chat: ChatSession, db: psycopg.Connection
 ) -> None:

@@ -66,6 +66,7 @@ def errors(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("debug", ["", "1"])
 @pytest.mark.parametrize("command", [["status"], ["install"], ["worker"], ["status", "--json"]])
 def test_commands_do_not_print_a_malformed_dsn(command: list[str], debug: str) -> None:

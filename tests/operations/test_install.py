@@ -150,6 +150,7 @@ def test_an_upgrade_replaces_functions_that_returned_tables(empty_dsn: str) -> N
         assert value(conn, result) == "SETOF recall.session_row"
 
 
+@pytest.mark.slow
 def test_an_upgrade_turns_removed_settings_into_constants(empty_dsn: str) -> None:
     """Columns and overrides go; a warning tells values that differ from the constant."""
     install_by_driver(empty_dsn, **SMALL)
@@ -190,6 +191,7 @@ def test_an_upgrade_turns_removed_settings_into_constants(empty_dsn: str) -> Non
     install_by_psql(empty_dsn)
 
 
+@pytest.mark.slow
 def test_an_upgrade_follows_changed_defaults_unless_configured(empty_dsn: str) -> None:
     install_by_driver(empty_dsn, **SMALL)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
@@ -218,6 +220,7 @@ def test_an_upgrade_follows_changed_defaults_unless_configured(empty_dsn: str) -
         }]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_upgrade_keeps_what_was_configured(empty_dsn: str) -> None:
     install_by_driver(empty_dsn, **SMALL)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:

@@ -34,6 +34,9 @@ from support.invariants import check_invariants
 from support.releases import ROUTES, SMALL, Release, catalog
 from support.servers import TestServer
 
+# each test upgrades a database of its own, which takes seconds
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 BOOKMARKS = """\
@@ -406,7 +409,6 @@ def test_an_object_in_the_way_is_named(
 # --- several at once, and interrupted
 
 
-@pytest.mark.slow
 @pytest.mark.concurrent
 def test_twenty_upgrades_at_once(new: Release, fresh: str, installed: str) -> None:
     text = new.one_file()
@@ -420,7 +422,6 @@ def test_twenty_upgrades_at_once(new: Release, fresh: str, installed: str) -> No
     assert recorded(installed) == recorded(fresh)
 
 
-@pytest.mark.slow
 @pytest.mark.concurrent
 def test_calls_during_upgrades_wait_and_succeed(new: Release, fresh: str, installed: str) -> None:
     """Neither deadlocks with the installer, nor stumbles over what a connection has cached."""
@@ -507,7 +508,6 @@ def test_two_databases_that_share_roles(
     server.drop_database(name)
 
 
-@pytest.mark.slow
 def test_an_installer_killed_at_ten_points_changes_nothing(
     new: Release, fresh: str, installed: str
 ) -> None:

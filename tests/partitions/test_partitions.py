@@ -48,6 +48,7 @@ def test_installation_creates_this_month_and_three_ahead(db: Connection) -> None
     assert (row["history_from"], row["history_until"]) == (month(now), month(now, 4))
 
 
+@pytest.mark.slow
 def test_thirty_six_months_in_every_time_zone(small: str) -> None:
     """Each month is made by a session of another zone, at an odd moment of the month before."""
     now = datetime.now(UTC)

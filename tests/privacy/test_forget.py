@@ -403,6 +403,7 @@ def restored(server: TestServer, text: str, dsn_of: Callable[[str], str]) -> str
     return name
 
 
+@pytest.mark.slow
 def test_replayed_receipts_erase_users_of_a_restored_backup(
     server: TestServer, empty_dsn: str
 ) -> None:

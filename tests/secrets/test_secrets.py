@@ -140,6 +140,7 @@ def test_a_long_text_is_searched_for_its_own_words_only(db: Connection) -> None:
     assert kept(f"<api_key>a</{padding}jwt") == {"api", "app", "jwt"}
 
 
+@pytest.mark.slow
 def test_each_name_of_a_key_is_known_in_a_long_text(db: Connection) -> None:
     """Wherever it stands, and in the driver, too."""
     redactor = Redactor(value(db, "select recall._pattern_list(%s)", [DEFAULT]), headers="")
