@@ -759,6 +759,7 @@ begin isolation level read committed;
 \ir ../functions/observability/_health_replication.sql
 \ir ../functions/observability/_health_scheduler.sql
 \ir ../functions/observability/_health_security.sql
+\ir ../functions/observability/_health_locks.sql
 \ir ../functions/observability/_health_server.sql
 \ir ../functions/observability/_health_spending.sql
 \ir ../functions/observability/_health_statements.sql

@@ -1,7 +1,6 @@
 -- Report durability, locks, autovacuum and vacuum.
--- pg_dump, an upgrade and an uninstall lock every table and index of the schema at once;
--- max_locks_per_transaction sizes a lock table shared by all connections. The indexes of the sweeps
--- and HOT updates depend on vacuum, which is late at twice the threshold of autovacuum.
+-- The indexes of the sweeps and HOT updates depend on vacuum, which is late at twice the threshold
+-- of autovacuum.
 create or replace function recall._health_server()
 returns table (
     name   text,
@@ -15,11 +14,7 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_off       text[];
-    v_slots     integer := current_setting('max_connections')::integer
-                           + current_setting('max_prepared_transactions')::integer;
-    v_locks     integer := current_setting('max_locks_per_transaction')::integer;
-    v_relations integer;
+    v_off text[];
 begin
     v_off := array(
         select s
@@ -34,17 +29,8 @@ begin
                 then format('alter system set %s = on; select pg_reload_conf();',
                             array_to_string(v_off, ' = on; alter system set ')) end;
 
-    select count(*)
-      into v_relations
-      from pg_catalog.pg_class as c
-     where c.relnamespace = 'recall'::regnamespace
-       and c.relkind in ('r', 'p', 'i', 'I');
     return query
-    select 'locks', case when 2 * v_relations > v_locks * v_slots then 'warn' else 'ok' end,
-           format('%s tables and indexes, %s locks', v_relations, v_locks * v_slots),
-           case when 2 * v_relations > v_locks * v_slots
-                then format('alter system set max_locks_per_transaction = %s; and restart.',
-                            64 * (1 + 2 * v_relations / v_slots / 64)) end;
+    select * from recall._health_locks();
 
     return query
     select 'autovacuum', case when s.is_on then 'ok' else 'warn' end,

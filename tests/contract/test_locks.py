@@ -6,6 +6,7 @@ generic plan over all leaves and months takes hundreds of them.
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from support import call, value
+from support import call, finding, value
 from support.everyfunction import CALLS, NOT_HERE, Call, World, furnish, public_functions
 
 Connection = psycopg.Connection[Any]
@@ -120,6 +121,29 @@ def test_each_call_takes_a_bounded_number_of_locks(
     assert max(counts) <= times * PLANNING + max(more, PLANNED_OVER.get(str(asked), 0)), counts
     # an autovacuum in between has plans built anew, once or twice
     assert statistics.median(counts[6:]) <= warm, counts
+
+
+def test_health_estimates_the_locks_of_first_calls(db: Connection, dsn: str, world: World) -> None:
+    """No call of a turn locks more; the largest locks nearly as many. Months change nothing."""
+    detail = finding(db, "locks")[1]
+    (estimate,) = re.findall(r"lock up to (\d+) each", detail)
+    counts = {}
+    for asked in CALLS:
+        if asked.function in {"search", "search_messages", "search_sessions", "compile_context",
+                              "append_messages", "remember", "supersede_memory", "open_session",
+                              "next_request", "claim_jobs", "get_messages"}:  # fmt: skip
+            with (
+                psycopg.connect(dsn, autocommit=True) as conn,
+                conn.transaction(force_rollback=True),
+            ):
+                conn.execute(asked.query.encode(), world).fetchall()
+                counts[str(asked)] = value(
+                    db,
+                    "select count(distinct (database, relation)) from pg_locks"
+                    " where locktype = 'relation' and pid = %s",
+                    [conn.info.backend_pid],
+                )
+    assert int(estimate) * 0.95 <= max(counts.values()) <= int(estimate), counts
 
 
 def test_every_function_is_called(db: Connection) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ import pytest
 from pgrecall import schema
 from pgrecall.embedded import EmbeddedServer
 from support import call, finding, open_session, our_role, rows, value
+from support.everyfunction import CALLS, World, furnish
+from support.servers import DIMENSIONS
 
 Connection = psycopg.Connection[Any]
 
@@ -330,9 +334,51 @@ def test_health_warns_of_a_small_lock_table() -> None:
                 pass
             found = finding(conn, "locks")
             assert found[0] == "warn"
-            assert found[1].endswith("tables and indexes, 480 locks")
+            assert "tables and indexes; the first calls of 20 connections" in found[1]
             assert found[2] == "alter system set max_locks_per_transaction = 64; and restart."
             assert finding(conn, "durability")[0] == "ok"
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.mark.slow
+@pytest.mark.concurrent
+def test_first_calls_at_once_fail_until_the_named_lock_table_is_set() -> None:
+    """Each connection makes the largest call of a turn, and keeps its locks until all have."""
+    (asked,) = [each for each in CALLS if str(each) == "compile_context split, recalled"]
+    home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
+
+    def first_calls(dsn: str, world: World) -> int:
+        with ExitStack() as stack:
+            for made in range(57):
+                conn = stack.enter_context(psycopg.connect(dsn))
+                try:
+                    conn.execute(asked.query.encode(), world).fetchall()
+                except psycopg.errors.OutOfMemory:
+                    conn.rollback()
+                    return made
+            return 57
+
+    def running(locks: str) -> EmbeddedServer:
+        return EmbeddedServer(
+            home, settings={"max_connections": "60", "max_locks_per_transaction": locks}
+        )
+
+    try:
+        with running("256") as server, psycopg.connect(server.dsn, autocommit=True) as conn:
+            schema.install(conn, embedding_dimensions=DIMENSIONS, hash_partitions=8)
+            world = furnish(conn, "marked")
+            assert finding(conn, "locks")[0] == "ok"
+        with running("10") as server:
+            with psycopg.connect(server.dsn, autocommit=True) as conn:
+                status, _, hint = finding(conn, "locks")
+                assert status == "warn"
+            assert first_calls(server.dsn, world) < 57
+        (named,) = re.findall(r"max_locks_per_transaction = (\d+);", str(hint))
+        with running(named) as server:
+            with psycopg.connect(server.dsn, autocommit=True) as conn:
+                assert finding(conn, "locks")[0] == "ok"
+            assert first_calls(server.dsn, world) == 57
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
