@@ -1,7 +1,7 @@
 -- Find or create the roles, create the schema, and become its owner.
 -- PREFIX_owner owns everything, so that no SECURITY DEFINER function runs as a superuser. Without
 -- CREATEROLE the installing user owns the schema, and health() warns. The setting recall.owner
--- names another owner, and hands an installed schema over to it.
+-- names another owner, and hands an installed schema over to it. settings.owner records the choice.
 -- Another database's installer may create the same roles now; `create role` waits for its commit.
 do $roles$
 declare
@@ -134,6 +134,15 @@ begin
                 hint    = format('The database''s owner runs: grant create on database %I to %I;',
                                  current_database(), current_user);
         end;
+    elsif (v_schema_owner <> v_wanted
+           or v_schema_owner = v_old_prefix || '_owner' and v_prefix <> v_old_prefix)
+          and not pg_catalog.has_database_privilege(current_database(), 'CREATE') then
+        raise exception using
+            errcode = 'RC007',
+            message = format('%I may not hand schema recall over: that needs CREATE on database %I',
+                             current_user, current_database()),
+            hint    = format('The database''s owner runs: grant create on database %I to %I;',
+                             current_database(), current_user);
     elsif v_schema_owner = v_old_prefix || '_owner' and v_prefix <> v_old_prefix then
         -- A new prefix separates this database from those that keep the old roles.
         v_owner := v_new_owner;

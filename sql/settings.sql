@@ -12,6 +12,7 @@ declare
     v_months     integer;
     v_prefix     constant text := current_setting('recall.role_prefix');
     v_share      constant boolean := current_setting('recall.share_roles')::boolean;
+    v_owner      constant text := nullif(current_setting('recall.owner', true), '');
 begin
     foreach v_name in array array['embedding_dimensions', 'hash_partitions',
                                   'history_months_ahead'] loop
@@ -43,9 +44,9 @@ begin
 
     if not found then
         insert into recall.settings (embedding_dimensions, hash_partitions, history_months_ahead,
-                                     role_prefix, share_roles)
+                                     role_prefix, share_roles, owner)
         values (coalesce(v_dimensions, 1536), coalesce(v_partitions, 8), coalesce(v_months, 3),
-                v_prefix, v_share);
+                v_prefix, v_share, v_owner);
         return;
     end if;
 
@@ -64,9 +65,11 @@ begin
     update recall.settings as s
        set history_months_ahead = coalesce(v_months, s.history_months_ahead),
            role_prefix          = v_prefix,
-           share_roles          = v_share
+           share_roles          = v_share,
+           owner                = coalesce(v_owner, s.owner)
      where s.history_months_ahead <> v_months
         or s.role_prefix <> v_prefix
-        or s.share_roles <> v_share;
+        or s.share_roles <> v_share
+        or s.owner is distinct from coalesce(v_owner, s.owner);
 end;
 $settings$;

@@ -13,6 +13,7 @@ begin
     new.hash_partitions := old.hash_partitions;
     new.role_prefix := old.role_prefix;
     new.share_roles := old.share_roles;
+    new.owner := old.owner;
     new.scheduled_by := old.scheduled_by;
     new.scheduled_in := old.scheduled_in;
     new.history_from := old.history_from;

@@ -19,27 +19,38 @@ declare
     v_count    bigint;
     v_prefix   text;
     v_share    boolean;
+    v_chosen   text;
+    v_is_well  boolean;
     v_others   text[];
 begin
     return query
     select 'version', 'ok', format('pgrecall %s on PostgreSQL %s', recall.version(),
                                    current_setting('server_version')), null::text;
 
-    select s.role_prefix, s.share_roles into v_prefix, v_share from recall.settings as s;
+    select s.role_prefix, s.share_roles, s.owner
+      into v_prefix, v_share, v_chosen
+      from recall.settings as s;
     select r.rolname, r.rolsuper
       into v_owner, v_is_super
       from pg_catalog.pg_namespace as n
       join pg_catalog.pg_roles as r on r.oid = n.nspowner
      where n.nspname = 'recall';
+    v_is_well := not v_is_super
+                 and v_owner in (v_prefix || '_owner', coalesce(v_chosen, ''));
     return query
-    select 'owner',
-           case when v_is_super or v_owner <> v_prefix || '_owner' then 'warn' else 'ok' end,
+    select 'owner', case when v_is_well then 'ok' else 'warn' end,
            format('schema recall belongs to %s%s', v_owner,
-                  case when v_is_super then ', a superuser' else '' end),
-           case when v_is_super or v_owner <> v_prefix || '_owner'
+                  case when v_is_super then ', a superuser'
+                       when v_is_well and v_owner <> v_prefix || '_owner' then ', as chosen'
+                       else '' end),
+           case when not v_is_well
                 then format('A role with CREATEROLE that may act as %1$I installs again with '
-                            'recall.owner = %2$L (pgrecall install --owner %2$s).',
-                            v_owner, v_prefix || '_owner') end;
+                            'recall.owner = %2$L (pgrecall install --owner %2$s).%3$s',
+                            v_owner, v_prefix || '_owner',
+                            case when not v_is_super
+                                 then format(' If %1$I is meant to be the owner, tell the '
+                                             'installer so: recall.owner = %2$L.',
+                                             v_owner, v_owner) end) end;
 
     select count(*)
       into v_count

@@ -15,7 +15,7 @@ declare
     v_fixed   constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
                                        'history_from', 'history_until', 'has_sealed_users',
                                        'has_overrides', 'configured', 'role_prefix',
-                                       'share_roles', 'scheduled_by', 'scheduled_in'];
+                                       'share_roles', 'owner', 'scheduled_by', 'scheduled_in'];
     v_known   text[];
     v_removed text;
     v_values  text;

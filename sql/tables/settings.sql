@@ -128,6 +128,7 @@ create table pg_temp.settings (
     ledger_max_body                 integer     not null default 16777216,
     ended_vector_retention          interval    not null default '30 days',
     message_search_retention        interval    not null default '30 days',
+    owner                           text,
 
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
@@ -338,6 +339,8 @@ comment on column recall.settings.role_prefix is
     'Prefix of the roles that this database grants to; set by the installer.';
 comment on column recall.settings.share_roles is
     'Whether other databases of the cluster may use the same roles; set by the installer.';
+comment on column recall.settings.owner is
+    'Role that the installer was told to make the owner (recall.owner); NULL: nobody chose one.';
 comment on column recall.settings.scheduled_by is
     'Role whose pg_cron jobs run maintenance here; set by recall.set_scheduler.';
 comment on column recall.settings.scheduled_in is

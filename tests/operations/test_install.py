@@ -21,6 +21,7 @@ from support import (
     append,
     call,
     do_job,
+    finding,
     login_role,
     open_session,
     raise_errors,
@@ -524,6 +525,22 @@ def test_schema_is_handed_over_by_a_role_with_createrole(fresh: TestServer) -> N
         with fresh.admin() as admin:
             admin.execute(sql.SQL("grant {} to {}").format(
                 sql.Identifier(login["user"]), sql.Identifier(creator["user"])))  # fmt: skip
+        name = str(conninfo.conninfo_to_dict(dsn)["dbname"])
+        with fresh.admin() as admin:
+            admin.execute(sql.SQL("alter database {} owner to postgres").format(
+                sql.Identifier(name)))  # fmt: skip
+        before = snapshot(dsn)
+        with (
+            psycopg.connect(conninfo.make_conninfo(dsn, **creator), autocommit=True) as conn,
+            pytest.raises(InstallError, match="needs CREATE on database") as caught,
+        ):
+            schema.install(conn, owner="recall_owner")
+        assert caught.value.sqlstate == "RC007"
+        grant = str(caught.value.hint).partition("owner runs: ")[2]
+        assert grant.startswith("grant create on database")
+        assert snapshot(dsn) == before
+        with fresh.admin() as admin:
+            admin.execute(grant.encode())
         before = snapshot(dsn)
         for owner, words in (("nobody", "there is no such role"), ("postgres", "may not act as")):
             with psycopg.connect(dsn, autocommit=True) as conn:
@@ -542,6 +559,34 @@ def test_schema_is_handed_over_by_a_role_with_createrole(fresh: TestServer) -> N
         assert catalog(handed, "--schema=recall") == catalog(
             created(fresh, creator), "--schema=recall"
         )
+
+
+@pytest.mark.slow
+def test_health_accepts_a_chosen_owner_but_no_superuser(fresh: TestServer) -> None:
+    """The choice survives upgrades, and ends when another role becomes the owner."""
+    with installer(fresh) as login, installer(fresh) as boss:
+        dsn = owned_database(fresh, login)
+        install_by_psql(dsn, **SMALL)
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            status, detail, hint = finding(conn, "owner")
+            assert status == "warn"
+            assert f"recall.owner = '{login['user']}'" in hint
+            schema.install(conn, owner=login["user"])  # as the hint says
+            assert finding(conn, "owner") == (
+                "ok", f"schema recall belongs to {login['user']}, as chosen", None
+            )  # fmt: skip
+            schema.install(conn)
+            assert finding(conn, "owner")[0] == "ok"
+        superuser = conninfo.make_conninfo(
+            dsn, user=conninfo.conninfo_to_dict(fresh.admin_dsn)["user"]
+        )
+        with psycopg.connect(superuser, autocommit=True) as conn:
+            schema.install(conn, owner=boss["user"])
+            assert finding(conn, "owner")[0] == "ok"
+            schema.install(conn, owner="postgres")
+            status, detail, hint = finding(conn, "owner")
+            assert (status, detail) == ("warn", "schema recall belongs to postgres, a superuser")
+            assert "meant to be" not in hint
 
 
 @pytest.mark.slow
