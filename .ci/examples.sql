@@ -484,6 +484,9 @@ select recall.seal_user(
     p_wrapped_key  => decode(repeat('01', 60), 'hex'),
     p_wrapping_key => 'first');
 
+-- example: run_backfills
+select done, more from recall.run_backfills();
+
 -- example: sample_recall
 select done, more from recall.sample_recall(p_limit => 10);
 

@@ -19,14 +19,20 @@ begin
         return;
     end if;
 
-    select m.version
+    -- Development versions precede their release: 0.1.0, 0.2.0.dev0, 0.2.0.
+    select v.version
       into v_newest
-      from recall.migrations as m
-     where m.version ~ '^\d+\.\d+\.\d+'
-     order by string_to_array(substring(m.version from '^\d+\.\d+\.\d+'), '.')::integer[] desc
+      from (
+            select v_release as version
+             union
+            select m.version from recall.migrations as m
+             where m.version ~ '^\d+\.\d+\.\d+(\.dev\d+)?$'
+           ) as v
+     order by string_to_array(case when v.version like '%.dev%'
+                                   then replace(v.version, '.dev', '.')
+                                   else v.version || '.2147483647' end, '.')::integer[] desc
      limit 1;
-    if string_to_array(substring(v_newest from '^\d+\.\d+\.\d+'), '.')::integer[]
-       > string_to_array(substring(v_release from '^\d+\.\d+\.\d+'), '.')::integer[] then
+    if v_newest <> v_release then
         raise exception using
             errcode = 'RC007',
             message = format('pgrecall %s is installed here, and a downgrade to %s is not possible',

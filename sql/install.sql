@@ -14,6 +14,7 @@ begin isolation level read committed;
 \ir lock.sql
 \ir upgrade.sql
 \ir ../functions/observability/version.sql
+\ir ../functions/jobs/maintenance/_check_backfill.sql
 \ir ../functions/common/_databases_sharing_roles.sql
 \ir sharing.sql
 
@@ -675,6 +676,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/maintenance/list_maintenance.sql
 \ir ../functions/jobs/maintenance/maintain.sql
 \ir ../functions/jobs/maintenance/maintenance_commands.sql
+\ir ../functions/jobs/maintenance/run_backfills.sql
 \ir ../functions/jobs/maintenance/run_due_maintenance.sql
 \ir ../functions/jobs/maintenance/run_maintenance.sql
 \ir ../functions/jobs/maintenance/schedule_maintenance.sql
@@ -748,6 +750,7 @@ begin isolation level read committed;
 
 -- functions/observability
 \ir ../functions/observability/_estimated_rows.sql
+\ir ../functions/observability/_health_backfills.sql
 \ir ../functions/observability/_health_disputes.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_integrity.sql

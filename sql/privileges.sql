@@ -36,7 +36,7 @@ declare
         'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
         'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
         'expire_sessions', 'enqueue_compactions', 'enqueue_missing_embeddings', 'purge_expired',
-        'drop_expired_partitions', 'sample_recall',
+        'drop_expired_partitions', 'sample_recall', 'run_backfills',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
         'metrics'];
     v_admin    constant text[] := array[

@@ -30,6 +30,8 @@ begin
      union all
     select * from recall._health_maintenance()
      union all
+    select * from recall._health_backfills()
+     union all
     select * from recall._health_scheduler()
      union all
     select * from recall._health_replication()

@@ -1,4 +1,5 @@
--- Return the version of the installed schema.
+-- Return the version of the installed schema, the same text as that of the driver.
+-- Development versions end in .devN, and precede their release.
 create or replace function recall.version()
 returns text
 language sql
@@ -6,4 +7,5 @@ immutable
 parallel safe
 return '0.1.0';
 
-comment on function recall.version() is 'Version of the installed schema (semantic versioning).';
+comment on function recall.version() is
+    'Version of the installed schema: MAJOR.MINOR.PATCH, with .devN before its release.';

@@ -150,6 +150,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
         "reason": "text"},
     "rewrap_user_key": {"user_id": "uuid", "key_no": "integer", "previous": "bytea",
         "wrapped_key": "bytea", "wrapping_key": "text"},
+    "run_backfills": {"limit": "integer", "as_of": "timestamp with time zone"},
     "run_due_maintenance": {},
     "run_maintenance": {"task": "text"},
     "sample_recall": {"limit": "integer", "as_of": "timestamp with time zone"},

@@ -1,4 +1,4 @@
--- Tables for operations: erasures, maintenance, applied versions.
+-- Tables for operations: erasures, maintenance, applied versions, backfills.
 create table if not exists recall.erasures (
     erasure_id uuid        not null,
     salt       bytea       not null,
@@ -82,3 +82,28 @@ comment on column recall.migrations.applied_at is 'Time of application.';
 comment on column recall.migrations.applied_by is 'Login role that applied it.';
 comment on column recall.migrations.objects is
     'Functions, composite types and triggers that the version created; NULL for a migration.';
+
+create table if not exists recall.backfills (
+    backfill      text        not null,
+    migration     text        not null,
+    table_name    text        not null,
+    rows_done     bigint      not null default 0,
+    registered_at timestamptz not null default now(),
+    started_at    timestamptz,
+    finished_at   timestamptz,
+    constraint backfills_pkey primary key (backfill),
+    constraint backfills_rows_done_check check (rows_done >= 0),
+    constraint backfills_finished_at_check check (finished_at is null or started_at is not null)
+);
+
+comment on table recall.backfills is
+    'Data changes that a migration left to maintenance: recall.run_backfills makes them in '
+    'batches. The position of the running one is in maintenance_tasks.';
+comment on column recall.backfills.backfill is 'Name; recall._backfill_NAME changes the rows.';
+comment on column recall.backfills.migration is 'The migration that registered it.';
+comment on column recall.backfills.table_name is 'The table whose rows it changes.';
+comment on column recall.backfills.rows_done is 'Rows changed so far.';
+comment on column recall.backfills.registered_at is
+    'Begin of the upgrade that registered it.';
+comment on column recall.backfills.started_at is 'Time of its first batch.';
+comment on column recall.backfills.finished_at is 'Time of its last batch; NULL: unfinished.';

@@ -138,6 +138,7 @@ select p.oid::regprocedure::text
         'expire_working', 'flush_access_log', 'enqueue_compactions', 'enqueue_merges',
         'enqueue_patterns', 'enqueue_missing_embeddings', 'release_expired_leases',
         'ensure_partitions', 'drop_expired_partitions', 'purge_expired', 'sample_recall',
+        'run_backfills',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
         'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
         'configure_maintenance', 'set_scheduler',

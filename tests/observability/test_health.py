@@ -319,7 +319,7 @@ def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connec
 @pytest.mark.slow
 def test_health_warns_of_a_small_lock_table() -> None:
     """And a server whose writes last."""
-    small = {"max_connections": "20", "max_locks_per_transaction": "24",
+    small = {"max_connections": "20", "max_locks_per_transaction": "28",
              "autovacuum_worker_slots": "3", "max_wal_senders": "0"}  # fmt: skip
     home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
     try:
@@ -586,6 +586,18 @@ def strings_of_tests() -> Iterator[set[str]]:
                 }
 
 
+def test_unfinished_backfill_of_a_disabled_task_warns(db: Connection) -> None:
+    db.execute("insert into recall.backfills (backfill, migration, table_name)"
+               " values ('words', '0001_add_words', 'users')")  # fmt: skip
+    status, detail, hint = finding(db, "backfills")
+    assert (status, detail[:38], hint) == ("ok", "words of 0001_add_words: 0 of about 0 ", None)
+    call(db, "configure_maintenance", p_task="run_backfills", p_changes={"enabled": False})
+    status, _, hint = finding(db, "backfills")
+    assert status == "warn"
+    db.execute(hint)
+    assert finding(db, "backfills")[0] == "ok"
+
+
 def test_every_row_turns_red_somewhere(db: Connection) -> None:
     """A row that no test has seen red may never turn red."""
     red = set().union(*(words for words in strings_of_tests() if {"warn", "fail"} & words))
@@ -635,6 +647,7 @@ def test_health_reads_nothing_that_grows_with_users(db: Connection) -> None:
         "model_spending", "model_spending_totals",
         "memory_store",  # disputes, by an index of their own
         "recall_samples",  # those of the last week
+        "backfills",
     }  # fmt: skip
     db.rollback()
     db.execute("set local enable_seqscan = off")

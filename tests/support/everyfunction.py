@@ -210,6 +210,7 @@ CALLS: list[Call] = [
     _global("drop_expired_partitions"),
     _global("decay_memories", "p_as_of => %(later)s"),
     _global("sample_recall"),
+    _global("run_backfills"),
     _global("enqueue_merges"),
     _global("enqueue_patterns"),
     _global("run_maintenance", "'expire_working'"),

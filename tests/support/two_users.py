@@ -50,7 +50,7 @@ WORKER = {
     "maintain", "list_maintenance", "metrics",
     "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
     "enqueue_compactions", "enqueue_missing_embeddings", "purge_expired",
-    "drop_expired_partitions", "sample_recall",
+    "drop_expired_partitions", "sample_recall", "run_backfills",
 }  # fmt: skip
 ADMIN = {
     "configure",
