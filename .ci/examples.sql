@@ -129,6 +129,9 @@ select done, more from recall.expire_memories();
 -- example: expire_sessions
 select done, more from recall.expire_sessions();
 
+-- example: expire_items
+select done, more from recall.expire_items();
+
 -- example: expire_working
 select done, more from recall.expire_working();
 
@@ -196,6 +199,12 @@ select turn_index, role, content
 -- example: get_profile
 select recall.get_profile(p_user_id => recall.user_id('ada'));
 
+-- example: get_items
+select recall.put_items(recall.user_id('ada'),
+                        '[{"namespace": ["prefs"], "key": "editor", "value": {"name": "vim"}}]');
+select key, value
+  from recall.get_items(recall.user_id('ada'), p_namespace => '{prefs}', p_keys => '{editor}');
+
 -- example: get_session
 select status, turn_count, total_cost_microcents
   from recall.get_session(p_user_id => recall.user_id('ada'), p_session_id => :'session_id');
@@ -244,6 +253,12 @@ select call_id, model, status_code, latency_ms, cost_microcents
 
 -- example: list_models
 select model_id, context_window_size, input_price, output_price from recall.list_models();
+
+-- example: list_namespaces
+select recall.put_items(recall.user_id('ada'),
+                        '[{"namespace": ["prefs", "work"], "key": "font", "value": "Hack"}]');
+select namespace
+  from recall.list_namespaces(recall.user_id('ada'), p_prefix => '{prefs}');
 
 -- example: list_prompts
 select name, language, version, token_count from recall.list_prompts() where is_current;
@@ -331,6 +346,11 @@ select done, more from recall.promote_memories();
 
 -- example: purge_expired
 select done, more from recall.purge_expired();
+
+-- example: put_items
+select recall.put_items(
+    p_user_id => recall.user_id('ada'),
+    p_items   => '[{"namespace": ["prefs"], "key": "font", "value": {"size": 12}, "ttl": 60}]');
 
 -- example: put_working
 select recall.put_working(
@@ -498,6 +518,15 @@ select content, score, match
            p_limit   => 5,
            p_filter  => '{"kinds_none": ["episode"], "min_match": 0.1}');
 
+-- example: search_items
+select recall.put_items(recall.user_id('ada'),
+                        '[{"namespace": ["books"], "key": "dune", "value": {"year": 1965}}]');
+select key, value
+  from recall.search_items(
+           p_user_id   => recall.user_id('ada'),
+           p_namespace => '{books}',
+           p_filter    => '{"year": {"$gte": 1960}}');
+
 -- example: search_messages
 select session_id, turn_index, role, content, score
   from recall.search_messages(
@@ -524,6 +553,11 @@ select recall.supersede_memory(
     p_memory_id => :'memory_id',
     p_content   => 'Prefers four spaces',
     p_changes   => '{"importance": 0.8}');
+
+-- example: touch_items
+select recall.put_items(recall.user_id('ada'),
+                        '[{"namespace": ["cache"], "key": "x", "value": 1, "ttl": 60}]');
+select recall.touch_items(recall.user_id('ada'), p_namespace => '{cache}', p_keys => '{x}');
 
 -- example: unschedule_maintenance
 -- not run: needs pg_cron

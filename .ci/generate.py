@@ -39,6 +39,7 @@ NAMES = {
     "AsyncEndpoint": "Endpoint",
     "AsyncExitStack": "ExitStack",
     "AsyncGuard": "Guard",
+    "AsyncItems": "Items",
     "AsyncMemories": "Memories",
     "AsyncMemoryTools": "MemoryTools",
     "AsyncNullConnectionPool": "NullConnectionPool",

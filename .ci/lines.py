@@ -22,6 +22,7 @@ PURPOSES = {
     "command line": ("cli", "__main__.py"),
     "encryption": ("encryption", "guard.py", "_ciphertext.py"),
     "call log": ("calls",),
+    "items and integrations": ("items.py", "integrations"),
 }
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

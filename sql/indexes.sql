@@ -137,6 +137,11 @@ create index if not exists working_memory_expires_at_due_idx
 comment on index recall.working_memory_expires_at_due_idx is
     'expire_working: values past their lifetime, across users.';
 
+create index if not exists items_expires_at_due_idx
+    on recall.items (expires_at) where expires_at is not null;
+comment on index recall.items_expires_at_due_idx is
+    'expire_items: items past their lifetime, across users.';
+
 create index if not exists memory_events_at_due_idx
     on recall.memory_events using brin (at) with (pages_per_range = 16);
 comment on index recall.memory_events_at_due_idx is

@@ -36,6 +36,7 @@ begin isolation level read committed;
 \ir tables/memory.sql
 \ir tables/jobs.sql
 \ir tables/ledger.sql
+\ir tables/items.sql
 \ir tables/operation.sql
 \ir indexes.sql
 \ir context_types.sql
@@ -385,6 +386,29 @@ begin isolation level read committed;
 \ir ../functions/working/clear_working.sql
 \ir ../functions/working/get_working.sql
 \ir ../functions/working/put_working.sql
+
+-- functions/items
+\ir ../functions/items/_check_distance.sql
+\ir ../functions/items/_has_operators.sql
+\ir ../functions/items/_check_item_filter.sql
+\ir ../functions/items/_item_problem.sql
+\ir ../functions/items/_check_items.sql
+\ir ../functions/items/_check_namespace.sql
+\ir ../functions/items/_count_items.sql
+\ir ../functions/items/_item_matches.sql
+\ir ../functions/items/_item_score.sql
+\ir ../functions/items/_item_vector.sql
+\ir ../functions/items/_masked_texts.sql
+\ir ../functions/items/_namespace_end.sql
+\ir ../functions/items/_namespace_matches.sql
+\ir ../functions/items/_read_item_vectors.sql
+\ir ../functions/items/_read_items.sql
+\ir ../functions/items/expire_items.sql
+\ir ../functions/items/get_items.sql
+\ir ../functions/items/list_namespaces.sql
+\ir ../functions/items/put_items.sql
+\ir ../functions/items/search_items.sql
+\ir ../functions/items/touch_items.sql
 
 -- functions/retrieval
 \ir ../functions/retrieval/_authority.sql

@@ -19,6 +19,7 @@ declare
         'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
+        'get_items', 'search_items', 'list_namespaces',
         'search', 'query_dates', 'compile_context', 'explain_context', 'export_user', 'export_head',
         'verify_integrity', 'get_user_keys',
         'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];
@@ -27,14 +28,15 @@ declare
         'close_session', 'append_messages', 'retract_turns', 'annotate_message',
         'remember', 'ingest_memories', 'supersede_memory', 'retract_memory', 'restore_memory',
         'dispute_memory', 'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
-        'record_access', 'put_working', 'clear_working', 'forget_memory', 'forget_session',
+        'record_access', 'put_working', 'clear_working', 'put_items', 'touch_items',
+        'forget_memory', 'forget_session',
         'record_model_call', 'record_stream_events', 'record_protocol_event', 'revoke_source',
         'seal_user'];
     v_worker   constant text[] := array[
         'enqueue_job', 'claim_jobs', 'next_request', 'extend_lease',
         'fail_job', 'apply_decisions', 'add_embedding', 'ensure_partitions',
         'flush_access_log', 'enqueue_merges', 'enqueue_patterns', 'release_expired_leases',
-        'expire_working', 'promote_memories', 'expire_memories', 'decay_memories',
+        'expire_working', 'expire_items', 'promote_memories', 'expire_memories', 'decay_memories',
         'expire_sessions', 'enqueue_compactions', 'enqueue_missing_embeddings', 'purge_expired',
         'drop_expired_partitions', 'sample_recall', 'run_backfills',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',

@@ -100,6 +100,8 @@ begin
                 ('session_summaries', '', array['$.content', '$.embedding']),
                 ('message_annotations', 'patch', array['$.patch' || v_values]),
                 ('sessions', 'title, metadata', array['$.title', '$.metadata' || v_values]),
+                ('items', 'value', array['$.value.**']),
+                ('item_vectors', null, array['$.embedding']),
                 ('working_memory', 'task_id, key, value', array[
                      '$.task_id', '$.key', '$.value.**']),
                 ('jobs', 'payload', array['$.payload' || v_values]),

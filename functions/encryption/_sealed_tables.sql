@@ -27,7 +27,8 @@ begin atomic
                 't.ended_at is null'),
                (6, 'jobs', '{job_id}', '{payload,dedupe_key,last_error}', 'false'),
                (7, 'model_calls', '{call_id,created_at}', '{error,metadata}', 'false'),
-               (8, 'working_memory', '{session_id,task_id,key}', '{task_id,key,value}', 'true')
+               (8, 'items', '{namespace,key}', '{value}', 'false'),
+               (9, 'working_memory', '{session_id,task_id,key}', '{task_id,key,value}', 'true')
            ) as t (place, name, keys, columns, is_late);
 end;
 

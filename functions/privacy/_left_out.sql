@@ -11,7 +11,7 @@ as $function$
     select case p_table
         when 'recall.users'::regclass
             then array['active_memory_count', 'memory_revision', 'merge_due', 'pattern_due',
-                       'embedding_due', 'event_count', 'event_hash']
+                       'embedding_due', 'event_count', 'event_hash', 'item_count', 'item_bytes']
         when 'recall.sessions'::regclass
             then array['indexed_through_turn', 'search_purge_at', 'compaction_due']
         when 'recall.memory_store'::regclass

@@ -36,8 +36,10 @@ begin
                (16, 'recall.model_calls'::regclass,          true,  false),
                (17, 'recall.stream_events'::regclass,        true,  false),
                (18, 'recall.protocol_events'::regclass,      true,  false),
-               (19, 'recall.memory_access_log'::regclass,    true,  true),
-               (20, 'recall.working_memory'::regclass,       true,  true)
+               (19, 'recall.items'::regclass,                true,  false),
+               (20, 'recall.item_vectors'::regclass,         true,  false),
+               (21, 'recall.memory_access_log'::regclass,    true,  true),
+               (22, 'recall.working_memory'::regclass,       true,  true)
            ) as t (place, name, is_exported, is_unlogged)
      order by t.place;
 end;

@@ -74,7 +74,11 @@ begin
            active_memory_count = (
                select count(*)
                  from recall.memory_store as m
-                where m.user_id = p_user_id and m.ended_at is null)
+                where m.user_id = p_user_id and m.ended_at is null),
+           (item_count, item_bytes) = (
+               select count(*), coalesce(sum(i.byte_count), 0)
+                 from recall.items as i
+                where i.user_id = p_user_id)
      where u.user_id = p_user_id;
     perform recall._log_events(p_user_id, array(
         select c.memory_id

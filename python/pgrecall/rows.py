@@ -25,6 +25,7 @@ __all__ = [
     "ExplainedMemory",
     "HealthCheck",
     "IntegrityFinding",
+    "Item",
     "Job",
     "LeftOut",
     "MaintenanceRun",
@@ -175,6 +176,19 @@ class Remembered:
     memory_id: UUID
     outcome: str
     is_proven: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A JSON value under a namespace and a key; `score` is set by a search with a vector."""
+
+    namespace: list[str]
+    key: str
+    value: Any
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None = None
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,8 @@ create table pg_temp.settings (
     pattern_jobs_per_day            integer     not null default 3,
 
     working_ttl                     interval    not null default '1 hour',
+    items_per_user                  integer     not null default 100000,
+    item_bytes_per_user             bigint      not null default 1073741824,
 
     scoring                         text        not null default 'hybrid',
     classic_similarity_weight       real        not null default 0.45,
@@ -181,6 +183,7 @@ create table pg_temp.settings (
     constraint settings_pattern_deviations_check check (pattern_deviations between 2 and 100),
     constraint settings_pattern_jobs_per_day_check check (pattern_jobs_per_day between 1 and 1000),
     constraint settings_working_ttl_check check (working_ttl > interval '0'),
+    constraint settings_items_check check (items_per_user >= 0 and item_bytes_per_user >= 0),
     constraint settings_scoring_check check (scoring in ('hybrid', 'classic')),
     constraint settings_classic_weights_check check (
         classic_similarity_weight between 0 and 1 and classic_freshness_weight between 0 and 1
@@ -448,6 +451,9 @@ comment on column recall.settings.pattern_jobs_per_day is
     'Maximum pattern jobs of one user in 24 hours (1 to 1000).';
 comment on column recall.settings.working_ttl is
     'Lifetime of a working memory value after its last write.';
+comment on column recall.settings.items_per_user is 'At most this many items of one user.';
+comment on column recall.settings.item_bytes_per_user is
+    'At most this many bytes of the values and vectors of one user''s items.';
 comment on column recall.settings.scoring is 'Ranking: hybrid or classic; per user.';
 comment on column recall.settings.classic_similarity_weight is
     'Classic score: weight of the cosine.';

@@ -15,9 +15,12 @@ create table if not exists recall.users (
     event_count         bigint      not null default 0,
     event_hash          bytea       not null default '',
     has_vectors         boolean     not null default true,
+    item_count          bigint      not null default 0,
+    item_bytes          bigint      not null default 0,
     constraint users_pkey primary key (user_id),
     constraint users_active_memory_count_check check (active_memory_count >= 0),
     constraint users_event_count_check check (event_count >= 0),
+    constraint users_items_check check (item_count >= 0 and item_bytes >= 0),
     constraint users_overrides_check check (overrides @> '{}'),
     constraint users_metadata_check check (metadata @> '{}')
 ) partition by hash (user_id);
@@ -50,6 +53,8 @@ comment on column recall.users.event_hash is
 comment on column recall.users.has_vectors is
     'Whether vectors of the user''s texts are stored; false for an encrypted user unless '
     'requested.';
+comment on column recall.users.item_count is 'Rows in items.';
+comment on column recall.users.item_bytes is 'Sum of items.byte_count.';
 
 create table if not exists recall.user_keys (
     user_id      uuid        not null,

@@ -228,7 +228,8 @@ back what it has, as it is asked to."""
 
 LAST = {
     "pause_session", "close_session", "retract_turns", "revoke_source", "clear_working",
-    "release_expired_leases", "expire_sessions", "expire_working", "fail_job",
+    "release_expired_leases", "expire_sessions", "expire_working", "expire_items",
+    "fail_job",
 }  # fmt: skip
 """What ends something that the others write to."""
 

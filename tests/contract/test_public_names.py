@@ -20,7 +20,8 @@ from pgrecall._signatures import SIGNATURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "pgrecall"
-PARTS = ("users", "sessions", "memories", "privacy", "admin", "encryption", "calls")
+PARTS = ("users", "sessions", "memories", "privacy", "admin", "encryption", "calls",
+         "items")  # fmt: skip
 
 
 def test_every_module_is_in_the_reference_or_private() -> None:

@@ -39,7 +39,8 @@ DAY = timedelta(days=1)
 SWEEPS = [
     "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
     "enqueue_compactions", "enqueue_missing_embeddings", "purge_expired",
-    "drop_expired_partitions", "flush_access_log", "expire_working", "release_expired_leases",
+    "drop_expired_partitions", "flush_access_log", "expire_working", "expire_items",
+    "release_expired_leases",
     "ensure_partitions",
 ]  # fmt: skip
 
@@ -328,6 +329,7 @@ HELD = {
     "expire_sessions": "sessions",
     "enqueue_compactions": "sessions",
     "expire_working": "working_memory",
+    "expire_items": "users",
     "release_expired_leases": "jobs",
 }
 """By sweep: the table in which somebody holds a row."""
@@ -343,6 +345,7 @@ update recall.memory_store set promotion_due = true where content = 'due';
 update recall.users set merge_due = true, pattern_due = true, active_memory_count = 2;
 update recall.sessions set expires_at = now(), compaction_due = true;
 update recall.working_memory set expires_at = now();
+update recall.items set ttl = '1 minute', expires_at = now();
 update recall.jobs
    set state = 'running', worker = 'w', lease_token = gen_random_uuid(), lease_until = now();
 insert into recall.memory_access_log select user_id, memory_id, 0.5, now() from recall.memory_store;
@@ -361,6 +364,8 @@ def test_a_sweep_that_passes_somebody_by_says_more(
             remember(db, user, text)
         call(db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t", p_key="k",
              p_value={})  # fmt: skip
+        call(db, "put_items", p_user_id=user,
+             p_items=[{"namespace": ["n"], "key": "k", "value": 1}])  # fmt: skip
     db.execute("delete from recall.jobs")
     for user in users:
         call(db, "enqueue_job", p_user_id=user, p_kind="embed")
@@ -379,7 +384,7 @@ def test_a_sweep_that_passes_somebody_by_says_more(
     assert call(db, sweep) == [{"done": 0, "more": False}]
     db.execute("truncate recall.memory_store, recall.memory_events, recall.users, recall.sessions,"
                " recall.memory_embedding, recall.working_memory, recall.jobs,"
-               " recall.memory_access_log")  # fmt: skip
+               " recall.memory_access_log, recall.items, recall.item_vectors")  # fmt: skip
 
 
 def outlives(conn: Connection, user: uuid.UUID) -> None:
@@ -480,6 +485,7 @@ FOUND_BY = {
     "flush_access_log": (None, DUE),
     "release_expired_leases": ("jobs_lease_until_due_idx", DUE),
     "expire_working": ("working_memory_expires_at_due_idx", DUE),
+    "expire_items": ("items_expires_at_due_idx", DUE),
     "promote_memories": ("memory_store_promotion_due_idx", DUE),
     "enqueue_missing_embeddings": ("memory_store_promotion_due_idx", DUE),
     "enqueue_compactions": ("sessions_compaction_due_idx", DUE),

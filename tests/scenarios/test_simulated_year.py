@@ -53,8 +53,8 @@ STAMPED = {
 }  # fmt: skip
 SWEEPS = (
     "flush_access_log", "promote_memories", "expire_memories", "decay_memories",
-    "expire_sessions", "expire_working", "enqueue_compactions", "enqueue_merges",
-    "enqueue_patterns", "enqueue_missing_embeddings", "release_expired_leases",
+    "expire_sessions", "expire_working", "expire_items", "enqueue_compactions",
+    "enqueue_merges", "enqueue_patterns", "enqueue_missing_embeddings", "release_expired_leases",
 )  # fmt: skip
 DAILY = ("drop_expired_partitions", "purge_expired")
 

@@ -154,6 +154,18 @@ CALLS: list[Call] = [
     _call("put_working", "%(session)s, 'task', 'key', %(changes)s"),
     _call("get_working", "%(session)s, 'task'"),
     _call("clear_working", "%(session)s"),
+    # items
+    _call("put_items", "%(items)s, 'test:model'"),
+    _call("get_items", "array[%(mark)s], array['key']"),
+    _call("touch_items", "array[%(mark)s], array['key']"),
+    _call("search_items", "array[%(mark)s]"),
+    _call(
+        "search_items",
+        "p_filter => %(changes)s, p_query_embedding => %(numbers)s,"
+        " p_embedding_model => 'test:model'",
+        "vector",
+    ),
+    _call("list_namespaces"),
     # retrieval and context
     _call("search", "%(mark)s, %(vector)s"),
     _call("search", "%(mark)s", "lexical"),
@@ -200,6 +212,7 @@ CALLS: list[Call] = [
     _global("release_expired_leases", "p_as_of => %(later)s"),
     _global("ensure_partitions"),
     _global("expire_working", "p_as_of => %(later)s"),
+    _global("expire_items", "p_as_of => %(later)s"),
     _global("flush_access_log"),
     _global("promote_memories", "p_as_of => %(later)s"),
     _global("expire_memories", "p_as_of => %(later)s"),
@@ -331,6 +344,16 @@ def furnish(conn: Connection, mark: str) -> World:
     for task, key in (("task", "key"), (mark, mark)):
         call(conn, "put_working", p_user_id=user, p_session_id=session, p_task_id=task, p_key=key,
              p_value={"mark": mark})  # fmt: skip
+    items = Jsonb(
+        [
+            {"namespace": [mark, "deep"], "key": "key", "value": {"title": mark}, "ttl": 5,
+             "vectors": [{"path": "title", "embedding": json.loads(vector(3))}]},
+            {"namespace": [mark], "key": mark, "value": {"title": mark},
+             "vectors": [{"path": mark, "embedding": [0.5, 0.25]}]},
+            {"namespace": [mark], "key": "gone", "value": None},
+        ]
+    )  # fmt: skip
+    call(conn, "put_items", p_user_id=user, p_items=items, p_embedding_model="test:model")
 
     # a summary, two jobs under a lease, a dead one and a ready one
     conn.execute(
@@ -432,6 +455,8 @@ def furnish(conn: Connection, mark: str) -> World:
         "episode": episodes[0],
         "request": request,
         "text": f"{mark} likes thing number 9",
+        "items": items,
+        "numbers": "{0.5,0.25}",
         "new_text": f"{mark} has a new bicycle",
         "vector": vector(7),
         "message": Jsonb(repeated[0]),

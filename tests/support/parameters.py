@@ -40,7 +40,7 @@ SANE: dict[str, str] = {
     "p_external_id": "name", "p_messages": "messages", "p_candidates": "candidates",
     "p_decisions": "decisions", "p_options": "options", "p_filter": "filter",
     "p_changes": "changes", "p_message": "message", "p_usage": "usage", "p_phases": "phases",
-    "p_events": "events",
+    "p_events": "events", "p_items": "items",
 }  # fmt: skip
 """Parameters that the world has a value for."""
 
@@ -50,6 +50,7 @@ WORDS: dict[str, Any] = {
     "p_kinds": ["embed"], "p_cursor": None, "p_turn_index": 3, "p_from_turn": 30,
     "p_wrapped_key": bytes(60), "p_old_key": bytes(60), "p_new_key": bytes(range(60)),
     "p_time_zone": "UTC", "p_direction": "out", "p_event_type": "mcp", "p_model": "other",
+    "p_distance": "cosine",
 }  # fmt: skip
 """Parameters that want a certain word."""
 
@@ -74,6 +75,7 @@ BASES: dict[str, list[dict[str, str]]] = {
     "compile_context": [{"p_options": key} for key in ("options", "quoting", "fixed")],
     "explain_context": [{"p_options": key} for key in ("options", "quoting", "fixed")],
     "append_messages": [{"p_messages": key} for key in ("messages", "tools")],
+    "search_items": [{"p_query_embedding": "numbers"}],
     "restore_memory": [{"p_memory_id": "retracted"}],
     "achieve_goal": [{"p_memory_id": "goal"}],
     "resolve_dispute": [{"p_memory_id": "disputed"}],

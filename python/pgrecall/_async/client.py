@@ -46,6 +46,7 @@ from pgrecall.models._rerankers import Reranker
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from pgrecall._async.items import AsyncItems
     from pgrecall._async.worker import AsyncWorker
     from pgrecall.calls._async.calls import AsyncCalls
     from pgrecall.encryption import WrappingKeys
@@ -90,6 +91,7 @@ class AsyncAgentMemory:
         privacy: erasure, export, import, and checks of integrity.
         admin: settings, models, jobs, health and metrics.
         encryption: keys of encrypted users.
+        items: JSON values under namespaces and keys.
         calls: the call log.
     """
 
@@ -263,6 +265,13 @@ class AsyncAgentMemory:
         from pgrecall.encryption._async.users import AsyncEncryption
 
         return AsyncEncryption(self._core)
+
+    @cached_property
+    def items(self) -> AsyncItems:
+        """Items: JSON values under namespaces and keys; the first use loads the module."""
+        from pgrecall._async.items import AsyncItems
+
+        return AsyncItems(self._core)
 
     @cached_property
     def calls(self) -> AsyncCalls:

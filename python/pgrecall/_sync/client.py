@@ -47,6 +47,7 @@ from pgrecall.models._rerankers import Reranker
 if TYPE_CHECKING:
     from openai import OpenAI
 
+    from pgrecall._sync.items import Items
     from pgrecall._sync.worker import Worker
     from pgrecall.calls._sync.calls import Calls
     from pgrecall.encryption import WrappingKeys
@@ -91,6 +92,7 @@ class AgentMemory:
         privacy: erasure, export, import, and checks of integrity.
         admin: settings, models, jobs, health and metrics.
         encryption: keys of encrypted users.
+        items: JSON values under namespaces and keys.
         calls: the call log.
     """
 
@@ -264,6 +266,13 @@ class AgentMemory:
         from pgrecall.encryption._sync.users import Encryption
 
         return Encryption(self._core)
+
+    @cached_property
+    def items(self) -> Items:
+        """Items: JSON values under namespaces and keys; the first use loads the module."""
+        from pgrecall._sync.items import Items
+
+        return Items(self._core)
 
     @cached_property
     def calls(self) -> Calls:

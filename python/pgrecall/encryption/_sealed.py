@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from psycopg.types.json import Jsonb
 
@@ -52,6 +52,11 @@ _WITH_SECRETS = {
     "retract_memory": {"reason"},
     "dispute_memory": {"reason", "content"},
     "put_working": {"task_id", "key", "value"},
+    "put_items": {"items"},
+    "get_items": {"namespace", "keys"},
+    "search_items": {"namespace"},
+    "touch_items": {"namespace", "keys"},
+    "list_namespaces": {"prefix", "suffix"},
     "get_working": {"task_id", "key"},
     "clear_working": {"task_id"},
     "enqueue_job": {"dedupe_key"},
@@ -235,6 +240,14 @@ class Sealer:
             return content
         return self._keys.seal(content, "memory", row=self.new_row(), with_hash=True)
 
+    def item(self, item: Any) -> Any:
+        if not isinstance(item, Mapping):
+            return item
+        sealed = {k: v for k, v in item.items() if self.has_vectors or k != "vectors"}
+        if sealed.get("value") is not None:
+            sealed["value"] = self.value(sealed["value"], "item", item_row(sealed))
+        return sealed
+
     def message(self, message: Any, place: int) -> Any:
         if not isinstance(message, Mapping):
             return message
@@ -291,6 +304,12 @@ class Sealer:
 
 
 _Given = dict[str, Any]
+
+
+def item_row(item: Mapping[str, Any]) -> UUID:
+    """Return the id that the ciphertext of an item is bound to: of its namespace and key."""
+    name = json.dumps([item.get("namespace"), item.get("key")])
+    return uuid5(NAMESPACE_OID, name)
 
 
 def _open_session(sealer: Sealer, given: _Given) -> _Given:
@@ -400,6 +419,18 @@ def _working(sealer: Sealer, given: _Given) -> _Given:
     return sealed
 
 
+def _put_items(sealer: Sealer, given: _Given) -> _Given:
+    """Encrypt values; namespaces and keys stay readable, since the database searches by them."""
+    return given | {"items": [sealer.item(one) for one in given["items"]]}
+
+
+def _search_items(sealer: Sealer, given: _Given) -> _Given:
+    """Search by namespace only, unless the user was encrypted with vectors."""
+    if sealer.has_vectors:
+        return given
+    return {name: value for name, value in given.items() if name not in _OF_VECTORS}
+
+
 def _enqueue(sealer: Sealer, given: _Given) -> _Given:
     if (given.get("payload") or {}).keys() - {"mode"}:
         raise _refused("a job with a payload of your own", "Keep it in the session's metadata.")
@@ -465,6 +496,11 @@ _RULES: dict[str, Callable[[Sealer, _Given], _Given]] = {
     "put_working": _working,
     "get_working": _working,
     "clear_working": _working,
+    "put_items": _put_items,
+    "get_items": lambda _, given: given,
+    "touch_items": lambda _, given: given,
+    "list_namespaces": lambda _, given: given,
+    "search_items": _search_items,
     "enqueue_job": _enqueue,
     "fail_job": _fail,
     "record_model_call": _model_call,
@@ -480,10 +516,12 @@ _FIELDS: dict[str, set[str]] = {
     "content_parts": {"parts", "message"}, "summary": {"summary"}, "disputed_content": {"memory"},
 }  # fmt: skip
 _MESSAGE = {"message", "parts", "arguments"}
-_ID_OF = {"memory": "memory_id", "title": "session_id", "summary": "session_id",
-          "state": "session_id"} | dict.fromkeys(_MESSAGE, "message_id")  # fmt: skip
+_ID_OF = {
+    "memory": "memory_id", "title": "session_id", "summary": "session_id", "state": "session_id",
+    "item": "item_id",
+} | dict.fromkeys(_MESSAGE, "message_id")  # fmt: skip
 _IDS = {"memory_id", "message_id", "session_id", "disputed_id"}
-_JSON = {"note", "value", "state"}
+_JSON = {"note", "value", "state", "item"}
 _ALWAYS_SEALED = {
     "content",
     "disputed_content",
@@ -540,8 +578,22 @@ class Opener:
         """Return a row of the answer with its texts readable."""
         if self._function == "compile_context" and isinstance(row[0], Mapping):
             return (self._context(row[0]),)
-        opened = self._mapping(dict(zip(columns, row, strict=True)), None, self._ids)
+        named = dict(zip(columns, row, strict=True))
+        if self._function in ("get_items", "search_items"):
+            opened = named | {"value": self._item(named)}
+        else:
+            opened = self._mapping(named, None, self._ids)
         return tuple(opened[name] for name in columns)
+
+    def _item(self, item: Mapping[str, Any]) -> Any:
+        value, ids = item["value"], {"item_id": str(item_row(item))}
+        if not (isinstance(value, str) and is_token(value)):
+            raise ConfigurationError(
+                f"the item {item['key']} of the encrypted user {self._keys.user_id} is no "
+                "ciphertext",
+                hint="It was written in the database by somebody without the key.",
+            )
+        return json.loads(self._open(value, {"item"}, "value", ids))
 
     def _value(self, value: Any, name: str | None, ids: Mapping[str, str]) -> Any:
         if isinstance(value, str):
