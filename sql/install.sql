@@ -322,6 +322,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_order_doubts.sql
 \ir ../functions/memory/_place_memories.sql
 \ir ../functions/memory/_place_memory.sql
+\ir ../functions/memory/_plain_numbers.sql
 \ir ../functions/memory/_plain_statement.sql
 \ir ../functions/memory/_promotion_target.sql
 \ir ../functions/memory/_prove_statement.sql
@@ -337,6 +338,7 @@ begin isolation level read committed;
 \ir ../functions/memory/_says_the_same.sql
 \ir ../functions/memory/_set_due_columns.sql
 \ir ../functions/memory/_shared_words.sql
+\ir ../functions/memory/_shares_numbers.sql
 \ir ../functions/memory/_shares_words.sql
 \ir ../functions/memory/_side_words.sql
 \ir ../functions/memory/_swaps_inflections.sql

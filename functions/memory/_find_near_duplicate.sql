@@ -19,7 +19,8 @@ set enable_seqscan = off
 set jit = off
 as $function$
 declare
-    v_heads    constant text[] := recall._word_heads(p_memory.content);
+    v_heads    text[];
+    v_numbers  text[];
     v_nominees uuid[];
     v_nearest  integer;
     v_near     recall.memory_store;
@@ -44,6 +45,8 @@ begin
         return null;
     end if;
 
+    v_heads   := recall._word_heads(p_memory.content);
+    v_numbers := recall._plain_numbers(p_memory.content);
     for v_near in
         select m.*
           from recall.memory_store as m
@@ -54,6 +57,7 @@ begin
            and m.slot is not distinct from p_memory.slot
            and (m.session_id is not distinct from p_memory.session_id
                 or greatest(m.provenance, p_memory.provenance) < 'tool_output')
+           and recall._shares_numbers(v_numbers, recall._plain_numbers(m.content))
            -- beyond distance 0.08 most words must be shared, too
            and (array_position(v_nominees, m.memory_id) <= v_nearest
                 or recall._shares_words(v_heads, recall._word_heads(m.content)))

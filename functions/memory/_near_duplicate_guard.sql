@@ -16,23 +16,31 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_old       constant text[]  := recall._guard_words(p_old);
-    v_new       constant text[]  := recall._guard_words(p_new);
-    v_is_longer constant boolean := cardinality(array_remove(v_new, ','))
-                                    > cardinality(array_remove(v_old, ','));
-    v_short     constant text[]  := array_remove(
-        case when v_is_longer then v_old else v_new end, ',');
-    v_long      constant text[]  := case when v_is_longer then v_new else v_old end;
-    v_plain     constant text[]  := array_remove(v_long, ',');
-    v_count     constant integer := cardinality(v_plain);
+    v_old       text[];
+    v_new       text[];
+    v_is_longer boolean;
+    v_short     text[];
+    v_long      text[];
+    v_plain     text[];
+    v_count     integer;
 begin
-    if recall._is_sealed(p_old) or recall._is_sealed(p_new) then
+    if recall._is_sealed(p_old) or recall._is_sealed(p_new)
+       or not recall._shares_numbers(recall._plain_numbers(p_old),
+                                     recall._plain_numbers(p_new)) then
         return null;
     end if;
     if p_old collate pg_c_utf8 ~ '[?？]\W*$'
        is distinct from p_new collate pg_c_utf8 ~ '[?？]\W*$' then
         return null;
     end if;
+
+    v_old       := recall._guard_words(p_old);
+    v_new       := recall._guard_words(p_new);
+    v_is_longer := cardinality(array_remove(v_new, ',')) > cardinality(array_remove(v_old, ','));
+    v_short     := array_remove(case when v_is_longer then v_old else v_new end, ',');
+    v_long      := case when v_is_longer then v_new else v_old end;
+    v_plain     := array_remove(v_long, ',');
+    v_count     := cardinality(v_plain);
     -- Spelling (left-handed, 16GB) and the order of a plain list may differ.
     if v_short <> '{}'
        and (v_short = v_plain

@@ -26,31 +26,44 @@ begin
                    with ordinality as g (content, embedding, model, place)
              where g.embedding is not null
         ), near as materialized (
-            select g.place, g.content, e.memory_id, e.embedding <=> g.embedding as distance
+            select g.place, e.memory_id, null::integer as earlier_place,
+                   e.embedding <=> g.embedding as distance
               from recall.memory_embedding as e
               join given as g
                 on g.model = e.embedding_model and e.embedding <=> g.embedding <= p_distance
              where e.user_id = p_user_id
+             union all
+            select later.place, null, earlier.place, later.embedding <=> earlier.embedding
+              from given as earlier
+              join given as later
+                on later.place > earlier.place and later.model = earlier.model
+                   and later.embedding <=> earlier.embedding <= p_distance
+        ), texts as materialized (
+            -- each near text once; the subquery ensures that no plan reads all contents
+            select t.*, recall._plain_numbers(t.content) as numbers,
+                   recall._word_heads(t.content) as heads
+              from (
+                    select g.place, null::uuid as memory_id, g.content
+                      from given as g
+                     where g.place in (select n.place from near as n
+                                        union select n.earlier_place from near as n)
+                     union all
+                    select null, i.memory_id, (select m.content
+                                                 from recall.memory_store as m
+                                                where m.user_id   = p_user_id
+                                                  and m.memory_id = i.memory_id)
+                      from (select distinct n.memory_id from near as n) as i
+                     where i.memory_id is not null
+                   ) as t
         )
-        -- The subquery reads single contents after the vectors, so that no plan reads them all.
-        select n.place
+        select distinct n.place
           from near as n
-         where n.distance <= 0.08
-            or recall._shares_words(
-                   recall._word_heads(n.content),
-                   recall._word_heads((select m.content
-                                         from recall.memory_store as m
-                                        where m.user_id   = p_user_id
-                                          and m.memory_id = n.memory_id)))
-        union
-        select later.place
-          from given as earlier
-          join given as later
-            on later.place > earlier.place and later.model = earlier.model
-               and later.embedding <=> earlier.embedding <= p_distance
-         where later.embedding <=> earlier.embedding <= 0.08
-            or recall._shares_words(recall._word_heads(later.content),
-                                    recall._word_heads(earlier.content)));
+          join texts as t
+            on t.place = n.place
+          join texts as o
+            on o.memory_id = n.memory_id or o.place = n.earlier_place
+         where recall._shares_numbers(t.numbers, o.numbers)
+           and (n.distance <= 0.08 or recall._shares_words(t.heads, o.heads)));
 end;
 $function$;
 

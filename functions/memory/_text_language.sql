@@ -30,11 +30,9 @@ begin
                           '{english_stem,german_stem,french_stem,spanish_stem,italian_stem,'
                           'portuguese_stem,dutch_stem}'::regdictionary[])
                    with ordinality as l (language, stemmer, place)
-             cross join (select u.word, count(*) as times
-                           from unnest(v_words) as u (word) group by u.word) as w
-             group by l.language, l.place
-             order by sum(w.times) filter (where ts_lexize(l.stemmer, w.word) = '{}') desc
-                          nulls last,
+             order by (select count(*)
+                         from unnest(v_words) as w (word)
+                        where ts_lexize(l.stemmer, w.word) = '{}') desc,
                       l.place asc
              limit 1)
     end;

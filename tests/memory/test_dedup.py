@@ -587,3 +587,44 @@ def test_roles_and_only_are_not_exchanged(db: Connection, one: str, other: str) 
 def test_a_part_moves_to_the_front_with_its_only(db: Connection, old: str, new: str) -> None:
     for texts in ([old, new], [new, old]):
         assert value(db, "select recall._is_same_statement(%s, %s)", texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("User likes tea", []),
+        ("User keeps item17 in box 4, not in box 17", ["17", "4"]),
+        ("User was born in ２０１９", ["2019"]),
+        # another text may spell one of these otherwise
+        ("User has two dogs and 16 GB", None),
+        ("User gets up at 7 pm in 2019", None),
+        ("User gets up at 7 P.M.", None),
+        ("User gets up at 09:00", None),
+        ("User earns 1,200 a month", None),
+    ],
+)  # fmt: skip
+def test_plain_numbers_are_null_if_another_spelling_is_possible(
+    db: Connection, text: str, numbers: list[str] | None
+) -> None:
+    found = value(db, "select recall._plain_numbers(%s)", [text])
+    assert (found and sorted(found)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("Visit 17 was short", "Visit 18 was short", None),
+        ("User has two laptops with 16 GB", "User has 2 laptops with 16GB", "duplicate"),
+        ("User goes to bed at 22:00 since 2019", "User goes to bed at 10 pm since 2019", "merged"),
+        ("User earns 1,200 a month", "User earns 1200 a month", "duplicate"),
+        ("User was born in 1990", "User was born in 1990 in building 7", "merged"),
+    ],
+)  # fmt: skip
+def test_a_number_that_each_text_has_alone_keeps_a_batch_apart(
+    db: Connection, user: uuid.UUID, old: str, new: str, verdict: str | None
+) -> None:
+    """The check of numbers skips the guard, and agrees with it."""
+    assert value(db, "select recall._near_duplicate_guard(%s, %s)", [old, new]) == verdict
+    near = value(db, "select recall._near_places(%s, %s, %s::halfvec[], '{m,m}', 0.2)",
+                 [user, [old, new], [str(vector(1)), str(vector(1))]])  # fmt: skip
+    assert near == ([2] if verdict else [])
