@@ -58,6 +58,9 @@ select * from recall.calibrate_embeddings();
 select job_id, kind, user_id, lease_until
   from recall.claim_jobs(p_worker => 'worker-1', p_limit => 10, p_flush => true);
 
+-- example: clear_session
+select recall.clear_session(p_user_id => recall.user_id('ada'), p_session_id => :'session_id');
+
 -- example: clear_working
 select recall.clear_working(
     p_user_id    => recall.user_id('ada'),
@@ -340,6 +343,10 @@ select recall.open_session(
 
 -- example: pause_session
 select recall.pause_session(p_user_id => recall.user_id('ada'), p_session_id => :'session_id');
+
+-- example: pop_turns
+select turn_index, role, content
+  from recall.pop_turns(p_user_id => recall.user_id('ada'), p_session_id => :'session_id');
 
 -- example: promote_memories
 select done, more from recall.promote_memories();

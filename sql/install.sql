@@ -75,6 +75,8 @@ begin isolation level read committed;
 \ir ../functions/common/_read_user.sql
 \ir ../functions/common/_removed_settings.sql
 \ir ../functions/common/_set_user_flags.sql
+\ir ../functions/common/_shown_parts.sql
+\ir ../functions/common/_is_shown.sql
 \ir ../functions/common/_settings.sql
 \ir ../functions/common/_try_lock_user_and_bump_revision.sql
 \ir ../functions/common/_unknown_session.sql
@@ -241,6 +243,7 @@ begin isolation level read committed;
 \ir ../functions/history/message_hash.sql
 \ir ../functions/history/new_messages_since.sql
 \ir ../functions/history/retract_turns.sql
+\ir ../functions/history/pop_turns.sql
 
 -- functions/memory
 \ir ../functions/memory/_achieve_goal.sql
@@ -767,6 +770,8 @@ begin isolation level read committed;
 \ir ../functions/privacy/_wrong_import_value.sql
 \ir ../functions/privacy/export_user.sql
 \ir ../functions/privacy/forget_memory.sql
+\ir ../functions/privacy/_erase_session.sql
+\ir ../functions/privacy/clear_session.sql
 \ir ../functions/privacy/forget_session.sql
 \ir ../functions/privacy/forget_user.sql
 \ir ../functions/privacy/import_user.sql

@@ -25,7 +25,8 @@ declare
         'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];
     v_writer   constant text[] := array[
         'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',
-        'close_session', 'append_messages', 'retract_turns', 'annotate_message',
+        'close_session', 'clear_session', 'append_messages', 'retract_turns', 'pop_turns',
+        'annotate_message',
         'remember', 'ingest_memories', 'supersede_memory', 'retract_memory', 'restore_memory',
         'dispute_memory', 'validate_memory', 'achieve_goal', 'reinforce_memory', 'resolve_dispute',
         'record_access', 'put_working', 'clear_working', 'put_items', 'touch_items',

@@ -47,7 +47,8 @@ declare
 begin
     for v_row in
         select h.turn_index, h.message_id, h.token_count, h.role::text, h.content,
-               h.content_parts, h.name, h.tool_calls, h.tool_call_id
+               recall._shown_parts(h.content_parts) as content_parts, h.name, h.tool_calls,
+               h.tool_call_id
           from recall.conversation_history as h
          where h.user_id    = v_session.user_id
            and h.session_id = v_session.session_id
@@ -56,6 +57,7 @@ begin
            and h.turn_index > p_after_turn
            and (v_last_turn is null or h.turn_index <= v_last_turn)
            and not h.turn_index <@ v_session.retracted_turns
+           and recall._is_shown(h.content_parts, h.tool_calls, h.tool_call_id)
          order by h.turn_index desc
     loop
         v_before := v_before - v_row.token_count;

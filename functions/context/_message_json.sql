@@ -1,6 +1,6 @@
 -- Convert a stored message into a message for chat.completions.create.
--- An assistant message without content and calls (a filtered answer) gets an empty text, which the
--- API accepts.
+-- Items among its parts are left out. An assistant message without content and calls (a filtered
+-- answer) gets an empty text, which the API accepts.
 create or replace function recall._message_json(
     p_role          text,
     p_content       text,
@@ -15,7 +15,7 @@ immutable
 parallel safe
 return jsonb_build_object(
            'role', p_role,
-           'content', coalesce(to_jsonb(p_content), p_content_parts,
+           'content', coalesce(to_jsonb(p_content), recall._shown_parts(p_content_parts),
                                case when p_tool_calls is null then '""'::jsonb end))
        || case when p_name is null or p_role = 'tool' then '{}'::jsonb
                else jsonb_build_object('name', p_name) end

@@ -13,7 +13,7 @@ set search_path from current
 as $function$
 declare
     v_place text := substring(
-        p_text from 'sealed:v1:[0-9]+:(?:memory|message|parts|arguments):[0-9A-Za-z_-]*:'
+        p_text from 'sealed:v1:[0-9]+:(?:memory|message|parts|arguments|kept):[0-9A-Za-z_-]*:'
                     '([0-9A-Za-z_-]{24})');
 begin
     if v_place is null or not recall._is_sealed_user(p_user_id) then

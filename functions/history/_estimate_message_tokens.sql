@@ -1,6 +1,6 @@
 -- Estimate the tokens of a message on the safe side.
--- Text parts count by their text; any other part (image, audio, file) by a constant, whatever its
--- size.
+-- Text parts count by their text, items are never shown and count nothing. Any other part (image,
+-- audio, file) counts by a constant, whatever its size.
 create or replace function recall._estimate_message_tokens(
     p_content          text,
     p_parts            jsonb,
@@ -24,6 +24,7 @@ begin
                            then recall._estimate_tokens(e.part ->> 'text')
                        when e.part ->> 'type' = 'refusal'
                            then recall._estimate_tokens(e.part ->> 'refusal')
+                       when e.part ->> 'type' = 'item' then 0
                        else p_tokens_per_image
                    end), 0)::integer
               from jsonb_array_elements(p_parts) as e (part));

@@ -34,7 +34,13 @@ return coalesce(
             then '.name is missing in a message of role function'
     end,
     case when jsonb_typeof(p_message -> 'content') = 'array'
-         then recall._judge_parts(p_message ->> 'role', p_message -> 'content') end,
+         then coalesce(
+                  recall._judge_parts(p_message ->> 'role', p_message -> 'content'),
+                  case when p_message ->> 'role' not in ('assistant', 'tool')
+                            and p_message -> 'content' <> '[]'
+                            and recall._shown_parts(p_message -> 'content') is null
+                       then format('.content has items only in a message of role %s',
+                                   p_message ->> 'role') end) end,
     case when jsonb_typeof(p_message -> 'tool_calls') <> 'null'
          then recall._judge_tool_calls(p_message -> 'tool_calls') end,
     -- Evaluated only for messages that have such a field.

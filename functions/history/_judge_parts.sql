@@ -1,6 +1,6 @@
 -- Return the first problem of a message's parts, or NULL.
--- Roles other than user accept text only (assistant also refusals). Unknown part types of a user
--- message are left to the endpoint.
+-- Roles other than user accept text only (assistant also refusals). Each role accepts items, which
+-- are stored and never shown. Unknown part types of a user message are left to the endpoint.
 create or replace function recall._judge_parts(
     p_role  text,
     p_parts jsonb
@@ -20,6 +20,10 @@ begin atomic
                 when e.part ->> 'type' = 'text'
                     then case when jsonb_typeof(e.part -> 'text') is distinct from 'string'
                               then '.text is missing' end
+                when e.part ->> 'type' = 'item'
+                    then case when jsonb_typeof(e.part -> 'item') is null
+                                or jsonb_typeof(e.part -> 'item') not in ('object', 'string')
+                              then '.item is missing' end
                 when e.part ->> 'type' = 'refusal' and p_role = 'assistant'
                     then case when jsonb_typeof(e.part -> 'refusal') is distinct from 'string'
                               then '.refusal is missing' end

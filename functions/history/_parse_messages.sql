@@ -29,7 +29,9 @@ begin atomic
            nullif(e.tool_calls, '[]'),
            case when e.role = 'tool' then e.tool_call_id end,
            recall._message_hash(e.message),
-           coalesce(e.token_count,
+           coalesce(case when nullif(e.tool_calls, '[]') is null and p.parts is not null
+                              and recall._shown_parts(p.parts) is null then 0 end,
+                    e.token_count,
                     recall._estimate_message_tokens(
                         case when jsonb_typeof(e.content) = 'string' then e.content #>> '{}' end,
                         p.parts, e.name, nullif(e.tool_calls, '[]'), p_tokens_per_image)),

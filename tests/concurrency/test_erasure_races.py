@@ -29,7 +29,7 @@ Connect = Callable[..., Connection]
 OF_NOBODY = {
     "configure", "configure_maintenance", "register_model", "register_kind", "set_prompt",
     "reset_prompt", "uuidv7",
-    "forget_user", "forget_memory", "forget_session", "replay_erasures",
+    "forget_user", "forget_memory", "forget_session", "clear_session", "replay_erasures",
 }  # fmt: skip
 """What writes nothing of a user, or forgets itself."""
 
@@ -227,9 +227,9 @@ NOT_HERE = {"record_model_call", "record_protocol_event", "import_user"}
 back what it has, as it is asked to."""
 
 LAST = {
-    "pause_session", "close_session", "retract_turns", "revoke_source", "clear_working",
-    "release_expired_leases", "expire_sessions", "expire_working", "expire_items",
-    "fail_job",
+    "pause_session", "close_session", "retract_turns", "pop_turns", "revoke_source",
+    "clear_working", "release_expired_leases", "expire_sessions", "expire_working",
+    "expire_items", "fail_job",
 }  # fmt: skip
 """What ends something that the others write to."""
 

@@ -63,7 +63,9 @@ def test_sessions_of_several_users_are_forgotten_at_once(db: Connection, connect
 
 
 @pytest.mark.concurrent
-@pytest.mark.parametrize("erasure", ["forget_user", "forget_session", "forget_memory"])
+@pytest.mark.parametrize(
+    "erasure", ["forget_user", "forget_session", "clear_session", "forget_memory"]
+)
 def test_an_erasure_locks_unlogged_tables_last(
     db: Connection, connect: Connect, erasure: str
 ) -> None:
@@ -71,7 +73,7 @@ def test_an_erasure_locks_unlogged_tables_last(
     without the lock that keeps writers out."""
     user, (session,) = talked(db)
     (memory,) = rows(db, "select memory_id from recall.memory_store where user_id = %s", [user])
-    more = {"forget_session": {"p_session_id": session},
+    more = {"forget_session": {"p_session_id": session}, "clear_session": {"p_session_id": session},
             "forget_memory": {"p_memory_id": memory["memory_id"]}}.get(erasure, {})  # fmt: skip
     holder, eraser = connect(autocommit=False), connect(autocommit=False)
     held = "select mode from pg_locks where pid = %s and relation = any (%s::regclass[])"

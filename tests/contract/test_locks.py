@@ -28,6 +28,7 @@ ALL_MONTHS = {
     "list_sealed_rows",
     "export_user",
     "forget_memory",
+    "clear_session",
     "forget_session",
     "forget_user",
     "import_user",

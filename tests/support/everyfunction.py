@@ -113,6 +113,7 @@ CALLS: list[Call] = [
     _call("get_messages", "%(session)s"),
     _call("get_messages", "%(session)s, 10, 20, false", "page"),
     _call("retract_turns", "%(session)s, 30"),
+    _call("pop_turns", "%(session)s, 2"),
     _call("annotate_message", "%(session)s, 3, %(changes)s"),
     _call("search_messages", "%(mark)s, %(vector)s"),
     _call("search_messages", "%(mark)s", "lexical"),
@@ -241,6 +242,7 @@ CALLS: list[Call] = [
     _global("reset_prompt", "'extract'"),
     # privacy
     _call("forget_memory", "%(memory)s"),
+    _call("clear_session", "%(session)s"),
     _call("forget_session", "%(session)s"),
     _call("export_user"),
     _call("export_head"),

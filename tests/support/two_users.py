@@ -35,7 +35,8 @@ READER = {
 }  # fmt: skip
 WRITER = {
     "ensure_user", "open_session", "update_session", "pause_session", "resume_session",
-    "close_session", "append_messages", "retract_turns", "annotate_message", "remember",
+    "close_session", "clear_session", "append_messages", "retract_turns", "pop_turns",
+    "annotate_message", "remember",
     "ingest_memories", "supersede_memory", "retract_memory", "restore_memory", "validate_memory",
     "dispute_memory",
     "achieve_goal", "reinforce_memory", "resolve_dispute", "record_access", "put_working",

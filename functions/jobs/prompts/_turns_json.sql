@@ -1,6 +1,6 @@
 -- Return the messages of a range of turns for a prompt: user, assistant and tool messages.
 -- Memories and summaries in prompts are never part of the history. The text of answers of a memory
--- tool (metadata "recalled") is left out.
+-- tool (metadata "recalled") is left out, and so are messages of items only.
 create or replace function recall._turns_json(
     p_session   recall.sessions,
     p_from_turn integer,
@@ -33,7 +33,8 @@ begin
        and h.created_at between p_session.created_at and p_session.last_message_at
        and h.turn_index between p_from_turn and p_to_turn
        and not h.turn_index <@ p_session.retracted_turns
-       and h.role not in ('system', 'developer');
+       and h.role not in ('system', 'developer')
+       and recall._is_shown(h.content_parts, h.tool_calls, h.tool_call_id);
     return v_turns;
 end;
 $function$;

@@ -29,6 +29,7 @@ begin
            and h.created_at between p_session.created_at and p_session.last_message_at
            and h.turn_index > p_session.compacted_through_turn
            and not h.turn_index <@ p_session.retracted_turns
+           and recall._is_shown(h.content_parts, h.tool_calls, h.tool_call_id)
     ), events as (
         select t.turn_index, c.call ->> 'id' as id, true as is_call
           from turns as t

@@ -376,6 +376,18 @@ class AsyncChatSession:
             self.user_id, opened.session_id, None, level, metadata or {}
         )
 
+    async def clear(self) -> Mapping[str, int]:
+        """Erase what the session holds, and keep it; return the deleted rows by table."""
+        receipt: Mapping[str, Mapping[str, int]] = await self._conversation.change("clear_session")
+        return receipt["counts"]
+
+    async def pop(self, limit: int = 1) -> list[Message]:
+        """Retract the newest turns, and return their messages, newest first."""
+        opened = await self._conversation.open()
+        return await self._core.change(
+            Message, self.user_id, "pop_turns", session_id=opened.session_id, limit=limit
+        )
+
     async def retract(self, from_turn: int) -> int:
         """Retract the turns from this one on (regenerate, undo); return how many."""
         return await self._transcript.retract(from_turn)

@@ -377,6 +377,18 @@ class ChatSession:
             self.user_id, opened.session_id, None, level, metadata or {}
         )
 
+    def clear(self) -> Mapping[str, int]:
+        """Erase what the session holds, and keep it; return the deleted rows by table."""
+        receipt: Mapping[str, Mapping[str, int]] = self._conversation.change("clear_session")
+        return receipt["counts"]
+
+    def pop(self, limit: int = 1) -> list[Message]:
+        """Retract the newest turns, and return their messages, newest first."""
+        opened = self._conversation.open()
+        return self._core.change(
+            Message, self.user_id, "pop_turns", session_id=opened.session_id, limit=limit
+        )
+
     def retract(self, from_turn: int) -> int:
         """Retract the turns from this one on (regenerate, undo); return how many."""
         return self._transcript.retract(from_turn)

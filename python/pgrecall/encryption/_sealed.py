@@ -267,8 +267,12 @@ class Sealer:
             sealed["token_count"] = count_message_tokens(message, COUNTED_AS)
         content = message.get("content")
         if isinstance(content, (list, tuple)) and content:
-            parts = seal(json_text(content), "parts")
-            sealed["content"] = [{"type": "text", "text": parts}]
+            shown = [part for part in content if not is_item(part)]
+            parts = [{"type": "text", "text": seal(json_text(shown), "parts")}] if shown else []
+            sealed["content"] = parts + [
+                {"type": "item", "item": seal(json_text(part["item"]), "kept", str(n))}
+                for n, part in enumerate(content) if is_item(part)
+            ]  # fmt: skip
         elif isinstance(content, str):
             sealed["content"] = seal(content, "message")
         if "name" in sealed:
@@ -304,6 +308,11 @@ class Sealer:
 
 
 _Given = dict[str, Any]
+
+
+def is_item(part: Any) -> bool:
+    """Return whether a part of a message is stored for a framework, and never shown."""
+    return isinstance(part, Mapping) and part.get("type") == "item" and "item" in part
 
 
 def item_row(item: Mapping[str, Any]) -> UUID:
@@ -513,15 +522,16 @@ _RULES: dict[str, Callable[[Sealer, _Given], _Given]] = {
 _FIELDS: dict[str, set[str]] = {
     "title": {"title"}, "system_prompt": {"prompt"}, "slot": {"slot"}, "tags": {"tag"},
     "metadata": {"note", "value", "solution"}, "name": {"name"}, "tool_calls": {"arguments"},
-    "content_parts": {"parts", "message"}, "summary": {"summary"}, "disputed_content": {"memory"},
+    "content_parts": {"parts", "message", "kept"}, "summary": {"summary"},
+    "disputed_content": {"memory"},
 }  # fmt: skip
-_MESSAGE = {"message", "parts", "arguments"}
+_MESSAGE = {"message", "parts", "arguments", "kept"}
 _ID_OF = {
     "memory": "memory_id", "title": "session_id", "summary": "session_id", "state": "session_id",
     "item": "item_id",
 } | dict.fromkeys(_MESSAGE, "message_id")  # fmt: skip
 _IDS = {"memory_id", "message_id", "session_id", "disputed_id"}
-_JSON = {"note", "value", "state", "item"}
+_JSON = {"note", "value", "state", "item", "kept"}
 _ALWAYS_SEALED = {
     "content",
     "disputed_content",
@@ -601,6 +611,9 @@ class Opener:
         if isinstance(value, Mapping):
             return self._mapping(value, name, ids)
         if isinstance(value, (list, tuple)):
+            if any(map(is_item, value[-1:])):  # items stand behind the text
+                *first, last = value
+                return [*self._value(first, name, ids), self._mapping(last, name, ids)]
             if len(value) == 1 and isinstance(value[0], Mapping) and value[0].get("type") == "text":
                 text = value[0].get("text")
                 if isinstance(text, str) and ":parts:" in text and is_token(text):

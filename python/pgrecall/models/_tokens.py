@@ -162,6 +162,8 @@ def _part_tokens(part: Mapping[str, Any], model: str) -> int:
     kind = part.get("type")
     if kind in ("text", "input_text", "output_text"):
         return count_text_tokens(part.get("text") or "", model)
+    if kind == "item":  # stored, never shown
+        return 0
     if kind == "refusal":
         return count_text_tokens(part.get("refusal") or "", model)
     if kind in ("image_url", "input_image"):

@@ -1,0 +1,100 @@
+-- Erase a session, or only what it holds, with everything derived from it alone.
+-- See recall.forget_session and recall.clear_session, which call it.
+-- Locks   the user, the session, memories and jobs, then the unlogged tables.
+--         See docs/architecture.md.
+-- Raises  RC001, RC007 not in a transaction that is read committed.
+create or replace function recall._erase_session(
+    p_user_id       uuid,
+    p_session_id    uuid,
+    p_keeps_session boolean
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path from current
+set plan_cache_mode = force_custom_plan
+as $function$
+declare
+    v_until    timestamptz;
+    v_session  recall.sessions;
+    v_detached bigint;
+    v_messages uuid[];
+    v_ids      uuid[];
+    v_counts   jsonb;
+    v_table    text;
+    v_rows     bigint;
+begin
+    perform recall._check_isolation();
+    -- Take the strongest lock first: upgrading a shared lock can deadlock with another transaction.
+    perform from recall.users as u where u.user_id = p_user_id for update;
+    perform recall._lock_user_and_bump_revision(p_user_id);
+    v_session := recall._lock_session(p_user_id, p_session_id);
+    v_until   := greatest(v_session.last_message_at, clock_timestamp());
+
+    select d.o_rows, d.o_messages
+      into v_detached, v_messages
+      from recall._delete_detached(p_user_id, p_session_id) as d;
+    v_messages := v_messages || array(
+        select h.message_id
+          from recall.conversation_history as h
+         where h.user_id    = p_user_id
+           and h.session_id = p_session_id
+           and h.created_at between v_session.created_at and v_session.last_message_at);
+    v_ids := recall._derived_memories(
+        p_user_id, recall._forget_sources(p_user_id, p_session_id, v_messages), true);
+    v_counts := recall._delete_memories(p_user_id, v_ids)
+                || recall._delete_session_calls(p_user_id, p_session_id)
+                || jsonb_build_object('detached', v_detached);
+
+    foreach v_table in array array[
+        'sessions', 'session_summaries', 'message_search', 'message_annotations',
+        'append_receipts', 'job_phases', 'conversation_history', 'jobs']
+    loop
+        continue when v_table = 'sessions' and p_keeps_session;
+        execute format('delete from recall.%I where user_id = $1 and session_id = $2 %s', v_table,
+                       case when v_table in ('conversation_history', 'job_phases')
+                            then 'and created_at between $3 and $4' end)
+          using p_user_id, p_session_id, v_session.created_at, v_until;
+        get diagnostics v_rows = row_count;
+        v_counts := v_counts || jsonb_build_object(
+            v_table, v_rows + coalesce((v_counts ->> v_table)::bigint, 0));
+    end loop;
+
+    delete from recall.session_summaries as c
+     using recall.sessions as s
+     where s.user_id           = p_user_id
+       and s.parent_session_id = p_session_id
+       and c.user_id           = p_user_id
+       and c.session_id        = s.session_id
+       and c.to_turn           = 0;
+    if p_keeps_session then
+        -- The counters of cost and tokens stay, and turn numbers continue.
+        update recall.sessions as s
+           set active_tokens          = 0,
+               retracted_turns        = '{}',
+               compacted_through_turn = 0,
+               first_retained_turn    = s.turn_count + 1,
+               extracted_through_turn = s.turn_count,
+               extracted_user_turns   = s.user_turn_count,
+               extraction_cursor      = null,
+               indexed_through_turn   = s.turn_count,
+               compaction_due         = false,
+               search_purge_at        = null,
+               updated_at             = clock_timestamp()
+         where s.user_id    = p_user_id
+           and s.session_id = p_session_id;
+    else
+        update recall.sessions as s
+           set parent_session_id = null
+         where s.user_id           = p_user_id
+           and s.parent_session_id = p_session_id;
+    end if;
+    perform recall._collect_system_prompts();
+    return jsonb_build_object('counts', v_counts || recall._delete_unlogged(
+        array[p_user_id], p_session_id, v_ids));
+end;
+$function$;
+
+comment on function recall._erase_session(uuid, uuid, boolean) is
+    'Erase a session, or only what it holds; the deleted rows by table.';
