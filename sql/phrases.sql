@@ -1778,7 +1778,126 @@ select regexp_replace(p.phrase, '([\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040
      'ウィン|フォル|ダウン|書式|ページ|グラフ|ボタン|下書き|フォン|数式|メニュー|序文|結論|変数|関数|エラー|リンク|画面|ブラウ|文章|列目|行目|表の|タイト|'
      'コード|ファイ|選択肢|二番目|番目の'),
     ('ja', 'whole', 'courtesy',
-     '好きです|好き|私も|僕も|わかる|知ってる|知っています|いいよ|私です|できた|できました')
+     '好きです|好き|私も|僕も|わかる|知ってる|知っています|いいよ|私です|できた|できました'),
+    -- The present moment: where the author is, what they just did or do next, a passing state
+    ('en', 'any', 'material',
+     'today|tonight|right now|this minute|this second|in a minute|in a sec|in a second|'
+     'in a moment|in a bit|in a few|in five minutes|in ten minutes|just now|by noon|by tonight|'
+     'by tomorrow|asap|for now|be right back|be back in|back in a|so tired|a bit tired|'
+     'too tired|pretty tired|so bored|i''m bored|im bored|so hungry|so sleepy|sleepy|starving|'
+     'hungry|thirsty|freezing|half asleep|so confused|i''m confused|on my way|in a meeting|'
+     'in the meeting|in a call|on a call|in a hurry|in a rush|running late|need to run|'
+     'have to run|gotta run|gotta go|need to go|going to bed|off to bed|woke up|sat down|'
+     'having lunch|having dinner|having breakfast|grabbing lunch|grab a coffee|getting cold|'
+     'almost done|almost there|nearly done|nearly there|train of thought|owe you|you said|'
+     'you told me|i attached|i''ve attached|attached the|attached a|is attached|attachment|'
+     'forgot to attach|forgot to add|forgot to say|forgot to mention|tried that|tried it|'
+     'already tried|tried both|did that|done that|see it|see nothing|open it|need this|'
+     'need that|need it|this one|that one|first one|second one|third one|other one|last one|'
+     'this part|that part|this version|that version|this bit|that bit|this section|'
+     'only need the|just need the|the comma|a comma|commas'),
+    ('de', 'any', 'material',
+     'heute|gleich|gerade total|gerade so|gerade nicht|gerade kein|gerade keine|gerade keinen|'
+     'mir ist gerade|im moment nicht|grad nicht|hier nicht weiter|kurz weg|mal kurz|kurz mal|'
+     'bin kurz|bin gerade|eben schnell|im meeting|einer besprechung|bin im bus|bin im zug|'
+     'sitze im bus|sitze im zug|so müde|zu müde|total müde|hundemüde|mir ist kalt|mir ist heiß|'
+     'mir ist warm|mir ist langweilig|mir wird kalt|wird kalt|hab hunger|habe hunger|hab durst|'
+     'habe durst|in eile|eilig|spät dran|muss los|muss weg|fast fertig|gleich fertig|bin fertig|'
+     'geh schlafen|gehe schlafen|jetzt schlafen|auf dem schlauch|faden verloren|angehängt|'
+     'anzuhängen|anhang|vergessen anzuhängen|schon probiert|ausprobiert|schon versucht|'
+     'sehe nichts|seh nichts|sehe da nichts|den letzten teil|brauche das|die erste variante|'
+     'die zweite variante|komma|kommas|in einer minute|in zwei minuten|in fünf minuten|'
+     'in zehn minuten'),
+    ('es', 'any', 'material',
+     'hoy|ahorita|ahora mismo|en un momento|en un rato|en un minuto|enseguida|esta noche|'
+     'esta tarde|esta mañana|cansado|cansada|aburrido|aburrida|estoy un|estoy muy|estoy tan|'
+     'estoy algo|estoy en el|estoy en una|una reunión|de camino|tengo frío|tengo calor|'
+     'tengo hambre|tengo sueño|tengo sed|tengo prisa|llego tarde|tengo que irme|voy a dormir|'
+     'voy a comer|voy a cenar|casi termino|casi acabo|casi terminado|se me olvidó|me olvidé|'
+     'olvidé|adjunto|adjuntar|adjuntarlo|adjuntado|ya lo intenté|ya intenté|ya probé|lo probé|'
+     'no veo nada|no lo veo|ahora te|ahora lo|ahora la|más la primera|más la segunda|'
+     'más el primero|más el segundo|mejor la primera|mejor la segunda|prefiero la primera|'
+     'prefiero la segunda|prefiero el primero|prefiero el segundo|coma|comas|en dos minutos|'
+     'en cinco minutos'),
+    ('fr', 'any', 'material',
+     'aujourd''hui|ce soir|ce matin|cet après midi|tout de suite|un instant|à l''instant|'
+     'en réunion|en route|en retard|pressé|pressée|fatigué|fatiguée|crevé|crevée|suis en train|'
+     'je reviens|je vérifie|je regarde|je teste|j''essaye|je m''ennuie|j''ai froid|j''ai chaud|'
+     'j''ai faim|j''ai soif|j''ai sommeil|vais me coucher|vais dormir|vais manger|dois y aller|'
+     'dois filer|presque fini|presque terminé|bientôt fini|j''ai oublié de|pièce jointe|'
+     'déjà essayé|ai essayé|ai testé|ne vois rien|vois rien|à l''ouvrir|préfère la première|'
+     'préfère la deuxième|préfère la seconde|préfère le premier|préfère le deuxième|'
+     'préfère le second|plutôt la première|plutôt la deuxième|virgule|dans une minute|'
+     'dans deux minutes|dans cinq minutes|dans dix minutes'),
+    ('it', 'any', 'material',
+     'oggi|stasera|stamattina|tra poco|fra poco|un attimo|in questo momento|proprio ora|'
+     'adesso ti|ora ti|in riunione|in ritardo|stanco|stanca|annoiato|annoiata|mi annoio|'
+     'torno subito|provo subito|ho freddo|ho caldo|ho fame|ho sete|ho sonno|ho fretta|'
+     'vado a dormire|vado a letto|vado a mangiare|devo andare|devo scappare|quasi finito|'
+     'quasi fatto|ho dimenticato di|allegato|allegare|già provato|non vedo niente|vedo niente|'
+     'aprirlo|hai detto|preferisco la prima|preferisco la seconda|meglio la prima|'
+     'meglio la seconda|virgola|tra un minuto|tra due minuti|tra cinque minuti'),
+    ('pt', 'any', 'material',
+     'hoje|agora mesmo|já já|daqui a pouco|num instante|neste momento|estou no|estou na|'
+     'estou muito|estou um pouco|estou meio|entediado|entediada|estou com frio|estou com calor|'
+     'estou com fome|estou com sede|estou com sono|com pressa|atrasado|atrasada|em reunião|'
+     'numa reunião|a caminho|já volto|vou dormir|vou comer|vou almoçar|tenho de ir|tenho que ir|'
+     'preciso ir|quase acabando|quase terminando|quase pronto|quase no fim|esqueci|anexo|anexar|'
+     'já tentei|já testei|tentei isso|não vejo nada|consigo abrir|travou|prefiro a primeira|'
+     'prefiro a segunda|prefiro o primeiro|prefiro o segundo|vírgula|em dois minutos|'
+     'em cinco minutos'),
+    ('nl', 'any', 'material',
+     'vandaag|vanavond|vanmorgen|vanochtend|vanmiddag|ben even|ga even|moet even|kan even|'
+     'wil even|heb even|even wachten|even kijken|zo terug|zo meteen|straks|op dit moment|'
+     'ben moe|zo moe|een vergadering|nu onderweg|al onderweg|heb het koud|heb het warm|'
+     'heb honger|heb dorst|heb slaap|heb haast|ga slapen|ga eten|moet gaan|moet weg|bijna klaar|'
+     'al klaar|bijlage|al geprobeerd|ik zie niks|ik zie niets|liever de eerste|liever de tweede|'
+     'over vijf minuten'),
+    ('pl', 'any', 'material',
+     'dzisiaj|dziś|zaraz|za chwilę|za minutę|w tej chwili|zmęczony|zmęczona|na spotkaniu|'
+     'w drodze|zaraz wracam|nudzi mi|zimno mi|gorąco mi|jestem głodny|jestem głodna|spieszę się|'
+     'śpieszę się|idę spać|idę jeść|muszę lecieć|muszę iść|prawie skończyłem|prawie skończyłam|'
+     'prawie gotowe|zapomniałem|zapomniałam|załącznik|załączyć|już próbowałem|już próbowałam|'
+     'nic nie widzę|wolę pierwszą|wolę drugą|wolę pierwszy|wolę drugi|przecinek|przecinka|'
+     'za pięć minut'),
+    ('ru', 'any', 'material',
+     'сегодня|сейчас вернусь|через минуту|через пять минут|прямо сейчас|в данный момент|устал|'
+     'устала|скучно|на встрече|мне холодно|мне жарко|хочу есть|хочу спать|иду спать|пора спать|'
+     'спешу|опаздываю|тороплюсь|мне пора|почти закончил|почти закончила|почти готово|забыл|'
+     'забыла|прикрепить|вложение|уже пробовал|уже пробовала|ничего не вижу|первый вариант|'
+     'второй вариант|первую версию|вторую версию|запятая|запятой'),
+    ('tr', 'any', 'material',
+     'bugün|bu akşam|bu sabah|birazdan|hemen|az sonra|biraz sonra|yorgunum|toplantıdayım|'
+     'yoldayım|sıkıldım|üşüyorum|acıktım|susadım|uykum var|uykum geldi|yatıyorum|'
+     'neredeyse bitti|az kaldı|unuttum|denedim|görmüyorum|göremiyorum|acelem var|geç kaldım|'
+     'gitmem lazım|virgül|ilkini|ikincisini'),
+    ('zh', 'any', 'material',
+     '今天|今晚|今早|马上|一会儿|待会|好困|好累|好饿|有点累|有点困|在开会|在路上|很无聊|刚起床|'
+     '好冷|好热|去睡了|饿了|渴了|困了|累了|快好了|快完了|忘了|附上|附件|试过|看不到|看不见|'
+     '赶时间|来不及|要走了|逗号'),
+    ('ja', 'any', 'material',
+     '今日|今夜|今朝|今すぐ|後で|あとで|会議中|移動中|疲れた|眠い|退屈|寒い|暑い|寝ます|空いた|'
+     'もうす|忘れま|忘れた|添付|試しま|試した|見えま|見えな|急いで|遅刻|句点|読点|一つ目|二つ目'),
+    -- A number without a noun: one of the answers in the chat
+    ('en', 'last', 'remark',
+     'the first|the second|the third|the last|the other|the first one|the second one|'
+     'the other one'),
+    ('de', 'last', 'remark',
+     'die erste|die zweite|die dritte|das erste|das zweite|den ersten|den zweiten'),
+    ('fr', 'last', 'remark',
+     'la première|la deuxième|la seconde|la dernière|le premier|le deuxième|le second|le dernier'),
+    ('es', 'last', 'remark',
+     'la primera|la segunda|la tercera|el primero|el segundo|el tercero|la última|el último'),
+    ('it', 'last', 'remark',
+     'la prima|la seconda|il primo|il secondo|l''ultima|l''ultimo'),
+    ('pt', 'last', 'remark',
+     'a primeira|o primeiro|o segundo|a última|o último'),
+    ('nl', 'last', 'remark',
+     'de eerste|de tweede|de laatste'),
+    ('pl', 'last', 'remark',
+     'pierwszą|drugą|pierwszy|drugi'),
+    ('ru', 'last', 'remark',
+     'первый|второй|первую|вторую|первая|вторая')
   ) as v (language, place, meaning, phrases)
  cross join lateral regexp_split_to_table(v.phrases, '\|') as p (phrase)
 on conflict (phrase, place) do nothing;

@@ -74,7 +74,8 @@ comment on column recall.verbatim_phrases.meaning is
     'Effect on the clause: question, request, courtesy, remark, statement. A filler is skipped, '
     'self refers to the author, you to the assistant, always turns a request into a standing '
     'instruction. Personal marks matters of a person''s life (family, health, work, dates). '
-    'Material marks the subject of a chat (a text, its parts, an error, the screen).';
+    'Material marks what concerns the chat only: a text, its parts, an error, the screen, the '
+    'moment (today, in a meeting).';
 comment on column recall.verbatim_phrases.language is 'Language of the phrase, for readers only.';
 
 create table if not exists recall.system_prompts (

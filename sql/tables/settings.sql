@@ -40,7 +40,7 @@ create table pg_temp.settings (
     extract_batch                   integer     not null default 200,
     max_facts_per_turn              integer     not null default 3,
     summarize_after_turns           integer     not null default 10,
-    verbatim_min_words              integer     not null default 4,
+    verbatim_min_words              integer     not null default 5,
 
     session_memory_grace            interval    not null default '24 hours',
     review_first_sessions           integer     not null default 0,

@@ -9,7 +9,9 @@ Authors of the rule and its phrases may read the messages marked `tune`, and onl
 Its author knew the rule and wrote the personal words soon after, so that its held-out half
 flatters them. `verbatim_unseen.tsv` was written when those words were done, and none was changed
 for it. `verbatim_daily.tsv` (short, nine languages) was written after that; its author then wrote
-phrases, so that its held-out third flatters them, too.
+phrases, so that its held-out third flatters them, too. `verbatim_common.tsv` (short, eight
+languages) was written by someone who had not read the rule. Its tuned part then led to the phrases
+of the present moment.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ from support import append, call, open_session, rows, said, value
 from support.labels import labeled
 
 Connection = psycopg.Connection[Any]
-MIN_WORDS = 4  # the default of settings.verbatim_min_words
+MIN_WORDS = 5  # the default of settings.verbatim_min_words
 SETS = ("verbatim_messages", "verbatim_chat", "verbatim_short", "verbatim_terse")
-LATE = ("verbatim_unseen", "verbatim_daily")
+LATE = ("verbatim_unseen", "verbatim_daily", "verbatim_common")
 
 
 def is_kept(db: Connection, *texts: str) -> list[bool]:
@@ -78,7 +80,9 @@ def test_short_messages_are_balanced_and_unique(name: str) -> None:
     ("name", "half", "most_others"),
     [(name, half, 0.1) for name in SETS for half in ("held", "tune")]
     + [
-        ("verbatim_unseen", "held", 0.15),
+        ("verbatim_unseen", "held", 0.1),
+        ("verbatim_common", "tune", 0.1),
+        ("verbatim_common", "held", 0.1),
         ("verbatim_daily", "tune", 0.1),
         ("verbatim_daily", "held", 0.2),
     ],
@@ -89,7 +93,7 @@ def test_nine_of_ten_facts_are_kept_and_few_others(
     share = {}
     for label in ("keep", "drop"):
         texts = [m.text for m in labeled(name) if (m.half, m.label) == (half, label)]
-        assert len(texts) >= 20
+        assert len(texts) >= 17
         share[label] = sum(is_kept(db, *texts)) / len(texts)
     assert share["keep"] >= 0.9
     assert share["drop"] <= most_others
@@ -101,8 +105,9 @@ def test_nine_of_ten_facts_are_kept_and_few_others(
         "I am vegetarian", "I like tea.", "Call me Fay.", "Sono vegetariano", "Soy vegetariano",
         "Ich bin Vegetarierin", "Je suis végétarien", "Я вегетарианец", "我吃素", "お茶が好きです",
         "My sister Eva lives in Turku. Right?", "I live in Lyon, where should I eat?",
-        "Ok. I moved to Bergen", "thanks! my name is Ada btw", "Minä asun Turussa nykyään",
+        "Ok. I moved to Bergen", "thanks! my name is Ada btw",
         "please always answer in French", "I AM VEGETARIAN!!!", "Ben İzmir'de yaşıyorum",
+        "Minä asun nykyään vaimoni kanssa Turussa",
     ],
 )  # fmt: skip
 def test_statements_of_two_words_and_more_are_kept(
@@ -152,14 +157,20 @@ def test_personal_words_outweigh_remarks_and_words_on_the_material_outweigh_the_
         ("I can't live without it", False),
         ("my wife can't live without it", True),
         ("always link the error", True),
+        ("I'm so tired today", False),
+        ("I quit my job today", True),
+        ("I like the second one", False),
+        ("me gusta más la primera", False),
+        ("my daughter is the second", True),
+        ("vivo en la segunda planta", True),
     ]
     for text, kept in texts:
         assert is_kept(db, text) == [is_statement(text, MIN_WORDS, phrases)] == [kept], text
 
 
 def test_an_installation_adds_phrases_of_its_own(db: Connection) -> None:
-    """An unknown language has the general rule: four words and more, unless it asks."""
-    thanks = "Kiitos paljon avusta tänään"
+    """An unknown language has the general rule: five words and more, unless it asks."""
+    thanks = "Kiitos oikein paljon avusta tänään"
     assert is_kept(db, thanks) == [True]
     with db.transaction():
         db.execute(

@@ -1,8 +1,8 @@
 -- Classify a clause as statement, question, request, courtesy or remark.
 -- Skip fillers at the beginning. The longest phrase at the beginning decides, else the one at the
--- end. Without either, a clause about the text or screen at hand is a remark. A clause about its
--- author or something personal is a statement from two words on. A clause that addresses the
--- assistant is a remark, any other a statement from p_min_words on.
+-- end. Without either, a clause about the text, the screen or the moment is a remark. A clause
+-- about its author or something personal is a statement from two words on. A clause that addresses
+-- the assistant is a remark, any other a statement from p_min_words on.
 create or replace function recall._clause_kind(
     p_clause    text,
     p_min_words integer
@@ -44,7 +44,8 @@ begin
     if v_last = 'statement'
        or v_first.o_meaning is null
           and (v_last = 'courtesy' and not v_meanings && '{personal,always}'
-               or v_last = 'remark' and not v_meanings && '{self,always}') then
+               or v_last = 'remark' and not v_meanings @> '{personal,self}'
+                  and not 'always' = any (v_meanings)) then
         return v_last;
     end if;
     return case

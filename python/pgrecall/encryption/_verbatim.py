@@ -97,7 +97,7 @@ def _kind(words: Sequence[str], min_words: int, phrases: Phrases) -> str | None:
         return last
     if first is None and last == "courtesy" and not others & {"personal", "always"}:
         return last
-    if first is None and last == "remark" and not others & {"self", "always"}:
+    if first is None and last == "remark" and not is_own and "always" not in others:
         return last
     if first == "request" or last == "request":
         return "statement" if "always" in others else "request"
