@@ -830,4 +830,5 @@ begin isolation level read committed;
 \ir policies.sql
 \ir privileges.sql
 \ir record.sql
+\ir caller.sql
 commit;

@@ -5,5 +5,10 @@ do $transaction$
 begin
     perform pg_catalog.set_config('recall.installation_began',
                                   pg_catalog.format('%s', pg_catalog.now()), true);
+    -- caller.sql restores these.
+    perform pg_catalog.set_config('recall.of_caller', pg_catalog.json_object_agg(
+                s.name, pg_catalog.current_setting(s.name))::pg_catalog.text, true)
+       from pg_catalog.unnest(array['check_function_bodies', 'client_min_messages', 'role',
+                                    'search_path']) as s (name);
 end;
 $transaction$;

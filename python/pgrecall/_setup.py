@@ -58,6 +58,14 @@ _OTHER_VECTORS = b"""
 """
 
 
+# The installer may act as the owner, and need not inherit its rights.
+_ACT_AS_OWNER = b"""
+    select set_config('role', pg_get_userbyid(n.nspowner), true)
+      from pg_namespace as n
+     where n.nspname = 'recall'
+"""
+
+
 def set_up(
     conn: psycopg.Connection[Any],
     *,
@@ -103,6 +111,7 @@ def set_up(
                 share_roles=share_roles,
                 owner=owner,
             )
+            conn.execute(_ACT_AS_OWNER)
             if not is_new and embedding is not None:
                 _check_vectors(conn, embedding)
             if changes:

@@ -349,6 +349,30 @@ def test_one_file_leaves_the_transaction_to_its_caller(empty_dsn: str) -> None:
     assert not exists(empty_dsn)
 
 
+@pytest.mark.parametrize("before", ["nothing", "installed"])
+def test_one_file_gives_the_transaction_back_as_it_was(empty_dsn: str, before: str) -> None:
+    """A migration tool goes on in it, with its own role and search path."""
+    query = (
+        "select current_user, current_setting('role'), current_setting('search_path'),"
+        " current_setting('client_min_messages'), current_setting('check_function_bodies')"
+    )
+    if before == "installed":
+        install_by_driver(empty_dsn, **SMALL)
+    with (
+        psycopg.connect(empty_dsn, autocommit=True) as admin,
+        login_role(admin, options="superuser") as login,
+        psycopg.connect(empty_dsn) as conn,
+    ):
+        conn.execute(sql.SQL("set role {}").format(sql.Identifier(login["user"])))
+        conn.execute("set search_path = odd, public")
+        conn.execute("create table public.of_the_tool (id int)")
+        found = conn.execute(query).fetchone()
+        conn.execute(schema.one_file().encode())
+        assert conn.execute(query).fetchone() == found
+        conn.execute("insert into of_the_tool values (1)")
+        conn.rollback()
+
+
 def test_one_file_in_one_transaction_of_psql(empty_dsn: str, one_file: Path) -> None:
     done = run("psql", empty_dsn, "-qX1", "-v", "ON_ERROR_STOP=1", "-f", str(one_file))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
