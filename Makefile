@@ -9,7 +9,8 @@ STAMP  := $(VENV)/.installed
 export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
-.PHONY: help setup node demo test test-all lint format generate docs bench eval soak dist clean
+.PHONY: help setup node demo test test-all lint format generate docs bench eval soak
+.PHONY: dist release bump clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,12 +81,20 @@ soak: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
 	    SOAK=1 $(BIN)/python -m pytest -q -x -m 'slow or concurrent' $(ARGS) || exit 1; \
 	done
 
-dist: $(STAMP)  ## build the wheel, the source archive and the one-file installation
+dist: VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+dist: docs  ## build the wheel, the source archive, the one-file installation and the pages
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
-	$(BIN)/python -m pgrecall.schema > dist/pgrecall-$$($(BIN)/python -c \
-	    'from importlib.metadata import version; print(version("pgrecall"))').sql
+	$(BIN)/python -m pgrecall.schema > dist/pgrecall-$(VERSION).sql
+	tar -czf dist/pgrecall-$(VERSION)-docs.tar.gz -C .cache --transform 's,^site,pgrecall-docs,' site
 	@ls -l dist
+
+release: $(STAMP)  ## cut the version that pyproject.toml names: dist, and its fixture
+	$(BIN)/python .ci/release.py $(ARGS)
+
+bump:  ## set the version: make bump VERSION=0.2.0.dev0
+	@$(PYTHON) .ci/release.py --bump "$(VERSION)"
+	@$(MAKE) --no-print-directory setup generate
 
 clean:  ## remove what was built; .venv and data stay
 	rm -rf dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

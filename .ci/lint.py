@@ -17,6 +17,7 @@ import pglast
 from pglast import ast
 
 import checksums
+import release
 from lines import totals
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +37,7 @@ def main() -> int:
         "pglast": parsed,
         "squawk": migrations,
         "migrations": lambda: checksums.check(ROOT),
+        "release": release.check,
         "function files": function_files,
         "constraints": constraints,
         "install list": install_list,

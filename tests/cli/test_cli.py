@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +27,8 @@ from pgrecall.cli._main import _run
 from pgrecall.embedded import EmbeddedServer
 from support import login_role, our_role
 from support.fakes import WordEmbedder
+
+VERSION = version("pgrecall")
 
 
 @dataclass
@@ -137,7 +140,7 @@ def test_every_command_has_a_help_page(cli: Cli) -> None:
                     "memories", "context", "worker", "forget", "bench"):  # fmt: skip
         assert command in done.out
         assert cli(command, "--help").code == 0
-    assert "0.1.0" in cli("--version").out
+    assert VERSION in cli("--version").out
 
 
 @pytest.mark.parametrize(
@@ -204,7 +207,7 @@ def test_install_reports_the_schema_and_may_run_again(cli: Cli, empty_dsn: str) 
     assert done.code == 0
     assert done.json == {
         "was_new": True,
-        "version": "0.1.0",
+        "version": VERSION,
         "embedding_model": "openai:text-embedding-3-small",
         "embedding_dimensions": 1536,
         "extraction": "llm",
@@ -270,7 +273,7 @@ def test_install_asks_for_dimensions_of_an_unknown_model(cli: Cli, empty_dsn: st
 
 def test_status_prints_counts_and_doctor_finds_no_problem(cli: Cli) -> None:
     numbers = cli("status", "--json").json
-    assert numbers["version"] == numbers["driver"] == "0.1.0"
+    assert numbers["version"] == numbers["driver"] == VERSION
     assert numbers["embedding_model"] == "local"
     assert {"users", "messages", "sessions", "memories", "jobs"} <= set(numbers)
     assert numbers["sessions_for_a_model"] == numbers["sessions_without_summaries"] == 0

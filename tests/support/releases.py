@@ -24,14 +24,32 @@ SMALL = {
 
 
 class Release:
-    """A copy of the SQL files in a folder of its own."""
+    """A copy of the SQL files in a folder of its own.
 
-    def __init__(self, folder: Path, version: str, base: Path = ROOT) -> None:
+    A copy of the present files has no migrations, unless they are kept: a test adds its own.
+    """
+
+    def __init__(
+        self, folder: Path, version: str, base: Path = ROOT, *, keeps_migrations: bool = False
+    ) -> None:
         self.folder = folder / version
         for name in ("sql", "functions", "migrations"):
             shutil.copytree(base / name, self.folder / name)
         self.replace("functions/observability/version.sql", r"return '[^']*'",
                      f"return '{version}'")  # fmt: skip
+        if base == ROOT and not keeps_migrations:
+            for path in (self.folder / "migrations").glob("*.sql"):
+                path.unlink()
+            self.replace("sql/migrations.sql", r"(?s)\$list\$\n.*\$list\$", "$list$\n$list$")
+            path = self.folder / "sql" / "install.sql"
+            path.write_text(checksums.RUN.sub("", path.read_text(encoding="utf-8")))
+
+    @classmethod
+    def of(cls, folder: Path) -> Release:
+        """Return the release whose files are in a folder."""
+        release = cls.__new__(cls)
+        release.folder = folder
+        return release
 
     def replace(self, file: str, pattern: str, new: str) -> None:
         """Replace what a regular expression finds once in a file."""
@@ -54,7 +72,7 @@ class Release:
         self.write(f"migrations/{name}.sql", text)
         checksums.write(self.folder)
         self.replace(
-            "sql/install.sql", r"\n\n-- Types and tables\n",
+            "sql/install.sql", r"\n\n+-- Types and tables\n",
             f"\nselect current_setting('recall.due_{name[:4]}') as is_due \\gset\n\\if :is_due\n"
             f"\\ir ../migrations/{name}.sql\n\\endif\n\n-- Types and tables\n",
         )  # fmt: skip
