@@ -595,3 +595,34 @@ select recall.version();
 
 -- example: waiting_jobs
 select kind, needs_model, due, deferred, deferred_until from recall.waiting_jobs();
+-- example: cancel_embedding_migration
+-- not run: needs a change of the embedding model
+select recall.cancel_embedding_migration();
+
+-- example: estimate_embedding_migration
+select texts, tokens, cost_microcents
+  from recall.estimate_embedding_migration(p_model => 'openai:text-embedding-3-large');
+
+-- example: get_embedding_migration
+select to_model, state, share, jobs_dead from recall.get_embedding_migration();
+
+-- example: migrate_embeddings
+select done, more from recall.migrate_embeddings();
+
+-- example: pause_embedding_migration
+-- not run: needs a change of the embedding model
+select recall.pause_embedding_migration();
+
+-- example: resume_embedding_migration
+-- not run: needs a change of the embedding model
+select recall.resume_embedding_migration();
+
+-- example: start_embedding_migration
+-- not run: the examples keep their embedding model
+select recall.start_embedding_migration(
+    p_model      => 'openai:text-embedding-3-large',
+    p_dimensions => 3072);
+
+-- example: switch_embedding_model
+-- not run: needs a change of the embedding model
+select recall.switch_embedding_model();

@@ -283,7 +283,7 @@ def main() -> int:
 
     pairs = read_pairs(options.pairs)
     with database(options.dsn, dimensions=384) as db:
-        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+        db.execute("update recall.settings set embedding_model = 'local'")
         verdicts, nominees = remembered(db, pairs)
         rules = {"guard": guarded(db, pairs), "whole rule": verdicts}
         if options.pipeline:

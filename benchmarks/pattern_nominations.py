@@ -197,7 +197,7 @@ def main() -> int:
     embedder = LocalEmbedder()
     runs = {}
     with database(options.dsn, dimensions=384) as db:
-        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+        db.execute("update recall.settings set embedding_model = 'local'")
         for run, has_vectors, has_background in (
             ("among others", True, True),
             ("alone", True, False),

@@ -48,5 +48,6 @@ values ('ensure_partitions', '17 3 * * *', '1 day', 1000, '30 seconds'),
        ('drop_expired_partitions', '53 4 * * *', '1 day', 10, '5 minutes'),
        ('decay_memories', '31 3 * * *', '1 day', 1000, '5 minutes'),
        ('sample_recall', '19 4 * * *', '1 day', 100, '1 minute'),
-       ('run_backfills', '6-59/10 * * * *', '10 minutes', 1000, '8 minutes')
+       ('run_backfills', '6-59/10 * * * *', '10 minutes', 1000, '8 minutes'),
+       ('migrate_embeddings', '* * * * *', '1 minute', 1000, '20 seconds')
 on conflict (task) do nothing;

@@ -152,6 +152,12 @@ create index if not exists job_phases_created_at_due_idx
 comment on index recall.job_phases_created_at_due_idx is
     'metrics: spans of the last day, across users.';
 
+create unique index if not exists embedding_migrations_live_idx
+    on recall.embedding_migrations ((ended_at is null))
+ where ended_at is null;
+comment on index recall.embedding_migrations_live_idx is
+    'At most one change of the embedding model has not ended.';
+
 create index if not exists erasures_erased_by_idx
     on recall.erasures (erased_by);
 comment on index recall.erasures_erased_by_idx is

@@ -45,6 +45,7 @@ begin isolation level read committed;
 -- functions/common
 \ir ../functions/common/_call_cost.sql
 \ir ../functions/common/_check_as_of.sql
+\ir ../functions/common/_check_vector.sql
 \ir ../functions/common/_check_embedding.sql
 \ir ../functions/common/_check_json.sql
 \ir ../functions/common/_check_keys.sql
@@ -70,6 +71,7 @@ begin isolation level read committed;
 \ir ../functions/common/_lock_user_for_share.sql
 \ir ../functions/common/_lock_user_for_update.sql
 \ir ../functions/common/_merge_metadata.sql
+\ir ../functions/common/_model_dimensions.sql
 \ir ../functions/common/_preserve_installation.sql
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_read_user.sql
@@ -86,7 +88,6 @@ begin isolation level read committed;
 \ir ../functions/common/uuidv7.sql
 
 -- functions/partitions
-\ir ../functions/partitions/_add_bits.sql
 \ir ../functions/partitions/_create_hash_leaves.sql
 \ir ../functions/partitions/_create_leaf.sql
 \ir ../functions/partitions/_drop_month.sql
@@ -183,7 +184,9 @@ begin isolation level read committed;
 \ir ../functions/session/_end_session_memories.sql
 \ir ../functions/session/_enqueue_last_work.sql
 \ir ../functions/session/_extraction_mode.sql
+\ir ../functions/session/_follow_own_model.sql
 \ir ../functions/session/_inherit_summary.sql
+\ir ../functions/session/_measure_unrelated.sql
 \ir ../functions/session/_session_columns.sql
 \ir ../functions/session/_session_expiry.sql
 \ir ../functions/session/_set_session_status.sql
@@ -683,6 +686,27 @@ begin isolation level read committed;
 \ir ../functions/jobs/vectors/_text_vectors.sql
 \ir ../functions/jobs/vectors/_vectors_result.sql
 \ir ../functions/jobs/vectors/_vectors_wanted.sql
+\ir ../functions/jobs/migration/_advance_migration.sql
+\ir ../functions/jobs/migration/_count_unmigrated.sql
+\ir ../functions/jobs/migration/_delete_migration_jobs.sql
+\ir ../functions/jobs/migration/_finish_migration_job.sql
+\ir ../functions/jobs/migration/_live_migration.sql
+\ir ../functions/jobs/migration/_lock_migration.sql
+\ir ../functions/jobs/migration/_migration_input.sql
+\ir ../functions/jobs/migration/_migration_jobs.sql
+\ir ../functions/jobs/migration/_purge_migration.sql
+\ir ../functions/jobs/migration/_purge_other_vectors.sql
+\ir ../functions/jobs/migration/_switch_model.sql
+\ir ../functions/jobs/migration/_takes_part.sql
+\ir ../functions/jobs/migration/_unmigrated_texts.sql
+\ir ../functions/jobs/migration/cancel_embedding_migration.sql
+\ir ../functions/jobs/migration/estimate_embedding_migration.sql
+\ir ../functions/jobs/migration/get_embedding_migration.sql
+\ir ../functions/jobs/migration/migrate_embeddings.sql
+\ir ../functions/jobs/migration/pause_embedding_migration.sql
+\ir ../functions/jobs/migration/resume_embedding_migration.sql
+\ir ../functions/jobs/migration/start_embedding_migration.sql
+\ir ../functions/jobs/migration/switch_embedding_model.sql
 \ir ../functions/jobs/consolidation/_end_consolidation.sql
 \ir ../functions/jobs/consolidation/_finish_merge.sql
 \ir ../functions/jobs/consolidation/_finish_pattern.sql
@@ -783,6 +807,7 @@ begin isolation level read committed;
 \ir ../functions/observability/_estimated_rows.sql
 \ir ../functions/observability/_health_backfills.sql
 \ir ../functions/observability/_health_disputes.sql
+\ir ../functions/observability/_health_embedding_model.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_integrity.sql
 \ir ../functions/observability/_health_maintenance.sql

@@ -6,8 +6,3 @@ begin
     perform recall.ensure_partitions();
 end;
 $partitions$;
-
-comment on column recall.memory_embedding.bits is
-    'Signs of the vector: a search of very many compares these first.';
-comment on column recall.message_search.bits is
-    'Signs of the vector: a search of very many compares these first.';

@@ -40,9 +40,12 @@ declare
         'expire_working', 'expire_items', 'promote_memories', 'expire_memories', 'decay_memories',
         'expire_sessions', 'enqueue_compactions', 'enqueue_missing_embeddings', 'purge_expired',
         'drop_expired_partitions', 'sample_recall', 'run_backfills',
+        'migrate_embeddings', 'get_embedding_migration',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
         'metrics'];
     v_admin    constant text[] := array[
+        'estimate_embedding_migration', 'start_embedding_migration', 'pause_embedding_migration',
+        'resume_embedding_migration', 'cancel_embedding_migration', 'switch_embedding_model',
         'configure', 'configure_user', 'calibrate_embeddings', 'register_model', 'register_kind',
         'set_prompt',
         'reset_prompt', 'retry_dead_jobs',

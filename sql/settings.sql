@@ -58,8 +58,12 @@ begin
                              v_settings.embedding_dimensions, v_settings.hash_partitions,
                              coalesce(v_dimensions, v_settings.embedding_dimensions),
                              coalesce(v_partitions, v_settings.hash_partitions)),
-            hint    = 'Leave the settings out to upgrade; install into a new database to change '
-                      'them.';
+            hint    = case
+                when v_dimensions <> v_settings.embedding_dimensions
+                then format('Leave the settings out to upgrade. To change the model: pgrecall '
+                            'embeddings migrate --to MODEL --dimensions %s', v_dimensions)
+                else 'Leave the settings out to upgrade; install into a new database to change '
+                     'them.' end;
     end if;
 
     update recall.settings as s

@@ -97,7 +97,8 @@ begin
                 ('stream_events', null, array['$']),
                 ('protocol_events', null, array['$']),
                 ('memory_events', null, array['$.detail.reason', '$.detail.content']),
-                ('session_summaries', '', array['$.content', '$.embedding']),
+                ('session_summaries', '', array[
+                     '$.content', '$.embedding', '$.next_embedding']),
                 ('message_annotations', 'patch', array['$.patch' || v_values]),
                 ('sessions', 'title, metadata', array['$.title', '$.metadata' || v_values]),
                 ('items', 'value', array['$.value.**']),

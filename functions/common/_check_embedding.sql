@@ -1,10 +1,12 @@
--- Check the size and length of a vector.
--- The cosine of a zero vector is NaN, and NaN > 0.92 is true in PostgreSQL, so it would duplicate
--- everything. A halfvec cannot contain NaN or infinity. NULL passes (not embedded).
--- Raises  RC004.
+-- Check that a vector of a caller is of the current model, and its dimensions; NULL passes.
+-- A driver names the model in the transaction (recall.embedding_model), since a cached model may
+-- have been replaced meanwhile. The name is a label: it selects no data. A vector of another model
+-- would be compared without an error where the dimensions are equal.
+-- Raises  RC004; its detail is the name of the current model when the caller has named another one.
 create or replace function recall._check_embedding(
     p_embedding halfvec,
-    p_what      text default 'embedding'
+    p_what      text,
+    p_settings  recall.settings
 )
 returns void
 language plpgsql
@@ -13,30 +15,24 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_dimensions integer;
+    v_model constant text := current_setting('recall.embedding_model', true);
 begin
     if p_embedding is null then
         return;
     end if;
 
-    select s.embedding_dimensions into v_dimensions from recall.settings as s;
-
-    if vector_dims(p_embedding) <> v_dimensions then
+    if v_model <> p_settings.embedding_model and v_model <> '' then
         raise exception using
             errcode = 'RC004',
-            message = format('%s has %s dimensions, this database is installed for %s',
-                             p_what, vector_dims(p_embedding), v_dimensions),
-            hint    = 'Use the model in settings.embedding_model, or install with its dimensions.';
+            message = format('%s is a vector of %s, vectors of %s are compared',
+                             p_what, left(v_model, 200), p_settings.embedding_model),
+            detail  = p_settings.embedding_model,
+            hint    = 'Embed the text again with the model that the detail names.';
     end if;
-
-    if l2_norm(p_embedding) = 0 then
-        raise exception using
-            errcode = 'RC004',
-            message = format('%s is a zero vector', p_what),
-            hint    = 'A zero vector has no direction. Leave it out if the text has no vector.';
-    end if;
+    perform recall._check_vector(p_embedding, p_what, p_settings.embedding_model,
+                                 p_settings.embedding_dimensions);
 end;
 $function$;
 
-comment on function recall._check_embedding(halfvec, text) is
-    'Reject a vector of the wrong size or of length zero (RC004); NULL passes.';
+comment on function recall._check_embedding(halfvec, text, recall.settings) is
+    'Reject a vector of another model, of the wrong size or of length zero (RC004); NULL passes.';

@@ -3,8 +3,10 @@
 -- parsing 1,536 numbers from JSON takes 0.5 ms.
 -- Raises  RC004.
 create or replace function recall._embedding_from_json(
-    p_value jsonb,
-    p_what  text default 'embedding'
+    p_value      jsonb,
+    p_what       text,
+    p_model      text,
+    p_dimensions integer
 )
 returns halfvec
 language plpgsql
@@ -27,10 +29,10 @@ begin
             message = format('%s is not a vector: %s', p_what, split_part(sqlerrm, ': "', 1)),
             hint    = 'Pass an array of finite numbers, each within ±65504.';
     end;
-    perform recall._check_embedding(v_embedding, p_what);
+    perform recall._check_vector(v_embedding, p_what, p_model, p_dimensions);
     return v_embedding;
 end;
 $function$;
 
-comment on function recall._embedding_from_json(jsonb, text) is
+comment on function recall._embedding_from_json(jsonb, text, text, integer) is
     'Vector from JSON, checked for size, zero and NaN (RC004); null gives NULL.';

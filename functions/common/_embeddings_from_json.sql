@@ -1,7 +1,9 @@
 -- Read a list of vectors from JSON, and check each; NULL without a list.
 -- Raises  RC003 not a list, RC004 a malformed vector.
 create or replace function recall._embeddings_from_json(
-    p_list jsonb
+    p_list       jsonb,
+    p_model      text,
+    p_dimensions integer
 )
 returns halfvec[]
 language plpgsql
@@ -29,8 +31,7 @@ begin
              order by e.ordinal);
         if not exists (
             select from unnest(v_embeddings) as v (embedding)
-             where vector_dims(v.embedding) <> (select s.embedding_dimensions
-                                                  from recall.settings as s)
+             where vector_dims(v.embedding) <> p_dimensions
                 or l2_norm(v.embedding) = 0
         ) then
             return v_embeddings;
@@ -39,11 +40,12 @@ begin
         null;
     end;
     return array(
-        select recall._embedding_from_json(e.item, format('embeddings[%s]', e.ordinal - 1))
+        select recall._embedding_from_json(e.item, format('embeddings[%s]', e.ordinal - 1), p_model,
+                                           p_dimensions)
           from jsonb_array_elements(p_list) with ordinality as e (item, ordinal)
          order by e.ordinal);
 end;
 $function$;
 
-comment on function recall._embeddings_from_json(jsonb) is
+comment on function recall._embeddings_from_json(jsonb, text, integer) is
     'Vectors from a JSON list, each checked (RC004); NULL without a list.';

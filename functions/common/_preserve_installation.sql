@@ -9,7 +9,6 @@ parallel unsafe
 set search_path from current
 as $function$
 begin
-    new.embedding_dimensions := old.embedding_dimensions;
     new.hash_partitions := old.hash_partitions;
     new.role_prefix := old.role_prefix;
     new.share_roles := old.share_roles;

@@ -27,6 +27,10 @@ begin
 
     if found then
         v_settings := jsonb_populate_record(v_settings, v_overrides);
+        -- A user with a model of their own takes no part in a change of the installation's.
+        if v_overrides ? 'embedding_model' then
+            v_settings.hidden_embedding_model := null;
+        end if;
     end if;
     return v_settings;
 end;

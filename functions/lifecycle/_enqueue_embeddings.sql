@@ -44,6 +44,12 @@ begin
               from recall.message_search as i
              where i.user_id         = p_user_id
                and i.embedding_model <> v_settings.embedding_model
+               and not exists (
+                       select from recall.message_search as c
+                        where c.user_id         = p_user_id
+                          and c.session_id      = i.session_id
+                          and c.turn_index      = i.turn_index
+                          and c.embedding_model = v_settings.embedding_model)
              group by i.session_id
            ) as o
      where s.user_id    = p_user_id

@@ -30,14 +30,18 @@ begin
                    e.embedding <=> g.embedding as distance
               from recall.memory_embedding as e
               join given as g
-                on g.model = e.embedding_model and e.embedding <=> g.embedding <= p_distance
+                -- Vectors of two models may differ in dimensions: CASE never compares these.
+                on g.model = e.embedding_model
+               and case when g.model = e.embedding_model
+                        then e.embedding <=> g.embedding <= p_distance end
              where e.user_id = p_user_id
              union all
             select later.place, null, earlier.place, later.embedding <=> earlier.embedding
               from given as earlier
               join given as later
-                on later.place > earlier.place and later.model = earlier.model
-                   and later.embedding <=> earlier.embedding <= p_distance
+                on later.place > earlier.place
+               and case when later.model = earlier.model
+                        then later.embedding <=> earlier.embedding <= p_distance end
         ), texts as materialized (
             -- each near text once; the subquery ensures that no plan reads all contents
             select t.*, recall._plain_numbers(t.content) as numbers,

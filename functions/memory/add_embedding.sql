@@ -22,7 +22,6 @@ declare
     v_memory   recall.memory_store;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_embedding(p_embedding, 'p_embedding');
     if p_embedding is null then
         raise exception using
             errcode = 'RC003',
@@ -31,6 +30,12 @@ begin
     end if;
     v_settings := recall._settings(p_user_id);
     v_model    := coalesce(nullif(p_model, ''), v_settings.embedding_model);
+    if nullif(p_model, '') is null then
+        perform recall._check_embedding(p_embedding, 'p_embedding', v_settings);
+    else
+        perform recall._check_vector(p_embedding, 'p_embedding', v_model,
+                                     recall._model_dimensions(v_model, v_settings));
+    end if;
 
     perform recall._lock_user_and_bump_revision(p_user_id);
     v_memory := recall._read_memory(p_user_id, p_memory_id);

@@ -36,7 +36,7 @@ begin
     v_settings := recall._settings(p_user_id);
     perform recall._check_candidates(p_decisions, 'decisions', '{decision,target_id}', v_settings);
     perform recall._refuse_secrets(p_decisions, v_settings);
-    v_embeddings := recall._candidate_embeddings(p_decisions, p_embeddings);
+    v_embeddings := recall._candidate_embeddings(p_decisions, p_embeddings, v_settings);
     perform recall._lock_user_and_bump_revision(p_user_id);
     if p_session_id is not null then
         v_session := recall._read_session(p_user_id, p_session_id);

@@ -37,7 +37,7 @@ begin
     v_settings := recall._settings(p_user_id);
     perform recall._check_candidates(p_candidates, 'candidates', '{review_at}', v_settings);
     perform recall._refuse_secrets(p_candidates, v_settings);
-    v_embeddings := recall._candidate_embeddings(p_candidates, p_embeddings);
+    v_embeddings := recall._candidate_embeddings(p_candidates, p_embeddings, v_settings);
     v_models := array(
         select coalesce(e.candidate ->> 'embedding_model', v_settings.embedding_model)
           from jsonb_array_elements(p_candidates) with ordinality as e (candidate, ordinal)

@@ -34,26 +34,26 @@ set jit = off
 as $function$
 declare
     -- replaces expired rows that the sweep has not ended yet
-    v_spare constant integer := 50;
-    v_model text;
+    v_spare    constant integer := 50;
+    v_settings recall.settings;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_limit(p_limit);
-    perform recall._check_embedding(p_embedding, 'p_embedding');
     if p_embedding is null or p_min_similarity is null or p_min_similarity = 'NaN' then
         raise exception using
             errcode = 'RC003',
             message = 'p_embedding or p_min_similarity is missing',
             hint    = 'Pass a vector, and a similarity from -1 to 1.';
     end if;
-    v_model := (recall._settings(p_user_id)).embedding_model;
+    v_settings := recall._settings(p_user_id);
+    perform recall._check_embedding(p_embedding, 'p_embedding', v_settings);
 
     return query
     with nearest as materialized (
         select e.memory_id, e.embedding <=> p_embedding as distance
           from recall.memory_embedding as e
          where e.user_id         = p_user_id
-           and e.embedding_model = v_model
+           and e.embedding_model = v_settings.embedding_model
          order by e.embedding <=> p_embedding
          limit p_limit::bigint + v_spare
     )

@@ -70,7 +70,7 @@ begin
     if v_settings.secrets = 'refuse' then
         perform recall._refuse_secrets(v_candidate, v_settings);
     end if;
-    perform recall._check_embedding(p_embedding, 'p_embedding');
+    perform recall._check_embedding(p_embedding, 'p_embedding', v_settings);
 
     perform recall._lock_user_and_bump_revision(p_user_id);
     if p_session_id is not null then

@@ -38,7 +38,8 @@ begin
     perform recall._check_candidates(jsonb_build_array(v_edit), null, '{expires_at,review_at}',
                                      v_settings);
     perform recall._refuse_secrets(jsonb_build_array(v_edit), v_settings);
-    v_embedding := (recall._candidate_embeddings(jsonb_build_array(v_edit), null))[1];
+    v_embedding := (recall._candidate_embeddings(jsonb_build_array(v_edit), null,
+                                                 v_settings))[1];
     v_model     := coalesce(p_changes ->> 'embedding_model', v_settings.embedding_model);
 
     perform recall._lock_user_and_bump_revision(p_user_id);

@@ -38,6 +38,8 @@ begin
      union all
     select * from recall._health_queue()
      union all
+    select * from recall._health_embedding_model()
+     union all
     select * from recall._health_spending()
      union all
     select * from recall._health_prompts()

@@ -1,4 +1,4 @@
--- Set the vector size and create the hash partitions, once, on empty tables at installation.
+-- Choose the storage of vectors and create the hash partitions, once, at installation.
 -- Up to 3,700 dimensions a vector fits a page and is stored inline, which makes the exact scan five
 -- times faster than with TOAST.
 create or replace function recall._create_hash_leaves(
@@ -12,30 +12,17 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_table  regclass;
-    v_column text;
-    v_name   text;
+    v_table regclass;
+    v_name  text;
 begin
-    for v_table, v_column, v_name in
-        select a.attrelid::regclass as parent, a.attname, c.relname
-          from pg_catalog.pg_attribute as a
-          join pg_catalog.pg_class as c on c.oid = a.attrelid
-         where c.relnamespace = 'recall'::regnamespace
-           and c.relkind = 'p'
-           and not c.relispartition
-           and a.atttypid = 'halfvec'::regtype
-           and a.atttypmod < 0
-         order by c.relname
-    loop
-        execute format('alter table %s alter column %I type halfvec(%s)',
-                       v_table, v_column, p_dimensions);
-        if p_dimensions <= 3700 and v_name like 'memory_embedding%' then
-            execute format('alter table %s alter column %I set storage plain',
-                           v_table, v_column);
-        end if;
-    end loop;
-
-    perform recall._add_bits();
+    if p_dimensions <= 3700 and not exists (
+        select
+          from pg_catalog.pg_inherits as i
+         where i.inhparent = 'recall.memory_embedding'::regclass
+    ) then
+        alter table recall.memory_embedding alter column embedding set storage plain;
+        alter table recall.memory_embedding_ended alter column embedding set storage plain;
+    end if;
 
     for v_table, v_name in
         select c.oid::regclass as parent, c.relname
@@ -67,5 +54,5 @@ end;
 $function$;
 
 comment on function recall._create_hash_leaves(integer, integer) is
-    'At installation: set the vector size and create the partitions of the hash-partitioned '
-    'tables.';
+    'At installation: choose the storage of vectors and create the partitions of the '
+    'hash-partitioned tables.';

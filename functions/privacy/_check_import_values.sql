@@ -16,7 +16,6 @@ set datestyle = 'ISO'
 as $function$
 declare
     v_length constant text := coalesce(p_document ->> 'embedding_dimensions', '0');
-    v_fits   boolean;
     v_table  regclass;
     v_name   text;
     v_rows   jsonb;
@@ -28,7 +27,6 @@ begin
             message = format('p_document: embedding_dimensions is %s', left(v_length, 80)),
             hint    = 'Pass what recall.export_user returned, as it was.';
     end if;
-    v_fits := v_length::integer = (select s.embedding_dimensions from recall.settings as s);
     for v_table, v_name in
         select t.name, c.relname::text as relname
           from recall._user_tables() as t
@@ -37,13 +35,7 @@ begin
          order by t.place
     loop
         v_rows := coalesce(p_document #> array['tables', v_name], '[]');
-        -- Vectors of another length are not imported.
-        continue when v_rows = '[]'
-                   or not v_fits and v_name in ('memory_embedding', 'memory_embedding_ended');
-        if not v_fits and v_name = 'session_summaries' then
-            v_rows := (select jsonb_agg(r.item - 'embedding' order by r.place)
-                         from jsonb_array_elements(v_rows) with ordinality as r (item, place));
-        end if;
+        continue when v_rows = '[]';
         v_wrong := recall._wrong_import_value(v_table, v_rows);
         if v_wrong is not null then
             raise exception using

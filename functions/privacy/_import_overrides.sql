@@ -26,7 +26,8 @@ begin
         p_overrides := p_overrides - v_removed;
     end if;
     if coalesce(p_overrides, '{}') <> '{}' then
-        perform recall._check_settings_keys(p_overrides, 'p_document: overrides');
+        perform recall._check_settings_keys(p_overrides - 'embedding_dimensions',
+                                            'p_document: overrides');
         v_weaker := recall._weaker_settings(recall._settings(p_user_id), p_overrides);
         if v_weaker <> '{}' and p_allow_weaker is not true then
             raise exception using

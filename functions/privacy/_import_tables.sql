@@ -1,5 +1,5 @@
 -- Insert the rows of a document table by table; return the rows inserted, by table.
--- Vectors of another length are omitted; a worker computes them again.
+-- Vectors of another model or length are left out; a worker computes them again.
 create or replace function recall._import_tables(
     p_user_id  uuid,
     p_document jsonb
@@ -12,8 +12,6 @@ set search_path from current
 set timezone = 'UTC'
 as $function$
 declare
-    v_fits     boolean := (p_document ->> 'embedding_dimensions')::integer is not distinct from
-                          (select s.embedding_dimensions from recall.settings as s);
     v_settings constant recall.settings := recall._settings(p_user_id);
     v_counts   jsonb   := jsonb '{}';
     v_leaf     regclass;
@@ -46,10 +44,22 @@ begin
             loop
                 perform recall._ensure_month(v_leaf, v_at);
             end loop;
-        elsif not v_fits and v_name in ('memory_embedding', 'memory_embedding_ended') then
-            v_rows := '[]';
-        elsif not v_fits and v_name = 'session_summaries' then
-            select coalesce(jsonb_agg(r.item - '{embedding,embedding_model}'::text[]), '[]')
+        elsif v_name in ('memory_embedding', 'memory_embedding_ended') then
+            select coalesce(jsonb_agg(r.item), '[]')
+              into v_rows
+              from jsonb_array_elements(v_rows) as r (item)
+             where r.item ->> 'embedding_model' in (v_settings.embedding_model,
+                                                    v_settings.hidden_embedding_model)
+               and vector_dims((r.item ->> 'embedding')::halfvec)
+                   = recall._model_dimensions(r.item ->> 'embedding_model', v_settings);
+        elsif v_name = 'session_summaries' then
+            select coalesce(jsonb_agg(case
+                       when r.item ->> 'embedding_model' = v_settings.embedding_model
+                            and vector_dims((r.item ->> 'embedding')::halfvec)
+                                = v_settings.embedding_dimensions
+                       then r.item - '{next_embedding,next_embedding_model}'::text[]
+                       else r.item - '{embedding,embedding_model,next_embedding,'
+                                     'next_embedding_model}'::text[] end), '[]')
               into v_rows
               from jsonb_array_elements(v_rows) as r (item);
         end if;

@@ -1,5 +1,5 @@
 -- Import a document of `export_user` for a user without data; importing it again changes nothing.
--- Ids are kept. Vectors of another length are dropped; jobs for a worker embed those texts and
+-- Ids are kept. Vectors of another model are left out; jobs for a worker embed those texts and
 -- index messages. Jobs of the document become ready again. Its events are appended to the user's
 -- chain, so a new user gets the same chain. Events that do not continue it are marked as imported.
 -- An encrypted user arrives as ciphertext with the wrapped data encryption keys.

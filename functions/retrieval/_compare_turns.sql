@@ -68,12 +68,14 @@ begin
           from recall.message_search as m
          where v_likely.session_ids is null
            and m.user_id = p_user_id
+           and m.embedding_model is distinct from p_settings.hidden_embedding_model
            and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
          union all
         select m.*
           from unnest(v_likely.session_ids, v_likely.turn_indexes) as l (session_id, turn_index)
           join recall.message_search as m using (session_id, turn_index)
          where m.user_id = p_user_id
+           and m.embedding_model is distinct from p_settings.hidden_embedding_model
     ),
     turn as materialized (
         select m.session_id, m.turn_index, m.message_id, m.role, m.created_at, m.search_vector,

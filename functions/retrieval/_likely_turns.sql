@@ -35,7 +35,8 @@ begin
       from unnest(p_words) as w (word);
     v_said          := recall._turns_with_words(
         p_user_id, p_words,
-        recall._word_shares(p_user_id, p_words, p_filter.session_ids, v_total), v_total, p_filter);
+        recall._word_shares(p_user_id, p_words, p_filter.session_ids, v_total, p_settings),
+        v_total, p_filter, p_settings);
     v_turns.weights := v_said.weights;
     v_near          := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter,
                                                      p_settings);
@@ -47,9 +48,10 @@ begin
                        row_number() over (order by m.embedding <=> p_embedding) as place
                   from unnest(v_near.session_ids, v_near.turn_indexes) as n (session_id, turn_index)
                   join recall.message_search as m
-                    on m.user_id    = p_user_id
-                   and m.session_id = n.session_id
-                   and m.turn_index = n.turn_index
+                    on m.user_id         = p_user_id
+                   and m.session_id      = n.session_id
+                   and m.turn_index      = n.turn_index
+                   and m.embedding_model = p_settings.embedding_model
                ) as r
     ),
     said as (
@@ -84,6 +86,7 @@ begin
           where p_filter.turn_indexes is null
             and (select count(*) from found) < p_limit
             and m.user_id = p_user_id
+            and m.embedding_model is distinct from p_settings.hidden_embedding_model
             and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
             and (p_filter.since is null or m.created_at >= p_filter.since)
             and (p_filter.until is null or m.created_at < p_filter.until)

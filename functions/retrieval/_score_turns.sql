@@ -100,7 +100,7 @@ begin
                       case when v_total > p_settings.exact_search_limit
                            then recall._word_shares(p_user_id,
                                     (select array_agg(s.word order by s.word) from shared as s),
-                                    p_filter.session_ids, v_total) end) as m (word, share)
+                                p_filter.session_ids, v_total, p_settings) end) as m (word, share)
          using (word)
          cross join total as a
          cross join recall._rarity(a.turns, coalesce(m.share * a.turns, r.turns)) as f (rarity)

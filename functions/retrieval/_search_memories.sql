@@ -43,7 +43,7 @@ declare
     v_found      recall.found_candidates;
 begin
     perform recall._check_limit(p_limit);
-    perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
+    perform recall._check_embedding(p_query_embedding, 'p_query_embedding', p_settings);
     if v_weight.importance > 0
        and (v_filter.min_similarity is not null or v_filter.min_match is not null) then
         raise exception using

@@ -30,8 +30,10 @@ begin
     with live as (
         select distinct on (u.session_id)
                u.session_id, u.content,
-               case when u.embedding_model = p_settings.embedding_model
-                    then 1 - (u.embedding <=> p_embedding) end as similarity
+               case p_settings.embedding_model
+                   when u.embedding_model then 1 - (u.embedding <=> p_embedding)
+                   when u.next_embedding_model then 1 - (u.next_embedding <=> p_embedding)
+               end as similarity
           from recall.session_summaries as u
          where u.user_id = p_user_id
            and u.ended_at is null

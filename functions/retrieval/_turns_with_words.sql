@@ -5,11 +5,12 @@
 -- Cost    a bitmap scan of the words of all of the user's turns; an index scan would return to most
 --         pages for each turn.
 create or replace function recall._turns_with_words(
-    p_user_id uuid,
-    p_words   text[],
-    p_shares  double precision[],
-    p_turns   bigint,
-    p_filter  recall.message_filter
+    p_user_id  uuid,
+    p_words    text[],
+    p_shares   double precision[],
+    p_turns    bigint,
+    p_filter   recall.message_filter,
+    p_settings recall.settings
 )
 returns recall.turn_keys
 language plpgsql
@@ -44,6 +45,7 @@ begin
                recall._found_words(m.search_vector, p_words) as words
           from recall.message_search as m
          where m.user_id = p_user_id
+           and m.embedding_model is distinct from p_settings.hidden_embedding_model
            and m.search_vector @@ v_any
            and (p_filter.session_ids is null or m.session_id = any (p_filter.session_ids))
     ),
@@ -90,5 +92,5 @@ end;
 $function$;
 
 comment on function recall._turns_with_words(uuid, text[], double precision[], bigint,
-    recall.message_filter) is
+    recall.message_filter, recall.settings) is
     'Among very many turns, those with the rarer words of a query, and the rarity of each word.';

@@ -5,7 +5,8 @@ create or replace function recall._word_shares(
     p_user_id     uuid,
     p_words       text[],
     p_session_ids uuid[],
-    p_turns       bigint
+    p_turns       bigint,
+    p_settings    recall.settings
 )
 returns double precision[]
 language plpgsql
@@ -42,6 +43,7 @@ begin
               from unnest(v_session_ids, v_turn_indexes) as t (session_id, turn_index)
               join recall.message_search as m using (session_id, turn_index)
              where m.user_id = p_user_id
+               and m.embedding_model is distinct from p_settings.hidden_embedding_model
         )
         select (count(f.word) + 0.5) / ((select count(*) from sample) + 1)
           from unnest(p_words) with ordinality as w (word, ordinal)
@@ -51,5 +53,5 @@ begin
 end;
 $function$;
 
-comment on function recall._word_shares(uuid, text[], uuid[], bigint) is
+comment on function recall._word_shares(uuid, text[], uuid[], bigint, recall.settings) is
     'Estimated shares of a user''s very many turns that contain each of some words.';

@@ -44,7 +44,7 @@ begin
        and v_settings.scoring = 'hybrid' and v_settings.decay_mode = 'none'
        and not recall._has_many_memories(p_user_id, v_settings.exact_search_limit) then
         perform recall._check_limit(p_limit);
-        perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
+        perform recall._check_embedding(p_query_embedding, 'p_query_embedding', v_settings);
         -- Variables: an expression would be evaluated for each comparison.
         v_embedding  := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
         v_usual      := recall._usual_similarity(p_user_id, v_embedding, v_settings);

@@ -30,8 +30,8 @@ begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_filter, 'p_filter');
     perform recall._check_limit(p_limit);
-    perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     v_settings := recall._settings(p_user_id);
+    perform recall._check_embedding(p_query_embedding, 'p_query_embedding', v_settings);
     if v_settings.has_sealed_users and p_query collate pg_c_utf8 ~ '\S'
        and recall._is_sealed_user(p_user_id) then
         raise exception using

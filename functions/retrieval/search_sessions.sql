@@ -39,8 +39,8 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_limit(p_limit);
-    perform recall._check_embedding(p_query_embedding, 'p_query_embedding');
     v_settings := recall._settings(p_user_id);
+    perform recall._check_embedding(p_query_embedding, 'p_query_embedding', v_settings);
     v_words    := recall._query_words(coalesce(p_query, ''), v_settings);
     v_ranked   := recall._rank_sessions(
         p_user_id, p_query, v_words,

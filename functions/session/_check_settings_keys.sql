@@ -14,8 +14,9 @@ as $function$
 declare
     v_fixed   constant text[] := array['singleton', 'embedding_dimensions', 'hash_partitions',
                                        'history_from', 'history_until', 'has_sealed_users',
-                                       'has_overrides', 'configured', 'role_prefix',
-                                       'share_roles', 'owner', 'scheduled_by', 'scheduled_in'];
+                                       'has_overrides', 'hidden_embedding_model', 'configured',
+                                       'role_prefix', 'share_roles', 'owner', 'scheduled_by',
+                                       'scheduled_in'];
     v_known   text[];
     v_removed text;
     v_values  text;

@@ -17,9 +17,10 @@ declare
 begin
     insert into recall.session_summaries (
         user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
-        embedding, embedding_model, created_at, made_by)
+        embedding, embedding_model, created_at, made_by, next_embedding, next_embedding_model)
     select p_user_id, p_child_id, v_summary_id, 'compaction', 0, 0, s.content, s.token_count,
-           s.embedding, s.embedding_model, v_now, s.made_by
+           s.embedding, s.embedding_model, v_now, s.made_by, s.next_embedding,
+           s.next_embedding_model
       from recall.session_summaries as s
      where s.user_id    = p_user_id
        and s.session_id = p_parent_id

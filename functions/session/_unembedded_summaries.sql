@@ -24,6 +24,7 @@ begin
      where s.user_id = p_user_id
        and s.ended_at is null
        and s.embedding_model is distinct from p_settings.embedding_model
+       and s.next_embedding_model is distinct from p_settings.embedding_model
      order by s.summary_id
      limit p_settings.embed_batch;
 end;

@@ -1,7 +1,7 @@
 -- Measure the cosine similarity of unrelated texts, and store it in the settings.
--- Compares memories of different users, two of each. Call it once the embedding model is chosen and
--- users have memories. `configure` can also set unrelated_similarity and unrelated_deviation, from
--- which `match` is computed. Nothing but these two numbers is stored.
+-- Call it once the embedding model is chosen and users have memories. `configure` can also set
+-- unrelated_similarity and unrelated_deviation, from which `match` is computed. Nothing but these
+-- two numbers is stored.
 -- Locks   the settings row.
 -- Raises  RC007 fewer than twenty users have vectors of the model.
 create or replace function recall.calibrate_embeddings()
@@ -23,31 +23,9 @@ declare
 begin
     select s.* into v_settings from recall.settings as s for update;
 
-    with some_user as materialized (
-        select u.user_id
-          from recall.users as u
-         where u.active_memory_count > 0
-         order by random()
-         limit 200
-    ),
-    sample as materialized (
-        select u.user_id, v.embedding
-          from some_user as u
-         cross join lateral (
-                select e.embedding
-                  from recall.memory_embedding as e
-                 where e.user_id         = u.user_id
-                   and e.embedding_model = v_settings.embedding_model
-                 order by random()
-                 limit 2
-               ) as v
-    )
-    select count(distinct a.user_id) + 1, v_settings.embedding_model,
-           avg(1 - (a.embedding <=> b.embedding)),
-           stddev_pop(1 - (a.embedding <=> b.embedding)), count(*)
+    select u.o_users, v_settings.embedding_model, u.o_mean, u.o_deviation, u.o_pairs
       into v_users, embedding_model, unrelated_similarity, unrelated_deviation, pairs
-      from sample as a
-      join sample as b on a.user_id < b.user_id;
+      from recall._measure_unrelated(v_settings.embedding_model) as u;
 
     if v_users < 20 then
         raise exception using

@@ -16,12 +16,21 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_settings recall.settings;
-    v_values   jsonb;
-    v_language regconfig;
+    v_settings   recall.settings;
+    v_values     jsonb;
+    v_language   regconfig;
+    v_dimensions jsonb := '{}';
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_changes, 'p_changes');
+    -- The dimensions of a user's own model stay when those of the installation's change.
+    if jsonb_typeof(p_changes) = 'object' and p_changes ? 'embedding_model' then
+        v_dimensions := jsonb_build_object('embedding_dimensions', case
+            when p_changes -> 'embedding_model' <> 'null'
+            then coalesce(p_changes -> 'embedding_dimensions', (
+                select to_jsonb(s.embedding_dimensions) from recall.settings as s)) end);
+        p_changes := p_changes - 'embedding_dimensions';
+    end if;
     perform recall._check_settings_keys(p_changes, 'p_changes');
     if p_changes ? 'daily_cost_limit_microcents' then
         raise exception using
@@ -29,7 +38,7 @@ begin
             message = 'daily_cost_limit_microcents applies to all users together',
             hint    = 'For one user, set daily_user_cost_limit_microcents.';
     end if;
-    v_values := jsonb_strip_nulls(p_changes);
+    v_values := jsonb_strip_nulls(p_changes || v_dimensions);
 
     begin
         select s.* into v_settings from recall.settings as s for update;
@@ -42,7 +51,7 @@ begin
     perform recall._lock_user_for_update(p_user_id);
     v_language := (recall._settings(p_user_id)).language::regconfig;
     update recall.users as u
-       set overrides     = jsonb_strip_nulls(u.overrides || p_changes),
+       set overrides     = jsonb_strip_nulls(u.overrides || p_changes || v_dimensions),
            embedding_due = u.embedding_due or p_changes ? 'embedding_model'
      where u.user_id = p_user_id;
     if p_changes ? 'language'
@@ -50,6 +59,7 @@ begin
         perform recall._write_words(p_user_id, (recall._settings(p_user_id)).language::regconfig);
     end if;
     if p_changes ? 'embedding_model' then
+        perform recall._follow_own_model(p_user_id);
         update recall.memory_store as m
            set embedding_due = true
          where m.user_id = p_user_id

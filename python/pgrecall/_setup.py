@@ -134,8 +134,8 @@ def _check_vectors(conn: psycopg.Connection[Any], embedding: str) -> None:
             raise ConfigurationError(
                 f"installed with embedding model {installed}, not {embedding}: "
                 f"{count} vectors would have to be computed again",
-                hint="Leave --embedding out to upgrade. The command that migrates vectors to "
-                "another model, pgrecall migrate-embeddings, comes with a later version.",
+                hint="Leave --embedding out to upgrade. To change the model of stored vectors: "
+                f"pgrecall embeddings migrate --to {embedding}",
             )
 
 

@@ -66,6 +66,69 @@ comment on column recall.maintenance_tasks.last_user is
 comment on column recall.maintenance_tasks.position is
     'Where a scan over all users, or over the sessions of a month, continues, and its purpose.';
 
+create table if not exists recall.embedding_migrations (
+    migration_id    uuid        not null,
+    from_model      text        not null,
+    from_dimensions integer     not null,
+    to_model        text        not null,
+    to_dimensions   integer     not null,
+    state           text        not null,
+    texts           bigint      not null,
+    tokens          bigint      not null,
+    cost_microcents bigint,
+    embedded        bigint      not null default 0,
+    passes          integer     not null default 0,
+    pass_found      bigint      not null default 0,
+    last_user       uuid,
+    keep_old        interval    not null,
+    started_at      timestamptz not null,
+    started_by      text        not null default session_user,
+    switched_at     timestamptz,
+    ended_at        timestamptz,
+    constraint embedding_migrations_pkey primary key (migration_id),
+    constraint embedding_migrations_dimensions_check
+        check (from_dimensions between 1 and 16000 and to_dimensions between 1 and 16000),
+    constraint embedding_migrations_models_check
+        check (from_model <> to_model and to_model <> ''),
+    constraint embedding_migrations_state_check
+        check (state in ('running', 'paused', 'switched', 'cancelling', 'done', 'cancelled')),
+    constraint embedding_migrations_numbers_check
+        check (texts >= 0 and tokens >= 0 and cost_microcents >= 0 and embedded >= 0
+               and passes >= 0 and pass_found >= 0 and keep_old >= interval '0'),
+    constraint embedding_migrations_ended_check
+        check ((ended_at is not null) = (state in ('done', 'cancelled')))
+);
+
+comment on table recall.embedding_migrations is
+    'Changes of the embedding model; at most one has not ended.';
+comment on column recall.embedding_migrations.migration_id is 'UUIDv7.';
+comment on column recall.embedding_migrations.from_model is 'The model before.';
+comment on column recall.embedding_migrations.from_dimensions is 'Its dimensions.';
+comment on column recall.embedding_migrations.to_model is 'The new model.';
+comment on column recall.embedding_migrations.to_dimensions is 'Its dimensions.';
+comment on column recall.embedding_migrations.state is
+    'running: workers make vectors; paused; switched: the new model is in use, old vectors are '
+    'kept or being deleted; cancelling: new vectors are being deleted; done; cancelled.';
+comment on column recall.embedding_migrations.texts is 'Texts to embed, estimated at the start.';
+comment on column recall.embedding_migrations.tokens is 'Their tokens, estimated at the start.';
+comment on column recall.embedding_migrations.cost_microcents is
+    'Estimated cost; NULL: recall.models has no price of the model.';
+comment on column recall.embedding_migrations.embedded is 'Texts that workers have embedded.';
+comment on column recall.embedding_migrations.passes is
+    'Completed passes over all users since the start or the last pause; each enqueues jobs for '
+    'texts without a new vector.';
+comment on column recall.embedding_migrations.pass_found is
+    'Texts without a new vector that the current pass has found.';
+comment on column recall.embedding_migrations.last_user is
+    'Last user of the current pass, or of the deletion.';
+comment on column recall.embedding_migrations.keep_old is
+    'How long the old vectors are kept after the switch, for a way back.';
+comment on column recall.embedding_migrations.started_at is 'Time of the start.';
+comment on column recall.embedding_migrations.started_by is 'Login role that started it.';
+comment on column recall.embedding_migrations.switched_at is 'Time of the switch.';
+comment on column recall.embedding_migrations.ended_at is
+    'When the last vector was deleted, after the switch or the cancellation.';
+
 create table if not exists recall.migrations (
     version    text        not null,
     checksum   bytea       not null,

@@ -112,20 +112,22 @@ comment on column recall.sessions.search_purge_at is
     'When purge_expired must check message_search for compacted turns; NULL: there are none.';
 
 create table if not exists recall.session_summaries (
-    user_id         uuid        not null,
-    session_id      uuid        not null,
-    summary_id      uuid        not null,
-    kind            text        not null,
-    from_turn       integer     not null,
-    to_turn         integer     not null,
-    content         text        not null,
-    token_count     integer     not null,
-    embedding       halfvec,
-    embedding_model text,
-    created_at      timestamptz not null,
-    ended_at        timestamptz,
-    source_tokens   bigint,
-    made_by         jsonb,
+    user_id              uuid        not null,
+    session_id           uuid        not null,
+    summary_id           uuid        not null,
+    kind                 text        not null,
+    from_turn            integer     not null,
+    to_turn              integer     not null,
+    content              text        not null,
+    token_count          integer     not null,
+    embedding            halfvec,
+    embedding_model      text,
+    created_at           timestamptz not null,
+    ended_at             timestamptz,
+    source_tokens        bigint,
+    made_by              jsonb,
+    next_embedding       halfvec,
+    next_embedding_model text,
     constraint session_summaries_pkey primary key (user_id, session_id, summary_id),
     constraint session_summaries_kind_check check (kind in ('rolling', 'compaction')),
     constraint session_summaries_turns_check check (from_turn >= 0 and to_turn >= from_turn),
@@ -133,6 +135,8 @@ create table if not exists recall.session_summaries (
     constraint session_summaries_source_tokens_check check (source_tokens >= 0),
     constraint session_summaries_embedding_check
         check ((embedding is null) = (embedding_model is null)),
+    constraint session_summaries_next_embedding_check
+        check ((next_embedding is null) = (next_embedding_model is null)),
     constraint session_summaries_made_by_check check (jsonb_typeof(made_by) = 'array')
 ) partition by hash (user_id);
 
@@ -160,3 +164,6 @@ comment on column recall.session_summaries.source_tokens is
 comment on column recall.session_summaries.made_by is
     'Prompts and models that wrote it: a list of {"prompt", "model"}, where prompt is '
     'name@version of recall.prompts. NULL: unknown.';
+comment on column recall.session_summaries.next_embedding is
+    'Vector of a second model while the embedding model changes; embedding after that.';
+comment on column recall.session_summaries.next_embedding_model is 'Model of next_embedding.';

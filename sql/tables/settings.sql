@@ -15,6 +15,7 @@ create table pg_temp.settings (
     history_until                   timestamptz,
     has_sealed_users                boolean     not null default false,
     has_overrides                   boolean     not null default false,
+    hidden_embedding_model          text,
     configured                      text[]      not null default '{}',
 
     embedding_model                 text        not null default 'openai:text-embedding-3-small',
@@ -332,8 +333,8 @@ comment on table recall.settings is
     'recall.configure_user.';
 comment on column recall.settings.singleton is 'Always true: there is one row.';
 comment on column recall.settings.embedding_dimensions is
-    'Dimensions of the vectors; fixed at installation (1 to 16000; vectors up to 3700 are stored '
-    'inline).';
+    'Dimensions of embedding_model (1 to 16000; vectors up to 3700 are stored inline). The '
+    'installer sets those of the first model, start_embedding_migration those of another.';
 comment on column recall.settings.hash_partitions is
     'Partitions of each hash-partitioned table; fixed at installation (1 to 1024).';
 comment on column recall.settings.history_months_ahead is
@@ -359,6 +360,9 @@ comment on column recall.settings.has_sealed_users is
 comment on column recall.settings.has_overrides is
     'Whether a user ever had settings of their own; until then no call reads them. Set by a '
     'trigger.';
+comment on column recall.settings.hidden_embedding_model is
+    'The other model while the embedding model changes: the new one before the switch, the old one '
+    'until its vectors are deleted. Searches of messages skip its rows. NULL: no change.';
 comment on column recall.settings.configured is
     'Names of the settings that recall.configure has set. An upgrade to a version with other '
     'defaults leaves these as they are.';

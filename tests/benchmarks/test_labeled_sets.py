@@ -110,7 +110,7 @@ def test_consolidation_is_shown_paraphrases_that_the_guard_leaves(
         Pair("name", "different", "User works in Lyon", "User works in Porto"),
         Pair("far", "duplicate", "User adores opera", "Quarterly invoices arrive on Mondays"),
     ]
-    db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+    db.execute("update recall.settings set embedding_model = 'local'")
     assert list(guarded(db, pairs).values()) == [None] * 4
     verdicts, asked = consolidated(db, pairs)
     assert list(verdicts.values()) == ["duplicate", "merged", None, None]

@@ -49,7 +49,7 @@ Cli = Callable[..., Done]
 def local(dsn: str) -> str:
     """The module's database, with the local model."""
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("""select recall.configure('{"embedding_model": "local"}')""")
+        conn.execute("update recall.settings set embedding_model = 'local'")
     return dsn
 
 
@@ -105,11 +105,11 @@ def test_search_with_an_unreachable_endpoint_exits_with_1(
     cli: Cli, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    db.execute("""select recall.configure('{"embedding_model": "openai:some"}')""")
+    db.execute("update recall.settings set embedding_model = 'openai:some'")
     try:
         done = cli("search", "x", "--user", "ada")
     finally:
-        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+        db.execute("update recall.settings set embedding_model = 'local'")
     assert (done.code, done.out) == (1, "")
     assert done.err == "pgrecall: the endpoint of a model failed: Connection error.\n"
 
@@ -255,7 +255,7 @@ def test_install_refuses_another_model_for_stored_vectors(cli: Cli, empty_dsn: s
     done = cli(*install, "--embedding", "openai:first")
     assert (done.code, done.out) == (1, "")
     assert "embedding model openai:mine, not openai:first: 2 vectors" in done.err
-    assert "pgrecall migrate-embeddings" in done.err
+    assert "pgrecall embeddings migrate --to" in done.err
     status = cli("status", "--dsn", empty_dsn, "--json").json
     assert status["embedding_model"] == "openai:mine"
     again = cli(*install, "--embedding", "openai:mine")
@@ -637,7 +637,7 @@ def test_search_without_a_key_names_the_variable_to_set(
         assert cli("worker", "--until-idle", "--no-embedding").code == 0
         assert cli("doctor", "--json").json["status"] == "warn"
     finally:
-        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+        db.execute("update recall.settings set embedding_model = 'local'")
 
 
 def test_context_prints_messages_and_explains_memories(
@@ -702,7 +702,7 @@ def test_worker_command_embeds_with_the_endpoint_and_key_given(
     endpoint = ThreadingHTTPServer(("127.0.0.1", 0), Embeddings)
     threading.Thread(target=endpoint.serve_forever, daemon=True).start()
     db.execute("delete from recall.jobs")
-    db.execute("""select recall.configure('{"embedding_model": "openai:mine"}')""")
+    db.execute("update recall.settings set embedding_model = 'openai:mine'")
     try:
         said = message(who, "I live in Lyon and like it there")
         cli("import", lines(tmp_path / "m.jsonl", said), "--extraction", "verbatim")
@@ -714,7 +714,7 @@ def test_worker_command_embeds_with_the_endpoint_and_key_given(
     finally:
         endpoint.shutdown()
         endpoint.server_close()
-        db.execute("""select recall.configure('{"embedding_model": "local"}')""")
+        db.execute("update recall.settings set embedding_model = 'local'")
 
 
 # The embedded server

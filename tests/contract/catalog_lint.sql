@@ -142,7 +142,10 @@ select p.oid::regprocedure::text
         'run_backfills',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance',
         'schedule_maintenance', 'unschedule_maintenance', 'maintenance_commands',
-        'configure_maintenance', 'set_scheduler',
+        'configure_maintenance', 'set_scheduler', 'estimate_embedding_migration',
+        'start_embedding_migration', 'pause_embedding_migration', 'resume_embedding_migration',
+        'cancel_embedding_migration', 'switch_embedding_model', 'get_embedding_migration',
+        'migrate_embeddings',
         'list_erasures', 'list_sealed_users', 'replay_erasures',
         'health', 'metrics', 'get_settings', 'list_models', 'list_prompts');
 

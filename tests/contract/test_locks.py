@@ -51,6 +51,7 @@ OVER = {
     "compile_context split, recalled": 6,
     "health": 20,
     "purge_expired": 50,
+    "estimate_embedding_migration": 70,
 }
 """What each of these calls locks beyond the others:
 
@@ -63,6 +64,8 @@ OVER = {
 - A context with recalled turns searches memories and turns, and reads history.
 - `health` reads the catalog, disputes, pg_cron, subscriptions, sampled recall and other databases.
 - `purge_expired` scans eight kinds of rows, of all users.
+- An estimate of a change of the embedding model counts all texts, and reads the tokens of messages
+  in the history.
 - A session whose compaction is due enqueues it when it closes.
 - To accept a dispute reads in the audit whether it asks to retract.
 - A decision that retracts discards the state of the user's jobs.
@@ -73,7 +76,10 @@ PLANNED_OVER = {"next_request llm end": 90, "next_request embed end": 80, "apply
 and storing at once. Decisions build those of all their kinds, and of discarding the state of
 jobs. The end of an embed job also builds that of storing counted tokens."""
 
-SWEEPS = {"expire_memories", "enqueue_missing_embeddings", "purge_expired"}
+SWEEPS = {
+    "expire_memories", "enqueue_missing_embeddings", "purge_expired",
+    "estimate_embedding_migration",
+}  # fmt: skip
 """One call at a time, in the background, over all leaves: they may take twice as many."""
 
 MONTHS = 16

@@ -760,9 +760,7 @@ def test_search_by_meaning_without_a_key_says_what_to_set(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            """select recall.configure('{"embedding_model": "openai:text-embedding-3-small"}')"""
-        )
+        conn.execute("update recall.settings set embedding_model = 'openai:text-embedding-3-small'")
         try:
             with AgentMemory.connect(dsn) as memory:
                 with pytest.raises(errors.ConfigurationError, match="needs a key"):
@@ -782,7 +780,7 @@ def test_search_by_meaning_without_a_key_says_what_to_set(
                 assert embedder is not None
                 assert embedder.dimensions == DIMENSIONS
         finally:
-            conn.execute(f"""select recall.configure('{{"embedding_model": "{MODEL}"}}')""")
+            conn.execute("update recall.settings set embedding_model = %s", [MODEL])
 
 
 # The asynchronous client

@@ -853,7 +853,8 @@ def test_embed_job_embeds_messages(db: Connection, user: uuid.UUID) -> None:
     assert ask(db, job, answer)["type"] == "done"
     first, second = embedded(db, user)
     assert (first["embedding"] is not None, first["embedding_model"]) == (True, EMBEDDING_MODEL)
-    assert (second["embedding"], second["embedding_model"]) == (None, None), "found by its words"
+    found_by_words = (second["embedding"], second["embedding_model"])
+    assert found_by_words == (None, EMBEDDING_MODEL)
     assert session_row(db, user, session)["indexed_through_turn"] == 4
     assert [job["kind"] for job in job_rows(db, user)] == ["extract"]
 

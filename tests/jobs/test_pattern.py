@@ -149,7 +149,7 @@ def test_several_sets_and_several_users(db: Connection) -> None:
 def test_the_same_set_is_not_proposed_again(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
-    db.execute('select recall.configure(\'{"embedding_model": "openai:words"}\')')
+    db.execute("update recall.settings set embedding_model = 'openai:words'")
     episodes(db, user, CLOSE)
     before = stored(db, user)
     openai.respond = lambda _: {"pattern": None, "solutions": [], "tags": []}
@@ -374,7 +374,7 @@ def test_vpn_three_times_in_a_month(
 def test_the_fourth_time_renews_the_pattern(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID
 ) -> None:
-    db.execute('select recall.configure(\'{"embedding_model": "openai:words"}\')')
+    db.execute("update recall.settings set embedding_model = 'openai:words'")
     openai.respond = notice
     told = [*ASKED.values()]
     ids = [episode(db, user, text, vector(angle), days_ago=days)
@@ -592,7 +592,7 @@ def test_malformed_answers_make_the_job_a_dead_letter_and_write_nothing(
     memory: AgentMemory, db: Connection, openai: ScriptedOpenAI, user: uuid.UUID, name: str
 ) -> None:
     """Each is tried again, at last a dead letter, with nothing written."""
-    db.execute('select recall.configure(\'{"embedding_model": "openai:words"}\')')
+    db.execute("update recall.settings set embedding_model = 'openai:words'")
     episodes(db, user, CLOSE)
     before = stored(db, user)
     enqueue_patterns(db)

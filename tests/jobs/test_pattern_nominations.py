@@ -32,7 +32,7 @@ def local() -> LocalEmbedder:
 
 @pytest.fixture(autouse=True)
 def _local_vectors(db: Connection) -> Iterator[None]:
-    db.execute("""select recall.configure('{"embedding_model": "local", "extraction": "llm"}')""")
+    db.execute("update recall.settings set embedding_model = 'local', extraction = 'llm'")
     yield
     db.execute("delete from recall.jobs")
     db.execute("update recall.users set pattern_due = false where pattern_due")

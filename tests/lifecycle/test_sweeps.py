@@ -201,7 +201,7 @@ def test_enqueue_missing_embeddings_after_a_change_of_model_covers_all_users(
     db.execute("delete from recall.jobs")
     (model,) = rows(db, "select embedding_model as name from recall.settings")
     try:
-        call(db, "configure", p_changes={"embedding_model": "new"})
+        db.execute("update recall.settings set embedding_model = 'new'")
         done, calls = 0, 0
         while True:
             (row,) = call(db, "enqueue_missing_embeddings", p_limit=3)
@@ -211,7 +211,7 @@ def test_enqueue_missing_embeddings_after_a_change_of_model_covers_all_users(
         assert (done, calls) == (8, 3)
         assert call(db, "enqueue_missing_embeddings") == [{"done": 0, "more": False}]
     finally:
-        call(db, "configure", p_changes={"embedding_model": model["name"]})
+        db.execute("update recall.settings set embedding_model = %s", [model["name"]])
     assert all(("embed", None) in jobs(db, user) for user in users)
     assert ("embed", session) in jobs(db, users[0])
     assert session_row(db, users[0], session)["indexed_through_turn"] == 1

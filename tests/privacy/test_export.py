@@ -134,8 +134,9 @@ def test_import_restores_an_erased_user(db: Connection, user: uuid.UUID) -> None
 def test_vectors_of_another_length(db: Connection, elsewhere: Connection, world: World) -> None:
     """They are left out, and a worker makes them again."""
     document = export(db, world["user"]) | {"embedding_dimensions": 3}
-    for entry in document["tables"]["memory_embedding"]:
-        entry["embedding"] = "[1,2,3]"
+    for table in ("memory_embedding", "memory_embedding_ended"):
+        for entry in document["tables"][table]:
+            entry["embedding"] = "[1,2,3]"
     inserted = import_(elsewhere, world["user"], document)
     assert (inserted["memory_embedding"], inserted["memory_embedding_ended"]) == (0, 0)
     assert inserted["memory_store"] == len(document["tables"]["memory_store"])

@@ -225,6 +225,9 @@ CALLS: list[Call] = [
     _global("decay_memories", "p_as_of => %(later)s"),
     _global("sample_recall"),
     _global("run_backfills"),
+    _global("get_embedding_migration"),
+    _global("estimate_embedding_migration", "'hash:new'"),
+    _global("migrate_embeddings"),
     _global("enqueue_merges"),
     _global("enqueue_patterns"),
     _global("run_maintenance", "'expire_working'"),
@@ -256,10 +259,12 @@ CALLS: list[Call] = [
 
 NOT_HERE = {
     "maintain", "schedule_maintenance", "unschedule_maintenance", "seal_user",
-    "calibrate_embeddings",
+    "calibrate_embeddings", "start_embedding_migration", "pause_embedding_migration",
+    "resume_embedding_migration", "cancel_embedding_migration", "switch_embedding_model",
 }  # fmt: skip
-"""Those commit, need pg_cron, a user without data, or twenty users: tests/jobs/test_maintenance.py,
-test_scheduling.py, sealing/test_sealed.py and test_match.py call them."""
+"""Those commit, need pg_cron, a user without data, twenty users or a change of the embedding model:
+tests/jobs/test_maintenance.py, test_scheduling.py, test_embedding_migration.py,
+sealing/test_sealed.py and test_match.py call them."""
 
 
 def public_functions(conn: Connection) -> set[str]:

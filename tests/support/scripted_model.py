@@ -177,8 +177,8 @@ def work(memory: AgentMemory, **more: Any) -> WorkerReport:
 def model_dsn(dsn: str) -> str:
     """The module's database, set up for a model and for vectors of words."""
     with psycopg.connect(dsn, autocommit=True) as conn:
-        settings = {"embedding_model": "openai:words", "extraction": "llm"}
-        conn.execute("select recall.configure(%s)", [Jsonb(settings)])
+        conn.execute("select recall.configure(%s)", [Jsonb({"extraction": "llm"})])
+        conn.execute("update recall.settings set embedding_model = 'openai:words'")
     return dsn
 
 

@@ -25,7 +25,8 @@ begin
                        with ordinality as m (merge, place)), 'merges', '{}', v_settings);
     v_merges     := recall._masked_json(p_result -> 'merges', v_settings);
     v_embeddings := recall._candidate_embeddings(
-        v_merges, case when p_result ? 'embedding_model' then p_job.vectors end);
+        v_merges, case when p_result ->> 'embedding_model' = v_settings.embedding_model
+                         then p_job.vectors end, v_settings);
     perform recall._lock_user_and_bump_revision(p_job.user_id);
 
     for v_place in 1 .. jsonb_array_length(v_merges) loop

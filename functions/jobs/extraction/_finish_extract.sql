@@ -50,7 +50,8 @@ begin
     v_decisions := recall._counted_candidates(p_job, v_decisions);
     perform recall._check_candidates(v_decisions, 'decisions', '{decision,target_id}', v_settings);
     v_embeddings := recall._candidate_embeddings(
-        v_decisions, case when p_result ? 'embedding_model' then p_job.vectors end);
+        v_decisions, case when p_result ->> 'embedding_model' = v_settings.embedding_model
+                         then p_job.vectors end, v_settings);
 
     if v_decisions <> '[]' then
         perform recall._apply_decisions(p_job.user_id, v_session, v_decisions, v_embeddings,

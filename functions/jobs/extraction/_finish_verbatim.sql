@@ -33,7 +33,8 @@ begin
         v_candidates := recall._verbatim_candidates(
             v_session, v_through, v_settings, p_result -> 'message_ids');
     end if;
-    v_embeddings := case when p_result ? 'embedding_model' then p_job.vectors end;
+    v_embeddings := case when p_result ->> 'embedding_model' = v_settings.embedding_model
+                         then p_job.vectors end;
     if v_embeddings is not null
        and cardinality(v_embeddings) <> jsonb_array_length(v_candidates) then
         return false;

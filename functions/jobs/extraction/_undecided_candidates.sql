@@ -30,7 +30,8 @@ begin
         p_made -> 'candidates');
     perform recall._check_candidates(v_candidates, 'candidates', '{}', p_settings);
     v_embeddings := recall._candidate_embeddings(
-        v_candidates, case when cardinality(p_vectors) >= v_count then p_vectors[1:v_count] end);
+        v_candidates, case when cardinality(p_vectors) >= v_count then p_vectors[1:v_count] end,
+        p_settings);
 
     for v_place in 1 .. v_count loop
         continue when p_made -> 'decisions'

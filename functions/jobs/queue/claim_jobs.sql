@@ -1,6 +1,7 @@
 -- Lease due jobs to a worker.
--- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. In a
--- transaction of one user (recall.user_id) the function leases that user's jobs only.
+-- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. Embed jobs of
+-- another model than the current one must be named ('embed:MODEL'). In a transaction of one user
+-- (recall.user_id) the function leases that user's jobs only.
 -- Locks   each job it looks at; it skips jobs that another claim has locked.
 -- Raises  RC003.
 create or replace function recall.claim_jobs(
@@ -36,6 +37,7 @@ declare
     v_deferred integer     := 0;
     v_models  boolean     := true;
     v_user    text        := recall._identity();
+    v_current text        := (select s.embedding_model from recall.settings as s);
     v_waiting uuid[]      := '{}'::uuid[];
     v_kind    text;
     v_whose   text;
@@ -50,7 +52,9 @@ declare
            and (j.run_at <= v_now
                 or j.kind = 'extract' and j.attempts = 0 and j.last_error is null)
            and (v_user is null or j.user_id::text = v_user)
-           and (p_kinds is null or j.kind = any (p_kinds)
+           and ((p_kinds is null or j.kind = any (p_kinds))
+                and (j.kind <> 'embed' or j.payload ->> 'mode' is null
+                     or j.payload ->> 'mode' = v_current)
                 or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
            and (v_deferred = 0 or not recall._needs_model(j.kind, j.payload)
                 or v_models and j.user_id <> all (v_waiting)

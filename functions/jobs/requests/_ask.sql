@@ -26,7 +26,7 @@ begin
        or p_step ? 'embed' and p_work -> 'has_embedder' = 'false' then
         return recall._defer_job(p_job, p_work, format(
             'the worker offers no model for %s', coalesce(
-                p_step #>> '{chat,purpose}', (recall._settings(p_job.user_id)).embedding_model)),
+                p_step #>> '{chat,purpose}', p_work ->> 'embedding_model')),
             v_now + interval '1 minute');
     end if;
     if p_work -> 'is_sealed' = 'true' and p_work #> '{worker,encryption}' = 'false' then
@@ -57,7 +57,7 @@ begin
         v_chars := recall._embed_characters(p_work);
         select jsonb_build_object(
                    'type', 'embed', 'purpose', 'embed',
-                   'model', p_work #> '{worker,embedding_model}',
+                   'model', p_work -> 'embedding_model',
                    'inputs', jsonb_agg(
                        case when jsonb_typeof(e.item) = 'string'
                             then to_jsonb(left(e.item #>> '{}', v_chars))

@@ -15,7 +15,11 @@ as $function$
 declare
     v_work      jsonb := coalesce(p_job.work, '{}');
     v_is_sealed constant boolean := recall._is_sealed_user(p_job.user_id);
-    v_embedder  constant text    := (recall._settings(p_job.user_id)).embedding_model;
+    v_settings  constant recall.settings := recall._settings(p_job.user_id);
+    -- An embed job of a change of the model names the new one.
+    v_embedder  constant text    := coalesce(
+        case when p_job.kind = 'embed' then p_job.payload ->> 'mode' end,
+        v_settings.embedding_model);
 begin
     if v_work ->> 'lease' is distinct from p_job.lease_token::text then
         v_work := jsonb_build_object(
@@ -35,11 +39,13 @@ begin
     return v_work || jsonb_build_object(
         'is_sealed', v_is_sealed,
         'embedding_model', v_embedder,
-        'has_embedder', coalesce(v_work #>> '{worker,embedding_model}' = v_embedder, false),
+        'dimensions', recall._model_dimensions(v_embedder, v_settings),
+        'has_embedder', coalesce(v_work #>> '{worker,embedding_model}' = v_embedder, false)
+                        or coalesce(v_work #> '{worker,embedding_models}' ? v_embedder, false),
         'has_vectors', not v_is_sealed or recall._has_vectors(p_job.user_id));
 end;
 $function$;
 
 comment on function recall._begin_work(recall.jobs, jsonb) is
     'State of a leased job: lease, worker, windows, tries, shrinks, made, embedder, '
-    'token_counts, embedding_model, has_embedder, question.';
+    'token_counts, embedding_model, dimensions, has_embedder, question.';

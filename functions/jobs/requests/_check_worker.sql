@@ -19,8 +19,8 @@ begin
     end if;
     perform recall._check_json(p_worker, 'p_worker');
     perform recall._check_keys(
-        v_worker, '{chat_model,context_window,models,embedding_model,embed_batch,embed_tokens,'
-                  'features,encryption}', 'p_worker');
+        v_worker, '{chat_model,context_window,models,embedding_model,embedding_models,'
+                  'embed_batch,embed_tokens,features,encryption}', 'p_worker');
     perform recall._check_keys(
         coalesce(v_worker -> 'models', '{}'),
         '{extract,consolidate,summarize,compact,merge,pattern,verify}', 'models of p_worker');
@@ -36,6 +36,10 @@ begin
                         then jsonb_typeof(w.value) = 'string' and w.value #>> '{}' <> ''
                         when w.key in ('context_window', 'embed_batch', 'embed_tokens')
                         then w.value::text ~ '^[1-9][0-9]{0,8}$'
+                        when w.key = 'embedding_models'
+                        then jsonb_typeof(w.value) = 'array'
+                             and not jsonb_path_exists(
+                                     w.value, 'strict $[*] ? (@.type() != "string" || @ == "")')
                         when w.key = 'encryption' then jsonb_typeof(w.value) = 'boolean'
                         else true end
               from jsonb_each(v_worker) as w
@@ -63,8 +67,8 @@ begin
             errcode = 'RC003',
             message = v_problem,
             hint    = 'Keys: chat_model, context_window, models ({"extract": {"model": "…", '
-                      '"context_window": n}}), embedding_model, embed_batch, embed_tokens, '
-                      'features, encryption.';
+                      '"context_window": n}}), embedding_model, embedding_models (a list), '
+                      'embed_batch, embed_tokens, features, encryption.';
     end if;
 end;
 $function$;

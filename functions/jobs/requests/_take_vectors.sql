@@ -30,7 +30,8 @@ begin
             'is_final', false, 'is_ours', true));
         return;
     end if;
-    o_vectors := recall._embeddings_from_json(v_vectors);
+    o_vectors := recall._embeddings_from_json(
+        v_vectors, p_work ->> 'embedding_model', (p_work ->> 'dimensions')::integer);
     o_work    := o_work || jsonb_build_object('embedder', p_work #> '{question,model}');
     if jsonb_array_length(v_counts) = v_wanted then
         o_work := o_work || jsonb_build_object(

@@ -21,6 +21,10 @@ declare
     v_more          boolean := false;
     v_vector        record;
 begin
+    if p_job.payload ? 'mode' then
+        perform recall._finish_migration_job(p_job, v_settings);
+        return true;
+    end if;
     -- Vectors of different models must never be compared.
     if p_result ->> 'embedding_model' <> v_settings.embedding_model then
         raise exception using

@@ -25,21 +25,23 @@ begin
         return null;
     end if;
 
+    delete from recall.message_search as m
+     where m.user_id    = p_session.user_id
+       and m.session_id = p_session.session_id
+       and m.turn_index > p_session.indexed_through_turn
+       and m.turn_index <= p_through
+       and m.embedding_model is distinct from p_settings.hidden_embedding_model;
+
     insert into recall.message_search (user_id, session_id, turn_index, message_id, role,
                                        created_at, search_vector, embedding, embedding_model)
     select p_session.user_id, p_session.session_id, m.turn_index, m.message_id, m.role,
            m.created_at,
            case when v_is_sealed then ''::tsvector
                 else recall._message_words(p_settings.language::regconfig, m.body) end,
-           e.embedding,
-           case when e.embedding is not null then p_settings.embedding_model end
+           e.embedding, p_settings.embedding_model
       from recall._searchable_messages(p_session, p_through) as m
       left join recall._text_vectors(p_texts, p_vectors, 'messages') as e
-        on e.id::integer = m.turn_index
-    on conflict (user_id, session_id, turn_index) do update
-       set search_vector   = excluded.search_vector,
-           embedding       = excluded.embedding,
-           embedding_model = excluded.embedding_model;
+        on e.id::integer = m.turn_index;
 
     update recall.sessions as s
        set indexed_through_turn = p_through

@@ -32,7 +32,10 @@ begin
 
     -- The remaining texts, read again only when they exceeded one batch
     if not v_is_last then
-        v_input   := recall._embed_input(p_job.user_id, p_job.session_id);
+        v_input   := case
+            when p_job.payload ? 'mode'
+            then recall._migration_input(p_job.user_id, p_job.payload ->> 'mode')
+            else recall._embed_input(p_job.user_id, p_job.session_id) end;
         v_through := v_input -> 'through_turn';
         select jsonb_agg(t.id order by t.place) filter (where t.place <= v_batch),
                jsonb_agg(t.piece order by t.place) filter (where t.place <= v_batch),
