@@ -195,8 +195,10 @@ begin
                 errcode = 'RC007',
                 message = format('%I may not use schema %I, where an extension lives',
                                  v_owner, v_role),
-                hint    = format('Its owner runs: grant usage on schema %I to %I;',
-                                 v_role, v_owner);
+                -- A role that this transaction has created does not exist for anybody else.
+                hint    = format('Its owner runs: grant usage on schema %I to %I%s;',
+                                 v_role, v_user,
+                                 case when v_user <> v_owner then ' with grant option' end);
         end if;
     end loop;
 
