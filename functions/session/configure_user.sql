@@ -19,7 +19,7 @@ declare
     v_settings   recall.settings;
     v_values     jsonb;
     v_language   regconfig;
-    v_dimensions jsonb := '{}';
+    v_dimensions jsonb := jsonb '{}';
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_changes, 'p_changes');

@@ -59,7 +59,7 @@ def default_embedder(
         api_key = "none"  # a local server accepts any key
     try:
         return embedder_from_name(
-            name, base_url=base_url, api_key=api_key, dimensions=info.embedding_dimensions
+            name, base_url=base_url, api_key=api_key, dimensions=info.embedding_dimensions or None
         )
     except ValueError as error:
         raise ConfigurationError(

@@ -94,7 +94,7 @@ def set_up(
         embedding = embedding or default_embedding
         extraction = extraction or default_extraction
     if embedding is not None and dimensions is None:
-        dimensions = _dimensions(embedding)
+        dimensions = known_dimensions(embedding)
     changes = {
         key: value
         for key, value in (("embedding_model", embedding), ("extraction", extraction))
@@ -139,7 +139,7 @@ def _check_vectors(conn: psycopg.Connection[Any], embedding: str) -> None:
             )
 
 
-def _dimensions(embedding: str) -> int:
+def known_dimensions(embedding: str) -> int:
     """Return the length of a model's vectors, without asking an endpoint."""
     embedder = embedder_from_name(embedding)
     if embedding.startswith("openai:"):

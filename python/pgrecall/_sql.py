@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 from uuid import UUID
@@ -18,7 +18,17 @@ from pgrecall._json import refuse_unstorable, to_jsonb
 from pgrecall._signatures import SIGNATURES
 from pgrecall.errors import InvalidEmbeddingError
 
-__all__ = ["JSON", "UNSET", "Call", "Unset", "User", "Vector", "register_vectors", "to_halfvec"]
+__all__ = [
+    "JSON",
+    "UNSET",
+    "Call",
+    "Made",
+    "Unset",
+    "User",
+    "Vector",
+    "register_vectors",
+    "to_halfvec",
+]
 
 JSON = Mapping[str, Any]
 User = str | UUID  # an id, or the name that an application has for a user
@@ -52,6 +62,7 @@ class Call:
     text: bytes
     parameters: dict[str, Any]
     keys: str = ""  # numbers of the oldest and the newest key that encrypted it
+    model: str = ""  # of the vectors that the driver made for it
 
     @property
     def user_id(self) -> UUID | None:
@@ -65,11 +76,31 @@ class Call:
         given = {name: value for name, value in arguments.items() if value is not UNSET}
         text, types = _prepared(function, tuple(given))
         parameters = {name: _parameter(name, value, types[name]) for name, value in given.items()}
-        return cls(function, text, parameters)
+        return cls(function, text, parameters, model=next(_models(given.values()), ""))
 
     def having(self, arguments: Mapping[str, Any]) -> Call:
         """Return the call of the same function with these arguments."""
-        return Call.of(self.function, **arguments)
+        return replace(Call.of(self.function, **arguments), model=self.model)
+
+
+class Made(list[float]):
+    """A vector that the driver has made, with its text and its model."""
+
+    def __init__(self, vector: Sequence[float], text: str, model: str) -> None:
+        super().__init__(vector)
+        self.text = text
+        self.model = model
+
+
+def _models(values: Iterable[Any]) -> Iterator[str]:
+    """Yield the models of the vectors in arguments, also in a list or an object."""
+    for value in values:
+        if isinstance(value, Made):
+            yield value.model
+        elif isinstance(value, Mapping):
+            yield from _models(value.values())
+        elif isinstance(value, list) and value and isinstance(value[0], Made):
+            yield value[0].model
 
 
 def to_halfvec(vector: Vector, what: str = "embedding") -> HalfVector:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from uuid import UUID
@@ -22,6 +22,8 @@ __all__ = [
     "Calibration",
     "CompiledContext",
     "Dispute",
+    "EmbeddingEstimate",
+    "EmbeddingMigration",
     "ExplainedMemory",
     "HealthCheck",
     "IntegrityFinding",
@@ -288,6 +290,46 @@ class Calibration:
     unrelated_similarity: float
     unrelated_deviation: float
     pairs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingEstimate:
+    """Texts that a change of the embedding model embeds, and the cost; None: no price is known."""
+
+    memories: int
+    ended_memories: int
+    messages: int
+    summaries: int
+    texts: int
+    tokens: int
+    cost_microcents: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingMigration:
+    """A change of the embedding model, with its progress.
+
+    The state is running, paused, switched, cancelling, done or cancelled.
+    """
+
+    from_model: str
+    from_dimensions: int
+    to_model: str
+    to_dimensions: int
+    state: str
+    texts: int
+    embedded: int
+    share: float
+    tokens: int
+    cost_microcents: int | None = None
+    passes: int
+    jobs_ready: int
+    jobs_running: int
+    jobs_dead: int
+    keep_old: timedelta
+    started_at: datetime
+    switched_at: datetime | None = None
+    ended_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

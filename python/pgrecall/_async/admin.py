@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pgrecall._async.core import AsyncCore
+from pgrecall._async.core import LONG_TIMEOUT, AsyncCore
 from pgrecall._info import DatabaseInfo
 from pgrecall._sql import JSON, UNSET, Call, Unset, User
-from pgrecall.rows import Calibration, HealthCheck, Metric, WaitingJobs
+from pgrecall.rows import (
+    Calibration,
+    EmbeddingEstimate,
+    EmbeddingMigration,
+    HealthCheck,
+    Metric,
+    WaitingJobs,
+)
 
 __all__ = ["AsyncAdmin"]
 
@@ -45,6 +52,50 @@ class AsyncAdmin:
         """
         (measured,) = await self._core.write.rows(Calibration, Call.of("calibrate_embeddings"))
         return measured
+
+    async def estimate_embedding_migration(self, model: str) -> EmbeddingEstimate:
+        """Estimate what embedding all texts by another model costs."""
+        call = Call.of("estimate_embedding_migration", model=model)
+        (found,) = await self._core.write.rows(EmbeddingEstimate, call, timeout=LONG_TIMEOUT)
+        return found
+
+    async def start_embedding_migration(
+        self, model: str, *, dimensions: int | Unset = UNSET, keep: timedelta | Unset = UNSET
+    ) -> None:
+        """Start to embed all texts by another model; searches use the current one meanwhile.
+
+        Args:
+            model: its name; a worker must offer it.
+            dimensions: of its vectors; left out, as many as now.
+            keep: how long the old vectors are kept after the switch, for a way back.
+
+        Raises:
+            ConfigurationError: another change has not ended, or the model is the current one.
+        """
+        call = Call.of("start_embedding_migration", model=model, dimensions=dimensions, keep=keep)
+        await self._core.write.value(call, timeout=LONG_TIMEOUT)
+
+    async def embedding_migration(self) -> EmbeddingMigration | None:
+        """Return the latest change of the embedding model, None before the first."""
+        call = Call.of("get_embedding_migration")
+        found = await self._core.work.rows(EmbeddingMigration, call, repeatable=True)
+        return found[0] if found else None
+
+    async def pause_embedding_migration(self) -> None:
+        """Pause the change of the embedding model; jobs in progress finish."""
+        await self._core.write.value(Call.of("pause_embedding_migration"))
+
+    async def resume_embedding_migration(self) -> None:
+        """Resume the paused change of the embedding model."""
+        await self._core.write.value(Call.of("resume_embedding_migration"))
+
+    async def cancel_embedding_migration(self) -> None:
+        """Cancel the change of the embedding model before its switch."""
+        await self._core.write.value(Call.of("cancel_embedding_migration"))
+
+    async def advance_embedding_migration(self) -> None:
+        """Run a batch of the maintenance task `migrate_embeddings` now."""
+        await self._core.work.value(Call.of("migrate_embeddings"), timeout=LONG_TIMEOUT)
 
     async def register_model(
         self,

@@ -341,6 +341,7 @@ class AsyncAgentMemory:
         *,
         llm: ModelSettings | ChatModel | None = None,
         kinds: Sequence[str] | None = None,
+        embedders: Sequence[Embedder] = (),
         name: str | None = None,
         lease: timedelta = timedelta(minutes=5),
         poll_seconds: float = 1.0,
@@ -352,6 +353,7 @@ class AsyncAgentMemory:
             llm: the language model of its steps; None is the one of `connect`, if it named one.
             kinds: kinds of jobs (`extract`, `extract:verbatim`, `embed`, …); None is all it can
                 do: verbatim extraction and embeddings, with a language model all others.
+            embedders: further embedders, for a change to a model that has no name of ours.
             name: its name in the queue; None is host and process.
             lease: the time without a renewal after which another worker claims the job.
             poll_seconds: seconds between two checks for jobs, on average.
@@ -369,6 +371,7 @@ class AsyncAgentMemory:
             self._core,
             llm=ChatModel(llm) if isinstance(llm, ModelSettings) else llm,
             kinds=kinds,
+            embedders=embedders,
             name=name,
             lease=lease,
             poll_seconds=poll_seconds,

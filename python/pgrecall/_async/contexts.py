@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from pgrecall._async.retrieval import AsyncRetrieval
 from pgrecall._messages import content_text, shorten_task, tool_tokens, with_tokens
 from pgrecall._options import ContextOptions
 from pgrecall._sql import UNSET, Call, Unset, Vector
+from pgrecall.errors import InvalidEmbeddingError
 from pgrecall.models._rerankers import Reranker, least_match
 from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 
@@ -45,8 +47,8 @@ class AsyncContexts:
 
     async def compile(self, query: str | None, options: ContextOptions) -> CompiledContext:
         """Compile a context; see `ChatSession.compile`."""
-        call, relevance = await self._call("compile_context", query, options)
-        raw = await self._core.memory.value(call, repeatable=True)
+        send = partial(self._core.memory.value, repeatable=True)
+        raw, relevance = await self._sent(send, "compile_context", query, options)
         compiled = CompiledContext.from_json(raw)
         # The database compares no memory of `memory_ids` with the query; the search did.
         compiled = replace(
@@ -65,8 +67,9 @@ class AsyncContexts:
 
     async def explain(self, query: str | None, options: ContextOptions) -> list[ExplainedMemory]:
         """Return the memories that a context considers, and why; see `ChatSession.explain`."""
-        call, _ = await self._call("explain_context", query, options)
-        return await self._core.memory.rows(ExplainedMemory, call, repeatable=True)
+        send = partial(self._core.memory.rows, ExplainedMemory, repeatable=True)
+        found, _ = await self._sent(send, "explain_context", query, options)
+        return list(found)
 
     def measured(self) -> ContextOptions:
         """Return the option that measures a context, for one context of ten: it costs a little."""
@@ -97,6 +100,20 @@ class AsyncContexts:
             )
 
         self._core.background.submit(record, "recording what a context used")
+
+    async def _sent(
+        self, send: Callable[[Call], Any], function: str, query: str | None, given: ContextOptions
+    ) -> tuple[Any, dict[UUID, float]]:
+        """Send a call; after a change of the embedding model, once more with a new vector."""
+        call, relevance = await self._call(function, query, given)
+        try:
+            return await send(call), relevance
+        except InvalidEmbeddingError as error:
+            user_id = await self._core.user_id(self._conversation.user_id)
+            if not call.model or await self._core.renewed(error, user_id, {}) is None:
+                raise
+        call, relevance = await self._call(function, query, given)
+        return await send(call), relevance
 
     async def _call(
         self, function: str, query: str | None, given: ContextOptions

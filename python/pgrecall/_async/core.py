@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
 
@@ -17,8 +19,8 @@ from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._json import refuse_unstorable
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
-from pgrecall._sql import UNSET, Call, Unset, User, Vector
-from pgrecall.errors import ConfigurationError
+from pgrecall._sql import UNSET, Call, Made, Unset, User, Vector
+from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
 from pgrecall.models._embedders import Embedder, OpenAIEmbedder
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class AsyncCore:
         self._embedder: Embedder | Unset | None = UNSET
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
+        self._own_models: dict[UUID, str] = {}
+        self._other_embedders: dict[str, Embedder] = {}
         self._log: AsyncCallLog | None = None
         self._joined_from: AsyncCore | None = None
 
@@ -124,6 +128,7 @@ class AsyncCore:
         self.call_log.forget()
         if self._given_embedder is None:
             self._embedder = UNSET
+            self._other_embedders = {}
 
     # Facts about the database, and about users
 
@@ -198,31 +203,80 @@ class AsyncCore:
 
     # How a method becomes a call
 
+    async def _sent(
+        self, send: Callable[[Call], Any], user: User, function: str, arguments: dict[str, Any]
+    ) -> Any:
+        """Send a call; after a change of the embedding model, once more with new vectors."""
+        user_id = await self.user_id(user)
+        try:
+            return await send(Call.of(function, user_id=user_id, **arguments))
+        except InvalidEmbeddingError as error:
+            renewed = await self.renewed(error, user_id, arguments)
+            if renewed is None:
+                raise
+        return await send(Call.of(function, user_id=user_id, **renewed))
+
+    async def renewed(
+        self, error: InvalidEmbeddingError, user_id: UUID, arguments: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return arguments with vectors of the model that an error names; None if it names none."""
+        model = error.diag.message_detail
+        embedder = await self.embedder_of(model) if model else None
+        if embedder is None:
+            return None
+        if len(self._own_models) >= _MAX_CACHED_USERS:
+            self._own_models.clear()
+        self._own_models.pop(user_id, None)
+        if embedder is not self._embedder:  # a user with a model of their own
+            self._own_models[user_id] = embedder.model
+        texts: list[str] = []
+        _replaced(arguments, lambda made: texts.append(made.text))
+        vectors = iter(await AsyncRuntime.in_thread(embedder.embed, texts) if texts else ())
+        changed = _replaced(arguments, lambda made: Made(next(vectors), made.text, embedder.model))
+        return dict(changed)
+
+    async def embedder_of(self, model: str, dimensions: int | None = None) -> Embedder | None:
+        """Return the embedder of a model, which may have become the current one; None: unknown."""
+        given = self._given_embedder
+        if given is not None:
+            return given if given and given.model == model else None
+        if model in self._other_embedders:
+            return self._other_embedders[model]
+        self.forget_settings()
+        info = await self.info()
+        if info.embedding_model == model:
+            return await self.embedder()
+        other = replace(info, embedding_model=model, embedding_dimensions=dimensions or 0)
+        try:
+            self._other_embedders[model] = default_embedder(other)
+        except ConfigurationError:
+            return None
+        return self._other_embedders[model]
+
     async def read_history(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Return rows of a user's sessions and messages."""
-        call = Call.of(function, user_id=await self.user_id(user), **arguments)
-        return await self.history.rows(row, call, repeatable=True)
+        send = partial(self.history.rows, row, repeatable=True)
+        return list(await self._sent(send, user, function, arguments))
 
     async def read_memory(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Return rows of a user's memories."""
-        call = Call.of(function, user_id=await self.user_id(user), **arguments)
-        return await self.memory.rows(row, call, repeatable=True)
+        send = partial(self.memory.rows, row, repeatable=True)
+        return list(await self._sent(send, user, function, arguments))
 
     async def change(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Write, and return rows. The call is not repeated after a lost connection."""
-        call = Call.of(function, user_id=await self.user_id(user), **arguments)
-        return await self.write.rows(row, call)
+        send = partial(self.write.rows, row)
+        return list(await self._sent(send, user, function, arguments))
 
     async def change_value(self, user: User, function: str, **arguments: Any) -> Any:
         """Write, and return one value. The call is not repeated after a lost connection."""
-        call = Call.of(function, user_id=await self.user_id(user), **arguments)
-        return await self.write.value(call)
+        return await self._sent(self.write.value, user, function, arguments)
 
     async def long_call(self, user: User, function: str, **arguments: Any) -> Any:
         """Write what touches everything of a user, and return one value."""
@@ -239,12 +293,22 @@ class AsyncCore:
         vectors = await self.embedded(user, [text])
         return UNSET if vectors is None else vectors[0]
 
-    async def embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
+    async def embedded(self, user: User, texts: Sequence[str]) -> list[Made] | None:
         """Return vectors of a user's texts; calls of an endpoint are recorded for the user."""
-        if not isinstance(await self.embedder(), OpenAIEmbedder):
-            return await self.embed(texts)
-        with await self.call_log.of_own(await self.user_id(user)):
-            return await self.embed(texts)
+        user_id = await self.user_id(user)
+        model = self._own_models.get(user_id)
+        embedder = (await self.embedder_of(model) if model else None) or await self.embedder()
+        if embedder is None:
+            return None
+        refuse_unstorable(list(texts), "texts")
+        if isinstance(embedder, OpenAIEmbedder):
+            with await self.call_log.of_own(user_id):
+                vectors = await AsyncRuntime.in_thread(embedder.embed, list(texts))
+        else:
+            vectors = await AsyncRuntime.in_thread(embedder.embed, list(texts))
+        return [
+            Made(vector, text, embedder.model) for vector, text in zip(vectors, texts, strict=True)
+        ]
 
     async def has_vectors(self, user: User) -> bool:
         """Return whether vectors of a user's texts may be stored."""
@@ -256,3 +320,14 @@ class AsyncCore:
         if self.guard.wrapping is None:
             return None
         return await self.guard.sealing(await self.user_id(user))
+
+
+def _replaced(value: Any, change: Callable[[Made], Any]) -> Any:
+    """Return a value with the vectors that the driver made in it, in lists and objects, changed."""
+    if isinstance(value, Made):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, change) for key, item in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], Made):
+        return [_replaced(item, change) for item in value]
+    return value

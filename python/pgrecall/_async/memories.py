@@ -13,7 +13,7 @@ from pgrecall._async.core import AsyncCore
 from pgrecall._async.retrieval import AsyncRetrieval, with_dates
 from pgrecall._async.users import AsyncUsers
 from pgrecall._options import MemoryFields
-from pgrecall._sql import JSON, UNSET, Call, Unset, User, Vector, to_halfvec
+from pgrecall._sql import JSON, UNSET, Call, Made, Unset, User, Vector, to_halfvec
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._embedders import Embedder
 from pgrecall.models._rerankers import RERANKED, Reranker, at_least, first
@@ -271,7 +271,7 @@ class AsyncMemories:
         fields = {} if changes is UNSET else dict(changes)
         vector = await self._core.vector(user, content, embedding)
         if vector is not UNSET:
-            fields["embedding"] = to_halfvec(vector)
+            fields["embedding"] = vector if isinstance(vector, Made) else to_halfvec(vector)
         found: UUID = await self._core.change_value(
             user,
             "supersede_memory",

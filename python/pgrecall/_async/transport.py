@@ -38,10 +38,12 @@ _FRAME = b"""
 select set_config('recall.user_id', %s, true),
        set_config('statement_timeout', %s, true),
        set_config('idle_in_transaction_session_timeout', %s, true),
-       set_config('recall.user_key', %s, true)
+       set_config('recall.user_key', %s, true),
+       set_config('recall.embedding_model', %s, true)
 """
 _FRAME_OF_CALLER = b"""
-select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true)
+select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true),
+       set_config('recall.embedding_model', %s, true)
 """
 
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
@@ -194,7 +196,7 @@ class AsyncTransport:
                 if is_idle:
                     await connection.execute(_FRAME, frame, prepare=prepare)
                 else:
-                    identity = (frame[0], frame[-1])
+                    identity = (frame[0], *frame[-2:])
                     await connection.execute(_FRAME_OF_CALLER, identity, prepare=prepare)
                 cursor = connection.cursor(row_factory=tuple_row)
                 await cursor.execute(call.text, call.parameters, prepare=prepare)
@@ -206,6 +208,7 @@ class AsyncTransport:
             f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
             call.keys,
+            call.model,
         )
 
     async def _is_behind_pooler(self, connection: AsyncConnection[Any]) -> bool:

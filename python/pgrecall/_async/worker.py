@@ -28,7 +28,7 @@ from pgrecall.errors import (
 from pgrecall.models._answers import storable, vectors_answer
 from pgrecall.models._chat import Asking, ChatModel
 from pgrecall.models._embedders import Embedder
-from pgrecall.rows import Job, MaintenanceRun, WaitingJobs
+from pgrecall.rows import EmbeddingMigration, Job, MaintenanceRun, WaitingJobs
 
 __all__ = ["AsyncWorker"]
 
@@ -63,6 +63,7 @@ class AsyncWorker:
         *,
         llm: ChatModel | None,
         kinds: Sequence[str] | None,
+        embedders: Sequence[Embedder],
         name: str | None,
         lease: timedelta,
         poll_seconds: float,
@@ -78,6 +79,9 @@ class AsyncWorker:
         self._core = core
         self._database = core.work
         self._llm = llm
+        self._given = {one.model: one for one in embedders}
+        self._embedders: dict[str, Embedder] = {}
+        self._looked: float | None = None
         self._kinds = None if kinds is None else {kinds} if isinstance(kinds, str) else set(kinds)
         self._lease = lease
         self._poll_seconds = poll_seconds
@@ -235,7 +239,7 @@ class AsyncWorker:
         return jobs
 
     async def _claim_once(self, limit: int, flush: bool) -> list[Job]:
-        kinds = self._kinds_of(await self._core.embedder())
+        kinds = self._kinds_of(await self._find_embedders())
         return await self._database.rows(
             Job,
             Call.of(
@@ -262,9 +266,31 @@ class AsyncWorker:
                 await self._stop.wait(pause * _jitter())
         return await send()
 
-    def _kinds_of(self, embedder: Embedder | None) -> list[str]:
+    async def _find_embedders(self) -> dict[str, Embedder]:
+        """Return the embedders by model, the current first; while it changes, the new one, too."""
+        now = time.monotonic()
+        if self._looked is not None and now < self._looked + _MAINTENANCE_SECONDS:
+            return self._embedders
+        found = await self._database.rows(
+            EmbeddingMigration, Call.of("get_embedding_migration"), repeatable=True
+        )
+        current = await self._core.embedder()
+        target = None
+        if current is not None and found and found[0].ended_at is None:
+            change = found[0]
+            if change.switched_at is not None and current.model != change.to_model:
+                current = await self._core.embedder_of(change.to_model) or current
+            elif change.switched_at is None:
+                target = await self._core.embedder_of(change.to_model, change.to_dimensions)
+        offered = [one for one in (current, target) if one is not None]
+        self._embedders = {one.model: one for one in offered} | self._given
+        self._looked = now
+        return self._embedders
+
+    def _kinds_of(self, embedders: Mapping[str, Embedder]) -> list[str]:
         """Return the kinds to claim: those of `kinds`, or all that it can do."""
-        able = [*(("extract:verbatim", "embed") if embedder else ("extract:verbatim",)),
+        able = [*(("extract:verbatim", "embed") if embedders else ("extract:verbatim",)),
+                *(f"embed:{model}" for model in embedders),
                 *(_OF_MODEL if self._llm else ())]  # fmt: skip
         if self._kinds is None:
             return able
@@ -356,11 +382,11 @@ class AsyncWorker:
 
         A missing answer asks for the same request in another form.
         """
-        embedder = await self._core.embedder()
+        embedders = await self._find_embedders()
         guard = self._core.guard
         sealer = None if guard.wrapping is None else guard.sealer()
         asking = None if self._llm is None else Asking(self._llm)
-        offer = _offer(embedder, asking, None, sealer is not None)
+        offer = _offer(embedders, asking, None, sealer is not None)
         answer: Mapping[str, Any] | None = None
         while True:
             request: dict[str, Any] = await self._call(
@@ -376,16 +402,16 @@ class AsyncWorker:
                 return opened
             made_for, answer = offer, None
             if request["type"] == "chat":
-                offer = _offer(embedder, asking, request["model"], sealer is not None)
+                offer = _offer(embedders, asking, request["model"], sealer is not None)
             if offer != made_for:
                 continue
             answer = await AsyncRuntime.with_heartbeat(
-                partial(_answered, opened, embedder, asking),
+                partial(_answered, opened, embedders, asking),
                 partial(self._beat, job),
                 self._lease.total_seconds() / 3,
             )
             if answer is None:
-                offer = _offer(embedder, asking, request["model"], sealer is not None)
+                offer = _offer(embedders, asking, request["model"], sealer is not None)
             elif sealer is not None:
                 answer = await sealer.sealed_answer(request, answer, job.user_id)
 
@@ -428,22 +454,21 @@ class AsyncWorker:
 
 
 def _offer(
-    embedder: Embedder | None, asking: Asking | None, model: str | None, has_keys: bool
+    embedders: Mapping[str, Embedder], asking: Asking | None, model: str | None, has_keys: bool
 ) -> dict[str, Any]:
-    """Return `p_worker`: the models and their endpoint's features, the embedder, the keys."""
+    """Return `p_worker`: the models and their endpoint's features, the embedders, the keys."""
     offer = {"encryption": has_keys} | ({} if asking is None else asking.offer(model))
-    return offer if embedder is None else {**offer, "embedding_model": embedder.model}
+    return {**offer, "embedding_models": [*embedders]} if embedders else offer
 
 
 def _answered(
-    request: Mapping[str, Any], embedder: Embedder | None, asking: Asking | None
+    request: Mapping[str, Any], embedders: Mapping[str, Embedder], asking: Asking | None
 ) -> dict[str, Any] | None:
     """Answer a request by a model; None when the offer has changed, so that it is repeated."""
     if request["type"] == "chat":
         assert asking is not None  # noqa: S101  (it was offered)
         return asking.answer(request)
-    assert embedder is not None  # noqa: S101
-    return vectors_answer(request, embedder)
+    return vectors_answer(request, embedders[request["model"]])
 
 
 def _is_held(run: MaintenanceRun) -> bool:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from pgrecall._sync.conversation import Conversation
 from pgrecall._sync.core import Core
 from pgrecall._sync.memories import Memories
 from pgrecall._sync.retrieval import Retrieval
+from pgrecall.errors import InvalidEmbeddingError
 from pgrecall.models._rerankers import Reranker, least_match
 from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 
@@ -46,8 +48,8 @@ class Contexts:
 
     def compile(self, query: str | None, options: ContextOptions) -> CompiledContext:
         """Compile a context; see `ChatSession.compile`."""
-        call, relevance = self._call("compile_context", query, options)
-        raw = self._core.memory.value(call, repeatable=True)
+        send = partial(self._core.memory.value, repeatable=True)
+        raw, relevance = self._sent(send, "compile_context", query, options)
         compiled = CompiledContext.from_json(raw)
         # The database compares no memory of `memory_ids` with the query; the search did.
         compiled = replace(
@@ -66,8 +68,9 @@ class Contexts:
 
     def explain(self, query: str | None, options: ContextOptions) -> list[ExplainedMemory]:
         """Return the memories that a context considers, and why; see `ChatSession.explain`."""
-        call, _ = self._call("explain_context", query, options)
-        return self._core.memory.rows(ExplainedMemory, call, repeatable=True)
+        send = partial(self._core.memory.rows, ExplainedMemory, repeatable=True)
+        found, _ = self._sent(send, "explain_context", query, options)
+        return list(found)
 
     def measured(self) -> ContextOptions:
         """Return the option that measures a context, for one context of ten: it costs a little."""
@@ -98,6 +101,20 @@ class Contexts:
             )
 
         self._core.background.submit(record, "recording what a context used")
+
+    def _sent(
+        self, send: Callable[[Call], Any], function: str, query: str | None, given: ContextOptions
+    ) -> tuple[Any, dict[UUID, float]]:
+        """Send a call; after a change of the embedding model, once more with a new vector."""
+        call, relevance = self._call(function, query, given)
+        try:
+            return send(call), relevance
+        except InvalidEmbeddingError as error:
+            user_id = self._core.user_id(self._conversation.user_id)
+            if not call.model or self._core.renewed(error, user_id, {}) is None:
+                raise
+        call, relevance = self._call(function, query, given)
+        return send(call), relevance
 
     def _call(
         self, function: str, query: str | None, given: ContextOptions

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
 
@@ -15,11 +17,11 @@ from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._json import refuse_unstorable
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
-from pgrecall._sql import UNSET, Call, Unset, User, Vector
+from pgrecall._sql import UNSET, Call, Made, Unset, User, Vector
 from pgrecall._sync.database import Database
 from pgrecall._sync.guard import Guard
 from pgrecall._sync.transport import Target, Transport
-from pgrecall.errors import ConfigurationError
+from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
 from pgrecall.models._embedders import Embedder, OpenAIEmbedder
 
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ class Core:
         self._embedder: Embedder | Unset | None = UNSET
         self._info: DatabaseInfo | None = None
         self._users: dict[str, UUID] = {}
+        self._own_models: dict[UUID, str] = {}
+        self._other_embedders: dict[str, Embedder] = {}
         self._log: CallLog | None = None
         self._joined_from: Core | None = None
 
@@ -125,6 +129,7 @@ class Core:
         self.call_log.forget()
         if self._given_embedder is None:
             self._embedder = UNSET
+            self._other_embedders = {}
 
     # Facts about the database, and about users
 
@@ -199,27 +204,76 @@ class Core:
 
     # How a method becomes a call
 
+    def _sent(
+        self, send: Callable[[Call], Any], user: User, function: str, arguments: dict[str, Any]
+    ) -> Any:
+        """Send a call; after a change of the embedding model, once more with new vectors."""
+        user_id = self.user_id(user)
+        try:
+            return send(Call.of(function, user_id=user_id, **arguments))
+        except InvalidEmbeddingError as error:
+            renewed = self.renewed(error, user_id, arguments)
+            if renewed is None:
+                raise
+        return send(Call.of(function, user_id=user_id, **renewed))
+
+    def renewed(
+        self, error: InvalidEmbeddingError, user_id: UUID, arguments: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return arguments with vectors of the model that an error names; None if it names none."""
+        model = error.diag.message_detail
+        embedder = self.embedder_of(model) if model else None
+        if embedder is None:
+            return None
+        if len(self._own_models) >= _MAX_CACHED_USERS:
+            self._own_models.clear()
+        self._own_models.pop(user_id, None)
+        if embedder is not self._embedder:  # a user with a model of their own
+            self._own_models[user_id] = embedder.model
+        texts: list[str] = []
+        _replaced(arguments, lambda made: texts.append(made.text))
+        vectors = iter(SyncRuntime.in_thread(embedder.embed, texts) if texts else ())
+        changed = _replaced(arguments, lambda made: Made(next(vectors), made.text, embedder.model))
+        return dict(changed)
+
+    def embedder_of(self, model: str, dimensions: int | None = None) -> Embedder | None:
+        """Return the embedder of a model, which may have become the current one; None: unknown."""
+        given = self._given_embedder
+        if given is not None:
+            return given if given and given.model == model else None
+        if model in self._other_embedders:
+            return self._other_embedders[model]
+        self.forget_settings()
+        info = self.info()
+        if info.embedding_model == model:
+            return self.embedder()
+        other = replace(info, embedding_model=model, embedding_dimensions=dimensions or 0)
+        try:
+            self._other_embedders[model] = default_embedder(other)
+        except ConfigurationError:
+            return None
+        return self._other_embedders[model]
+
     def read_history(
         self, row: type[Row], user: User, function: str, **arguments: Any
     ) -> list[Row]:
         """Return rows of a user's sessions and messages."""
-        call = Call.of(function, user_id=self.user_id(user), **arguments)
-        return self.history.rows(row, call, repeatable=True)
+        send = partial(self.history.rows, row, repeatable=True)
+        return list(self._sent(send, user, function, arguments))
 
     def read_memory(self, row: type[Row], user: User, function: str, **arguments: Any) -> list[Row]:
         """Return rows of a user's memories."""
-        call = Call.of(function, user_id=self.user_id(user), **arguments)
-        return self.memory.rows(row, call, repeatable=True)
+        send = partial(self.memory.rows, row, repeatable=True)
+        return list(self._sent(send, user, function, arguments))
 
     def change(self, row: type[Row], user: User, function: str, **arguments: Any) -> list[Row]:
         """Write, and return rows. The call is not repeated after a lost connection."""
-        call = Call.of(function, user_id=self.user_id(user), **arguments)
-        return self.write.rows(row, call)
+        send = partial(self.write.rows, row)
+        return list(self._sent(send, user, function, arguments))
 
     def change_value(self, user: User, function: str, **arguments: Any) -> Any:
         """Write, and return one value. The call is not repeated after a lost connection."""
-        call = Call.of(function, user_id=self.user_id(user), **arguments)
-        return self.write.value(call)
+        return self._sent(self.write.value, user, function, arguments)
 
     def long_call(self, user: User, function: str, **arguments: Any) -> Any:
         """Write what touches everything of a user, and return one value."""
@@ -236,12 +290,22 @@ class Core:
         vectors = self.embedded(user, [text])
         return UNSET if vectors is None else vectors[0]
 
-    def embedded(self, user: User, texts: Sequence[str]) -> list[list[float]] | None:
+    def embedded(self, user: User, texts: Sequence[str]) -> list[Made] | None:
         """Return vectors of a user's texts; calls of an endpoint are recorded for the user."""
-        if not isinstance(self.embedder(), OpenAIEmbedder):
-            return self.embed(texts)
-        with self.call_log.of_own(self.user_id(user)):
-            return self.embed(texts)
+        user_id = self.user_id(user)
+        model = self._own_models.get(user_id)
+        embedder = (self.embedder_of(model) if model else None) or self.embedder()
+        if embedder is None:
+            return None
+        refuse_unstorable(list(texts), "texts")
+        if isinstance(embedder, OpenAIEmbedder):
+            with self.call_log.of_own(user_id):
+                vectors = SyncRuntime.in_thread(embedder.embed, list(texts))
+        else:
+            vectors = SyncRuntime.in_thread(embedder.embed, list(texts))
+        return [
+            Made(vector, text, embedder.model) for vector, text in zip(vectors, texts, strict=True)
+        ]
 
     def has_vectors(self, user: User) -> bool:
         """Return whether vectors of a user's texts may be stored."""
@@ -253,3 +317,14 @@ class Core:
         if self.guard.wrapping is None:
             return None
         return self.guard.sealing(self.user_id(user))
+
+
+def _replaced(value: Any, change: Callable[[Made], Any]) -> Any:
+    """Return a value with the vectors that the driver made in it, in lists and objects, changed."""
+    if isinstance(value, Made):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, change) for key, item in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], Made):
+        return [_replaced(item, change) for item in value]
+    return value

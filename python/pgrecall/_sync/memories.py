@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from pgrecall._options import MemoryFields
-from pgrecall._sql import JSON, UNSET, Call, Unset, User, Vector, to_halfvec
+from pgrecall._sql import JSON, UNSET, Call, Made, Unset, User, Vector, to_halfvec
 from pgrecall._sync.core import Core
 from pgrecall._sync.retrieval import Retrieval, with_dates
 from pgrecall._sync.users import Users
@@ -270,7 +270,7 @@ class Memories:
         fields = {} if changes is UNSET else dict(changes)
         vector = self._core.vector(user, content, embedding)
         if vector is not UNSET:
-            fields["embedding"] = to_halfvec(vector)
+            fields["embedding"] = vector if isinstance(vector, Made) else to_halfvec(vector)
         found: UUID = self._core.change_value(
             user,
             "supersede_memory",

@@ -39,10 +39,12 @@ _FRAME = b"""
 select set_config('recall.user_id', %s, true),
        set_config('statement_timeout', %s, true),
        set_config('idle_in_transaction_session_timeout', %s, true),
-       set_config('recall.user_key', %s, true)
+       set_config('recall.user_key', %s, true),
+       set_config('recall.embedding_model', %s, true)
 """
 _FRAME_OF_CALLER = b"""
-select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true)
+select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true),
+       set_config('recall.embedding_model', %s, true)
 """
 
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
@@ -195,7 +197,7 @@ class Transport:
                 if is_idle:
                     connection.execute(_FRAME, frame, prepare=prepare)
                 else:
-                    identity = (frame[0], frame[-1])
+                    identity = (frame[0], *frame[-2:])
                     connection.execute(_FRAME_OF_CALLER, identity, prepare=prepare)
                 cursor = connection.cursor(row_factory=tuple_row)
                 cursor.execute(call.text, call.parameters, prepare=prepare)
@@ -207,6 +209,7 @@ class Transport:
             f"{round(seconds * 1000)}ms",
             f"{round(self._limits.idle_timeout * 1000)}ms",
             call.keys,
+            call.model,
         )
 
     def _is_behind_pooler(self, connection: Connection[Any]) -> bool:

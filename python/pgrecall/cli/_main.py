@@ -36,6 +36,7 @@ _COMMANDS = {
     "calls": "calls",
     "worker": "worker",
     "tick": "tick",
+    "embeddings": "embeddings",
     "bench": "bench",
 }
 

@@ -1,0 +1,159 @@
+"""`pgrecall embeddings`: change the embedding model while searches go on."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import click
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from pgrecall import AgentMemory
+from pgrecall._setup import known_dimensions
+from pgrecall.cli._output import note, out, print_rows, progress_console
+from pgrecall.cli._target import json_option, opened, target_option
+from pgrecall.rows import EmbeddingEstimate, EmbeddingMigration
+
+__all__ = ["embeddings_command"]
+
+_POLL = 1.0  # seconds between two looks at the progress
+
+
+@click.group("embeddings")
+def embeddings_command() -> None:
+    """Change the embedding model while searches go on."""
+
+
+@embeddings_command.command("migrate")
+@target_option
+@click.option("--to", "model", metavar="MODEL", required=True, help="The new model.")
+@click.option("--dimensions", metavar="N", type=click.IntRange(1, 16000),
+              help="Dimensions of its vectors, if they are not known.")  # fmt: skip
+@click.option("--keep-hours", metavar="H", type=click.FloatRange(0), default=24.0,
+              show_default=True, help="Keep the old vectors so long after the switch.")  # fmt: skip
+@click.option("--estimate", "is_estimate", is_flag=True, help="Print the estimate, start nothing.")
+@click.option("--yes", is_flag=True, help="Start without asking.")
+@click.option("--work", is_flag=True, help="Make the vectors in this process, too.")
+@click.option("--no-wait", is_flag=True, help="Start, and do not wait for the switch.")
+@json_option
+def migrate(
+    dsn: str | None,
+    model: str,
+    dimensions: int | None,
+    keep_hours: float,
+    is_estimate: bool,
+    yes: bool,
+    work: bool,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
+    """Embed all texts by another model, then switch to it.
+
+    Workers make the new vectors beside the old ones. Ctrl-C ends this command, not the change.
+    """
+    with opened(dsn) as memory:
+        estimate = memory.admin.estimate_embedding_migration(model)
+        if is_estimate and as_json:
+            print_rows([estimate])
+            return
+        if not as_json:
+            out().print(_estimated(estimate, model))
+        if is_estimate or not (yes or as_json or click.confirm("Start?")):
+            return
+        memory.admin.start_embedding_migration(
+            model,
+            dimensions=dimensions or known_dimensions(model),
+            keep=timedelta(hours=keep_hours),
+        )
+        if not no_wait:
+            _wait(memory, work=work)
+        if as_json:
+            print_rows([memory.admin.embedding_migration()])
+
+
+@embeddings_command.command("status")
+@target_option
+@json_option
+def status(dsn: str | None, as_json: bool) -> None:
+    """Print the embedding model, and the progress of a change."""
+    with opened(dsn, no_embedding=True) as memory:
+        change = memory.admin.embedding_migration()
+        info = memory.admin.info()
+    if as_json:
+        print_rows([] if change is None else [change])
+        return
+    out().print(f"embedding model {info.embedding_model}, {info.embedding_dimensions} dimensions")
+    if change is not None:
+        out().print(_said(change))
+
+
+@embeddings_command.command("pause")
+@target_option
+def pause(dsn: str | None) -> None:
+    """Pause the change; jobs in progress finish, and vectors stay."""
+    with opened(dsn, no_embedding=True) as memory:
+        memory.admin.pause_embedding_migration()
+    note("paused; pgrecall embeddings resume goes on")
+
+
+@embeddings_command.command("resume")
+@target_option
+def resume(dsn: str | None) -> None:
+    """Resume a paused change."""
+    with opened(dsn, no_embedding=True) as memory:
+        memory.admin.resume_embedding_migration()
+    note("running")
+
+
+@embeddings_command.command("cancel")
+@target_option
+def cancel(dsn: str | None) -> None:
+    """Cancel the change before its switch; maintenance deletes the new vectors."""
+    with opened(dsn, no_embedding=True) as memory:
+        memory.admin.cancel_embedding_migration()
+    note("cancelled; maintenance deletes the new vectors")
+
+
+def _wait(memory: AgentMemory, *, work: bool) -> None:
+    """Show the progress until the switch; with `work` make the vectors here."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=progress_console()) as progress:
+        bar = progress.add_task("embedding", total=1.0)
+        worker = memory.worker(kinds=["embed"]) if work else None
+        while True:
+            change = memory.admin.embedding_migration()
+            if change is None or change.state not in ("running", "paused"):
+                progress.update(bar, completed=1.0)
+                break
+            progress.update(bar, completed=change.share, description=change.state)
+            if worker is None or change.state == "paused":
+                time.sleep(_POLL)
+                continue
+            memory.admin.advance_embedding_migration()
+            worker.run_until_idle()
+    if change is not None:
+        out().print(_said(change))
+
+
+def _estimated(estimate: EmbeddingEstimate, model: str) -> str:
+    cost = estimate.cost_microcents
+    priced = f"{model} has no price here" if cost is None else f"{cost / 1e8:.2f} dollars"
+    return (
+        f"{estimate.texts} texts ({estimate.memories} memories, {estimate.ended_memories} ended "
+        f"ones, {estimate.messages} messages, {estimate.summaries} summaries), about "
+        f"{estimate.tokens} tokens: {priced}"
+    )
+
+
+def _said(change: EmbeddingMigration) -> str:
+    what = f"{change.from_model} to {change.to_model} ({change.to_dimensions} dimensions)"
+    if change.state == "switched" and change.switched_at is not None:
+        until = change.switched_at + change.keep_old
+        return f"{what}: switched; the old vectors are kept until {until:%Y-%m-%d %H:%M %Z}"
+    if change.state in ("running", "paused"):
+        return (
+            f"{what}: {change.state}, {change.share:.0%} of {change.texts} texts, "
+            f"{change.jobs_ready} jobs ready, {change.jobs_dead} failed for good"
+        )
+    return f"{what}: {change.state}"
