@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pgrecall.schema import InstallError
 from support import append, call, open_session, raise_errors, rows, said, together, value
 from support.invariants import check_invariants
 from support.releases import SMALL, Release, catalog
+from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
 
@@ -67,6 +69,12 @@ comment on function recall._backfill_turns(uuid, jsonb, integer) is 'Fill append
 """
 COLUMN = "    created_at   timestamptz not null,\n    turns        integer"
 COMMENT = "comment on column recall.append_receipts.turns is 'Turns of the append.';\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_database_stays(server: TestServer) -> Iterator[None]:
+    with server.dropping_databases():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,12 @@ EXPLAINED = {"dead_jobs", "queue", "maintenance", "row_security", "public", "gra
 """Failed checks: dead and old jobs, nobody runs maintenance, objects of others in our schema."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_database_stays(server: TestServer) -> Iterator[None]:
+    with server.dropping_databases():
+        yield
+
+
 class Restored:
     """Databases with a restored installation; the first is a template of the others."""
 

@@ -121,6 +121,16 @@ class TestServer:
         """Create a database with the schema installed and no data, and return its name."""
         return self.create_database(label, template=self.template())
 
+    @contextmanager
+    def dropping_databases(self) -> Iterator[None]:
+        """Drop the databases that are created inside, for they share roles with other tests."""
+        before = set(self._databases)
+        try:
+            yield
+        finally:
+            for name in set(self._databases) - before - {self._template}:
+                self.drop_database(name)
+
     def drop_all(self) -> None:
         for name in list(self._databases):
             self.drop_database(name)
