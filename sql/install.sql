@@ -759,6 +759,7 @@ begin isolation level read committed;
 
 -- functions/privacy
 \ir ../functions/privacy/_add_erasures.sql
+\ir ../functions/privacy/_audited_memories.sql
 \ir ../functions/privacy/_check_document.sql
 \ir ../functions/privacy/_check_import_rows.sql
 \ir ../functions/privacy/_check_import_values.sql
@@ -784,7 +785,6 @@ begin isolation level read committed;
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_lock_unlogged_tables.sql
-\ir ../functions/privacy/_refused_claims.sql
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_restore_displaced.sql
 \ir ../functions/privacy/_skip_unread_turns.sql

@@ -218,6 +218,59 @@ def test_a_claim_that_was_refused_goes_too(db: Connection, user: uuid.UUID) -> N
     assert len(rows(db, "select from recall.memory_store where user_id = %s", [user])) == 2
 
 
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_settled_request_to_retract_goes_with_the_memory_that_it_quotes(
+    db: Connection, user: uuid.UUID, is_accepted: bool
+) -> None:
+    """Such a claim holds a copy of the text, and names the memory in the audit only."""
+    session = open_session(db, user)
+    kept, erased = (
+        call(db, "remember", p_user_id=user, p_content=text)[0]["memory_id"]
+        for text in ("Lives in Oslo", "Owns a tiger")
+    )
+    for memory in (kept, erased):
+        (claim,) = call(db, "dispute_memory", p_user_id=user, p_memory_id=memory,
+                        p_session_id=session)  # fmt: skip
+        assert claim["outcome"] == "disputed"
+        call(db, "resolve_dispute", p_user_id=user, p_memory_id=claim["memory_id"],
+             p_accept=is_accepted)  # fmt: skip
+    call(db, "forget_memory", p_user_id=user, p_memory_id=erased)
+    assert traces(db, user, "tiger") == []
+    assert len(rows(db, "select from recall.memory_store where user_id = %s", [user])) == 2
+
+
+def test_restored_part_takes_its_consolidation_along(db: Connection) -> None:
+    """A restored part no longer points to the consolidation, which still has its text."""
+    world = furnish(db, "marked")
+    user = world["user"]
+    ask(db, leased(world, "merging"), world["merged"].obj, **NO_VECTORS)
+    parts = rows(db, "select memory_id, content from recall.memory_store where user_id = %s"
+                     " and end_reason = 'merged' and source <> 'consolidation'"
+                     " and superseded_by in (select memory_id from recall.memory_store"
+                     " where user_id = %s and source = 'consolidation')", [user, user])  # fmt: skip
+    assert len(parts) == 2
+    (back,) = call(db, "restore_memory", p_user_id=user, p_memory_id=parts[0]["memory_id"])
+    text = parts[0]["content"]
+    stated = "select count(*) from recall.memory_store where user_id = %s and content like %s"
+    assert value(db, stated, [user, f"%{text}%"]) == 3
+    call(db, "forget_memory", p_user_id=user, p_memory_id=back["restore_memory"])
+    assert value(db, stated, [user, f"%{text}%"]) == 0
+    assert traces(db, user, text) == []
+
+
+def test_memory_goes_with_the_row_that_it_restores(db: Connection, user: uuid.UUID) -> None:
+    """Another restoration has taken the old row over, so only the audit knows of the first."""
+    first = remembered(db, user, "Owns a tiger")
+    call(db, "retract_memory", p_user_id=user, p_memory_id=first)
+    (second,) = call(db, "restore_memory", p_user_id=user, p_memory_id=first)
+    (edited,) = call(db, "supersede_memory", p_user_id=user, p_memory_id=second["restore_memory"],
+                     p_content="Owns a cat")  # fmt: skip
+    (third,) = call(db, "restore_memory", p_user_id=user, p_memory_id=first)
+    call(db, "forget_memory", p_user_id=user, p_memory_id=edited["supersede_memory"])
+    left = rows(db, "select memory_id from recall.memory_store where user_id = %s", [user])
+    assert [row["memory_id"] for row in left] == [third["restore_memory"]]
+
+
 def test_driver_erases_a_memory_and_a_session(dsn: str, user: uuid.UUID) -> None:
     with AgentMemory.connect(dsn, embedder=False) as memory:
         one = memory.remember(user, "I like tea").memory_id
