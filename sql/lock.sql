@@ -31,8 +31,10 @@ begin
             exit;
         exception when lock_not_available or deadlock_detected then
             if clock_timestamp() > v_until then
-                select format('process %s of %s, %s since %s', a.pid, a.usename, a.state,
-                              date_trunc('second', clock_timestamp() - a.xact_start))
+                -- only roles with pg_read_all_stats see the state of another role's process
+                select format('process %s of %s', a.pid, a.usename)
+                       || coalesce(format(', %s since ', a.state)
+                                   || date_trunc('second', clock_timestamp() - a.xact_start), '')
                   into v_holder
                   from pg_catalog.pg_locks as l
                   join pg_catalog.pg_class as c on c.oid = l.relation
