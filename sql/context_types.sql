@@ -9,6 +9,7 @@ create type recall.context_request as (
     as_of           timestamptz,
     favored         tstzrange,
     min_match       double precision,
+    is_of_user      boolean,
     has_fixed       boolean,
     current_message jsonb,
     current_tokens  integer,

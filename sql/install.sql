@@ -54,6 +54,8 @@ begin isolation level read committed;
 \ir ../functions/common/_check_snapshot.sql
 \ir ../functions/common/_check_time_zone.sql
 \ir ../functions/common/_check_user.sql
+\ir ../functions/common/_clause_meanings.sql
+\ir ../functions/common/_clause_words.sql
 \ir ../functions/common/_discard_work.sql
 \ir ../functions/common/_embedding_from_json.sql
 \ir ../functions/common/_embeddings_from_json.sql
@@ -508,6 +510,7 @@ begin isolation level read committed;
 \ir ../functions/context/_recalled_turns.sql
 \ir ../functions/context/_rows_that_fit.sql
 \ir ../functions/context/_shortened_text.sql
+\ir ../functions/context/_speaks_of_user.sql
 \ir ../functions/context/_system_message.sql
 \ir ../functions/context/_working_block.sql
 \ir ../functions/context/compile_context.sql
@@ -635,8 +638,6 @@ begin isolation level read committed;
 \ir ../functions/jobs/extraction/_advance_extraction.sql
 \ir ../functions/jobs/extraction/_candidate_lines.sql
 \ir ../functions/jobs/extraction/_clause_kind.sql
-\ir ../functions/jobs/extraction/_clause_meanings.sql
-\ir ../functions/jobs/extraction/_clause_words.sql
 \ir ../functions/jobs/extraction/_clean_line.sql
 \ir ../functions/jobs/extraction/_clean_tags.sql
 \ir ../functions/jobs/extraction/_consolidation_question.sql

@@ -97,7 +97,9 @@ begin
         v_request.min_match := (v_options ->> 'min_match')::double precision;
     elsif v_request.query is null
           or not recall._is_unspecific(v_request.query, v_settings.language::regconfig) then
-        v_request.min_match := v_settings.context_min_match;
+        v_request.min_match  := v_settings.context_min_match;
+        v_request.is_of_user := v_request.query is null
+                                or recall._speaks_of_user(v_request.query);
     end if;
     return v_request;
 end;

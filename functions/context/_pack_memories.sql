@@ -48,21 +48,23 @@ begin
               from unnest(p_candidates) with ordinality as c
              order by (c.found).score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
     end if;
-    -- Without the option min_match the minimum rises to half of the best match, but spares the best
-    -- three. With ten memories, precision rises from 0.39 to 0.50 at the same recall
-    -- (benchmarks/context_precision.py). Where even the best is hardly above the minimum, it stays
-    -- alone: 86 instead of 81 of 100 contexts off topic are nearly empty, at the same recall.
+    -- Without the option min_match the minimum depends on the query and on the best match
+    -- (benchmarks/context_precision.py):
+    -- - A query without a word for its author seldom needs a memory: 1.5 times the minimum.
+    -- - Any other query needs 0.4 times the minimum, and the best stays alone below 1.5 times.
+    -- - Beyond the best three, or two, a memory must match half as well as the best.
     if v_least > 0 and not v_is_asked then
-        select case when max(b.match) < 1.5 * p_request.min_match
-                    then greatest(p_request.min_match, max(b.match))
-                    else greatest(p_request.min_match, least(max(b.match) / 2, min(b.match))) end
+        select case when p_request.is_of_user and max(b.match) < 1.5 * v_least
+                    then greatest(0.4 * v_least, max(b.match))
+                    else greatest(v_least * case when p_request.is_of_user then 0.4 else 1.5 end,
+                                  least(max(b.match) / 2, min(b.match))) end
           into v_least
           from (
                 select (c.found).match
                   from unnest(p_candidates) as c
                  where (c.found).similarity is not null
                  order by (c.found).match desc
-                 limit 3
+                 limit case when p_request.is_of_user then 2 else 3 end
                ) as b;
         v_least := coalesce(v_least, p_request.min_match);
     end if;

@@ -2,7 +2,7 @@
 -- It is the mean over the user's first ten vectors; twenty made a search by a vector 15 % slower.
 -- It keeps texts of one language or person, which many models place close together, from passing as
 -- answers. settings.unrelated_similarity counts as one more vector. So that users with few memories
--- or one subject find them, the mean stays within half a standard deviation below it and three
+-- or one subject find them, the mean stays within half a standard deviation below it and four
 -- above.
 create or replace function recall._usual_similarity(
     p_user_id   uuid,
@@ -30,7 +30,7 @@ begin
              limit 10
            ) as v;
     v_usual := (p_settings.unrelated_similarity + coalesce(v_usual, 0)) / (1 + v_vectors);
-    return least(0.95, p_settings.unrelated_similarity + 3 * p_settings.unrelated_deviation,
+    return least(0.95, p_settings.unrelated_similarity + 4 * p_settings.unrelated_deviation,
                  greatest(p_settings.unrelated_similarity - p_settings.unrelated_deviation / 2,
                           v_usual));
 end;

@@ -516,9 +516,9 @@ comment on column recall.settings.time_zone is
 comment on column recall.settings.recalled_turns is
     'Maximum older turns that a context quotes (0 to 1000).';
 comment on column recall.settings.context_min_match is
-    'Match (recall._match) below which a context leaves a memory out, unless the option min_match '
-    'overrides it (0 to 1; 0: no limit). Beyond the best three, a context also leaves out '
-    'memories that match less than half as well as the best. Per user.';
+    'Match (recall._match) from which a context derives the least match of a memory, unless the '
+    'option min_match overrides it (0 to 1; 0: no limit): 0.4 times this for a query with a word '
+    'for its author, 1.5 times this for any other. Per user.';
 comment on column recall.settings.unrelated_similarity is
     'Mean cosine that the embedding model gives to unrelated texts: the zero point of '
     'recall._match (-1 to 0.9). calibrate_embeddings measures it.';

@@ -67,8 +67,8 @@ def taken(
 def expected(cosine: float, others: list[float], words: float = 0.0) -> float:
     """The documented formula, of a user with at most ten vectors."""
     usual = (UNRELATED + sum(others)) / (1 + len(others))
-    usual = min(max(usual, UNRELATED - DEVIATION / 2), UNRELATED + 3 * DEVIATION)
-    return 1 - (1 - max(0.0, (cosine - usual) / (1 - usual))) * (1 - words)
+    usual = min(max(usual, UNRELATED - DEVIATION / 2), UNRELATED + 4 * DEVIATION)
+    return max(0.0, 1 - (1 - (cosine - usual) / (1 - usual)) * (1 - words))
 
 
 # The score
@@ -98,7 +98,7 @@ def test_words_and_vector_each_suffice(db: Connection, user: uuid.UUID) -> None:
     for text, cosine in (("Keeps bees", cosines[0]), ("Plays the cello", cosines[1])):
         row = found[text]
         assert row["match"] == pytest.approx(expected(cosine, cosines, row["lexical"]), abs=1e-3)
-    assert found["Keeps bees"]["match"] == pytest.approx(found["Keeps bees"]["lexical"])
+    assert 0 < found["Keeps bees"]["match"] < found["Keeps bees"]["lexical"]
     assert found["Owns a boat"]["match"] == found["Owns a boat"]["lexical"] > 0.3
     (alone, *_) = search(db, user, "bees boat")
     assert alone["match"] == alone["lexical"]
@@ -122,7 +122,7 @@ def test_without_a_query_there_is_no_match(db: Connection, user: uuid.UUID) -> N
 
 
 def test_few_memories_of_one_subject_still_match(db: Connection, user: uuid.UUID) -> None:
-    """Their own cosines do not raise the usual one beyond three standard deviations."""
+    """Their own cosines do not raise the usual one beyond four standard deviations."""
     ingest(db, user, "Drinks espresso", at=[55.0])
     (row,) = search(db, user, query_embedding=vector(0))
     assert row["match"] > 0.1
@@ -194,7 +194,7 @@ def test_context_leaves_out_what_is_unrelated_and_says_so(db: Connection, user: 
     assert found["Uses Neovim"]["taken"]
     assert found["Uses Neovim"]["match"] > 0.5
     assert not found["Lives in Oslo"]["taken"]
-    assert found["Lives in Oslo"]["reason"] == "match 0.000, at least 0.1 is asked"
+    assert found["Lives in Oslo"]["reason"] == "match 0.000, at least 0.15 is asked"
     assert taken(db, user, "What is a quark?", unit(5)) == set()
     context = call(db, "compile_context", p_user_id=user, p_session_id=open_session(db, user),
                    p_query="Which editor?", p_query_embedding=vector(0))  # fmt: skip
@@ -211,37 +211,75 @@ def test_context_min_match_by_option_and_by_setting(db: Connection, user: uuid.U
     assert taken(db, user, "Which editor?", vector(0)) == everything
 
 
-def test_context_leaves_out_what_matches_half_as_well_beyond_the_third(
-    db: Connection, user: uuid.UUID
+@pytest.mark.parametrize(
+    ("query", "spared"), [("Which editor?", 3), ("Which editor do I want?", 2)]
+)
+def test_context_leaves_out_what_matches_half_as_well_beyond_the_best(
+    db: Connection, user: uuid.UUID, query: str, spared: int
 ) -> None:
     texts = ["Uses Neovim", "Writes Lua", "Likes tabs", "Owns a desk", "Has two screens"]
-    ingest(db, user, *texts, at=[20.0, 50.0, 60.0, 61.0, 62.0])
+    ingest(db, user, *texts, at=[20.0, 52.0, 55.0, 56.0, 57.0])
     call(db, "configure_user", p_user_id=user, p_changes=Jsonb({"context_min_match": 0.01}))
-    found = explained(db, user, "Which editor?", vector(0))
+    found = explained(db, user, query, vector(0))
     matches = [found[text]["match"] for text in texts]
-    assert matches[0] > 2 * matches[2] > 2 * matches[3] > 2 * matches[4] > 0.02
-    assert [found[text]["taken"] for text in texts] == [True, True, True, False, False]
+    assert matches == sorted(matches, reverse=True)
+    assert matches[0] > 2 * matches[1] > 2 * matches[4] > 0.02
+    assert [found[text]["taken"] for text in texts] == [True] * spared + [False] * (5 - spared)
     assert found["Owns a desk"]["reason"] == (
-        f"match {int(1000 * matches[3]) / 1000:.3f}, at least {matches[2]:.3f} is asked"
+        f"match {int(1000 * matches[3]) / 1000:.3f}, at least {matches[spared - 1]:.3f} is asked"
     )
-    assert taken(db, user, "Which editor?", vector(0), min_match=0.01) == {*texts}
-    assert taken(db, user, "Which editor?", vector(0), memory_budget=0) == set()
+    assert taken(db, user, query, vector(0), min_match=0.01) == {*texts}
+    assert taken(db, user, query, vector(0), memory_budget=0) == set()
     call(db, "configure_user", p_user_id=user, p_changes=Jsonb({"context_min_match": 0}))
-    assert taken(db, user, "Which editor?", vector(0)) == {*texts}
+    assert taken(db, user, query, vector(0)) == {*texts}
 
 
-def test_context_holds_the_best_alone_where_nothing_matches_well(
-    db: Connection, user: uuid.UUID
+@pytest.mark.parametrize(
+    ("query", "share", "packed"),
+    [
+        ("Which editor do I want?", 0.3, 0), ("Which editor do I want?", 0.5, 1),
+        ("Which editor do I want?", 1.4, 1), ("Which editor do I want?", 1.6, 2),
+        ("Which editor?", 1.4, 0), ("Which editor?", 1.6, 1), ("Which editor?", 2.1, 2),
+    ],
+)  # fmt: skip
+def test_context_needs_a_better_match_for_a_query_that_does_not_speak_of_the_user(
+    db: Connection, user: uuid.UUID, query: str, share: float, packed: int
 ) -> None:
-    texts = {"Uses Neovim", "Writes Lua"}
-    ingest(db, user, *sorted(texts), at=[61.0, 60.0])
-    found = explained(db, user, "Which editor?", vector(0), min_match=0)
-    best, other = found["Writes Lua"]["match"], found["Uses Neovim"]["match"]
+    """The share is the best match, divided by context_min_match."""
+    texts = ["Writes Lua", "Uses Neovim"]
+    ingest(db, user, *texts, at=[60.0, 61.0])
+    found = explained(db, user, query, vector(0), min_match=0)
+    best, other = (found[text]["match"] for text in texts)
     assert best > other > best / 1.3
-    for share, packed in ((1.4, {"Writes Lua"}), (1.6, texts)):
-        call(db, "configure_user", p_user_id=user,
-             p_changes=Jsonb({"context_min_match": best / share}))  # fmt: skip
-        assert taken(db, user, "Which editor?", vector(0)) == packed
+    call(db, "configure_user", p_user_id=user,
+         p_changes=Jsonb({"context_min_match": best / share}))  # fmt: skip
+    assert taken(db, user, query, vector(0)) == {*texts[:packed]}
+
+
+@pytest.mark.parametrize(
+    ("query", "speaks"),
+    [
+        ("Which editor do I use?", True), ("What's MY rate?", True), ("Darf ich das essen?", True),
+        ("¿Qué hora es donde vive mi hermana?", True), ("Que mange mon lapin ?", True),
+        ("うちの犬の名前は何？", True), ("我的狗叫什么？", True), ("Hoe heet mijn kat?", True),
+        ("Who painted The Night Watch?", False), ("Wie hoch ist die Zugspitze?", False),
+        ("¿Cuál es la capital de Australia?", False), ("长城有多长？", False), ("", False),
+        ("x " * 5000 + "my", False),
+    ],
+)  # fmt: skip
+def test_word_for_the_author_is_found_in_any_language(
+    db: Connection, query: str, speaks: bool
+) -> None:
+    assert value(db, "select recall._speaks_of_user(%s)", [query]) is speaks
+
+
+def test_words_count_less_where_the_vector_contradicts(db: Connection, user: uuid.UUID) -> None:
+    ingest(db, user, "Gets seasick", "Plays the cello", at=[120.0, 20.0])
+    found = {row["content"]: row for row in search(db, user, "gets a lounge pass",
+                                                      query_embedding=vector(0))}  # fmt: skip
+    row = found["Gets seasick"]
+    assert row["lexical"] > 0.2
+    assert row["match"] < row["lexical"] - 0.1
 
 
 def test_context_keeps_everything_that_matches_nearly_as_well(
