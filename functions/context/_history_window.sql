@@ -46,9 +46,8 @@ declare
     v_task    recall.current_task;
 begin
     for v_row in
-        select h.turn_index, h.message_id, h.token_count, h.role::text, h.content,
-               recall._shown_parts(h.content_parts) as content_parts, h.name, h.tool_calls,
-               h.tool_call_id
+        select h.turn_index, h.message_id, h.token_count, h.role::text, h.content, h.name,
+               recall._shown_parts(h.content_parts) as content_parts, h.tool_calls, h.tool_call_id
           from recall.conversation_history as h
          where h.user_id    = v_session.user_id
            and h.session_id = v_session.session_id
