@@ -14,7 +14,7 @@ set search_path from current
 as $function$
 declare
     v_numbers  constant text[] :=
-        '{zero,one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve}';
+        '{zero,one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve}'::text[];
     -- "a" after one of these is a letter
     v_labels   constant text   :=
         '^(vitamin|hepatitis|influenza|type|grade|class|group|plan|level|category|section|team'
@@ -25,7 +25,7 @@ declare
               E' \t\n\r'),
         '\s+');
     v_count    constant integer := cardinality(v_parts);
-    v_words    text[]           := '{}';
+    v_words    text[]           := '{}'::text[];
     v_part     text collate pg_c_utf8;
     v_bare     text collate pg_c_utf8;
     v_previous text collate pg_c_utf8;
