@@ -60,11 +60,12 @@ def driver() -> str:
 
 
 def modules() -> list[ModuleType]:
-    """Return the package and its public modules, but for the command line."""
+    """Return the package and its public modules, but for the command line and integrations."""
     names = sorted(
         info.name
         for info in pkgutil.iter_modules(pgrecall.__path__)
-        if not info.name.startswith("_") and info.name not in ("cli", "data", "examples")
+        if not info.name.startswith("_")
+        and info.name not in ("cli", "data", "examples", "integrations")
     )
     return [pgrecall, *(importlib.import_module(f"pgrecall.{name}") for name in names)]
 

@@ -199,6 +199,12 @@ select turn_index, role, content
            p_session_id => :'session_id',
            p_limit      => 20);
 
+-- example: get_messages_by_id
+select array_agg(message_id) as ids
+  from recall.get_messages(recall.user_id('ada'), :'session_id') \gset
+select session_id, turn_index, role, content
+  from recall.get_messages_by_id(p_user_id => recall.user_id('ada'), p_message_ids => :'ids');
+
 -- example: get_profile
 select recall.get_profile(p_user_id => recall.user_id('ada'));
 
@@ -247,8 +253,23 @@ select content, disputed_content from recall.list_disputes(p_user_id => recall.u
 -- example: list_erasures
 select erasure_id, digest, erased_at from recall.list_erasures();
 
+-- example: list_job_phases
+select phase, duration_ms, prompt_tokens, cost_microcents, error
+  from recall.list_job_phases(p_user_id => recall.user_id('ada'));
+
+-- example: list_jobs
+select job_id, user_id, kind, attempts, last_error from recall.list_jobs(p_state => 'dead');
+
 -- example: list_maintenance
 select task, schedule, enabled, last_run_at, failures from recall.list_maintenance();
+
+-- example: list_memories
+select memory_id, content, kind, created_at
+  from recall.list_memories(p_user_id => recall.user_id('ada'), p_limit => 20);
+
+-- example: list_memory_events
+select at, event, memory_id
+  from recall.list_memory_events(p_user_id => recall.user_id('ada'), p_limit => 20);
 
 -- example: list_model_calls
 select call_id, model, status_code, latency_ms, cost_microcents
@@ -286,6 +307,9 @@ select recall.record_model_call(recall.user_id('ada'), 'gpt-4o-mini', p_is_strea
     as call_id \gset
 select event_index, event_type, text_delta
   from recall.list_stream_events(p_user_id => recall.user_id('ada'), p_call_id => :'call_id');
+
+-- example: list_users
+select user_id, external_id, active_memory_count from recall.list_users(p_limit => 20);
 
 -- example: maintain
 -- not run: commits

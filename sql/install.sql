@@ -207,6 +207,7 @@ begin isolation level read committed;
 \ir ../functions/session/get_settings.sql
 \ir ../functions/session/list_models.sql
 \ir ../functions/session/list_sessions.sql
+\ir ../functions/session/list_users.sql
 \ir ../functions/session/open_session.sql
 \ir ../functions/session/pause_session.sql
 \ir ../functions/session/register_kind.sql
@@ -245,6 +246,7 @@ begin isolation level read committed;
 \ir ../functions/history/annotate_message.sql
 \ir ../functions/history/append_messages.sql
 \ir ../functions/history/get_messages.sql
+\ir ../functions/history/get_messages_by_id.sql
 \ir ../functions/history/message_hash.sql
 \ir ../functions/history/new_messages_since.sql
 \ir ../functions/history/retract_turns.sql
@@ -377,6 +379,8 @@ begin isolation level read committed;
 \ir ../functions/memory/get_profile.sql
 \ir ../functions/memory/ingest_memories.sql
 \ir ../functions/memory/list_disputes.sql
+\ir ../functions/memory/list_memories.sql
+\ir ../functions/memory/list_memory_events.sql
 \ir ../functions/memory/memories_to_review.sql
 \ir ../functions/memory/memory_chain.sql
 \ir ../functions/memory/memory_history.sql
@@ -590,6 +594,8 @@ begin isolation level read committed;
 \ir ../functions/jobs/queue/enqueue_job.sql
 \ir ../functions/jobs/queue/extend_lease.sql
 \ir ../functions/jobs/queue/fail_job.sql
+\ir ../functions/jobs/queue/list_job_phases.sql
+\ir ../functions/jobs/queue/list_jobs.sql
 \ir ../functions/jobs/queue/release_expired_leases.sql
 \ir ../functions/jobs/queue/retry_dead_jobs.sql
 \ir ../functions/jobs/queue/waiting_jobs.sql

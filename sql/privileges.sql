@@ -16,7 +16,8 @@ declare
     v_reader   constant text[] := array[
         'user_id', 'uuidv7', 'version', 'health', 'get_settings', 'list_models', 'list_prompts',
         'message_hash', 'new_messages_since',
-        'get_session', 'list_sessions', 'get_messages', 'search_messages', 'search_sessions',
+        'get_session', 'list_sessions', 'get_messages', 'get_messages_by_id', 'search_messages',
+        'search_sessions', 'list_memories', 'list_memory_events', 'list_job_phases',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
         'get_items', 'search_items', 'list_namespaces',
@@ -42,7 +43,7 @@ declare
         'drop_expired_partitions', 'sample_recall', 'run_backfills',
         'migrate_embeddings', 'get_embedding_migration',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
-        'metrics'];
+        'list_jobs', 'metrics'];
     v_admin    constant text[] := array[
         'estimate_embedding_migration', 'start_embedding_migration', 'pause_embedding_migration',
         'resume_embedding_migration', 'cancel_embedding_migration', 'switch_embedding_model',
@@ -51,8 +52,8 @@ declare
         'reset_prompt', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
         'schedule_maintenance', 'unschedule_maintenance', 'set_scheduler',
-        'forget_user', 'list_erasures', 'replay_erasures', 'import_user', 'rewrap_user_key',
-        'add_user_key', 'list_sealed_rows', 'list_sealed_users', 'reseal_rows'];
+        'list_users', 'forget_user', 'list_erasures', 'replay_erasures', 'import_user',
+        'rewrap_user_key', 'add_user_key', 'list_sealed_rows', 'list_sealed_users', 'reseal_rows'];
 begin
     select coalesce(array_agg(r.rolname), '{}')
       into v_roles

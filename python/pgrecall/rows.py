@@ -95,7 +95,10 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A stored message. `content_parts` holds multimodal content, `content` is None then."""
+    """A stored message. `content_parts` holds multimodal content, `content` is None then.
+
+    `session_id` is known where messages of several sessions are read.
+    """
 
     message_id: UUID
     turn_index: int
@@ -116,6 +119,7 @@ class Message:
     cost_microcents: int | None = None
     latency_ms: int | None = None
     content_hash: bytes | None = None
+    session_id: UUID | None = None
 
     def to_openai(self) -> ChatCompletionMessageParam:
         """Return the message as `chat.completions.create` takes it."""
@@ -395,7 +399,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEvent:
-    """One line of a memory's audit."""
+    """One line of a memory's audit; `event_no` is known where those of all memories are read."""
 
     at: datetime
     event: str
@@ -403,6 +407,7 @@ class MemoryEvent:
     job_id: UUID | None = None
     caller: str | None = None
     detail: JSON | None = None
+    event_no: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,7 +146,7 @@ select p.oid::regprocedure::text
         'start_embedding_migration', 'pause_embedding_migration', 'resume_embedding_migration',
         'cancel_embedding_migration', 'switch_embedding_model', 'get_embedding_migration',
         'migrate_embeddings',
-        'list_erasures', 'list_sealed_users', 'replay_erasures',
+        'list_erasures', 'list_sealed_users', 'list_users', 'list_jobs', 'replay_erasures',
         'health', 'metrics', 'get_settings', 'list_models', 'list_prompts');
 
 -- rule: constraints are named <table>_<columns>_<kind>

@@ -25,6 +25,7 @@ WARM = 64
 """Every later one, from the seventh on, so many."""
 
 ALL_MONTHS = {
+    "list_job_phases",
     "list_sealed_rows",
     "export_user",
     "forget_memory",

@@ -348,9 +348,9 @@ def test_no_constraint_spans_users(db: Connection) -> None:
 
 CHOSEN = {
     "caller", "direction", "embedding_model", "end_reason", "event", "kind", "made_by", "overrides",
-    "phase", "source", "usage", "job_phases.model_id",
+    "phase", "source", "usage", "job_phases.model_id", "jobs.worker",
 }  # fmt: skip
-"""Columns that hold one of a few words, a number, or names of prompts and of a worker's models."""
+"""Columns that hold one of a few words, a number, or names of prompts, models and workers."""
 
 
 def test_word_of_the_other_user_stands_in_each_of_their_texts(

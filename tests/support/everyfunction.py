@@ -112,6 +112,7 @@ CALLS: list[Call] = [
     _call("append_messages", "%(session)s, %(tools)s", "with tools"),
     _call("get_messages", "%(session)s"),
     _call("get_messages", "%(session)s, 10, 20, false", "page"),
+    _call("get_messages_by_id", "%(message_ids)s"),
     _call("retract_turns", "%(session)s, 30"),
     _call("pop_turns", "%(session)s, 2"),
     _call("annotate_message", "%(session)s, 3, %(changes)s"),
@@ -146,6 +147,10 @@ CALLS: list[Call] = [
     _call("get_memory", "%(memory)s"),
     _call("get_memories"),
     _call("get_memories", "%(filter)s, now(), 10", "as of"),
+    _call("list_memories"),
+    _call("list_memories", "%(filter)s, 10, %(memory)s", "page"),
+    _call("list_memory_events"),
+    _call("list_memory_events", "10, 20", "page"),
     _call("get_profile"),
     _call("memory_chain", "%(memory)s"),
     _call("memory_history", "%(memory)s"),
@@ -198,6 +203,10 @@ CALLS: list[Call] = [
     # jobs
     _call("enqueue_job", "'extract', %(session)s, 'some key'"),
     _global("waiting_jobs"),
+    _global("list_jobs"),
+    _global("list_jobs", "'dead', 10, recall.uuidv7()", "page"),
+    _call("list_job_phases"),
+    _call("list_job_phases", "%(embed_job)s, 10, recall.uuidv7()", "of one"),
     _global("claim_jobs", "'tester', p_limit => 5"),
     _call("next_request", "%(embed_job)s, %(embed_token)s, %(offer)s", "embed"),
     _call("next_request", "%(extract_job)s, %(extract_token)s, %(offer)s", "extract"),
@@ -254,6 +263,7 @@ CALLS: list[Call] = [
     _call("forget_user"),
     _global("list_erasures"),
     _global("list_sealed_users"),
+    _global("list_users"),
     _global("replay_erasures"),
 ]
 
@@ -403,7 +413,7 @@ def furnish(conn: Connection, mark: str) -> World:
              p_dedupe_key=mark, p_payload={"mark": mark} | payload)  # fmt: skip
         (job,) = (
             job
-            for job in call(conn, "claim_jobs", p_worker=mark, p_kinds=[kind], p_limit=100,
+            for job in call(conn, "claim_jobs", p_worker="worker", p_kinds=[kind], p_limit=100,
                             p_lease=timedelta(hours=1))
             if job["user_id"] == user
         )  # fmt: skip
@@ -425,6 +435,10 @@ def furnish(conn: Connection, mark: str) -> World:
     call(conn, "record_access", p_user_id=user, p_memory_ids=memories[:5],
          p_relevance="{0.1,0.2,0.3,0.4,0.5}", p_efficiency=0.9)  # fmt: skip
 
+    message_ids = [
+        row["message_id"]
+        for row in call(conn, "get_messages", p_user_id=user, p_session_id=session, p_limit=100)
+    ]
     body = json.dumps({"mark": mark})
     headers = {"x-request-id": mark}
     (recorded,) = call(conn, "record_model_call", p_user_id=user, p_model=mark, p_provider=mark,
@@ -452,6 +466,7 @@ def furnish(conn: Connection, mark: str) -> World:
         "call": recorded["record_model_call"],
         "events": Jsonb([{"index": 7, "text_delta": f"{mark} says", "payload": {"n": 1}}]),
         "memory": memories[7],
+        "message_ids": message_ids,
         "used": memories[:2],
         "relevance": [0.5, 0.5],
         "protected": protected,

@@ -25,8 +25,9 @@ READER = {
     "user_id", "uuidv7", "version", "health", "get_settings", "list_models", "list_prompts",
     "message_hash",
     "new_messages_since", "get_session", "list_sessions", "get_messages", "search_messages",
-    "search_sessions",
-    "neighbors", "memories_to_review", "list_disputes", "get_memory", "get_memories",
+    "search_sessions", "get_messages_by_id", "list_memories", "list_memory_events",
+    "list_job_phases", "neighbors", "memories_to_review", "list_disputes", "get_memory",
+    "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "get_items", "search_items",
     "list_namespaces", "search", "query_dates",
     "compile_context", "explain_context", "export_user", "list_model_calls", "list_stream_events",
@@ -49,7 +50,7 @@ WORKER = {
     "apply_decisions", "add_embedding", "ensure_partitions", "flush_access_log", "enqueue_merges",
     "enqueue_patterns",
     "release_expired_leases", "expire_working", "expire_items", "run_maintenance",
-    "run_due_maintenance", "maintain", "list_maintenance", "metrics",
+    "run_due_maintenance", "maintain", "list_maintenance", "list_jobs", "metrics",
     "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
     "enqueue_compactions", "enqueue_missing_embeddings", "purge_expired",
     "drop_expired_partitions", "sample_recall", "run_backfills",
@@ -68,6 +69,7 @@ ADMIN = {
     "schedule_maintenance",
     "unschedule_maintenance",
     "set_scheduler",
+    "list_users",
     "forget_user",
     "list_erasures",
     "replay_erasures",
@@ -87,7 +89,7 @@ MATRIX = {
 }
 """Which role may call what: each what the one before it may, and more."""
 
-FOR_ALL_USERS = {"claim_jobs", "list_sealed_users"}
+FOR_ALL_USERS = {"claim_jobs", "list_jobs", "list_sealed_users", "list_users"}
 """A worker's and an admin's: ids of whoever has work, or is sealed."""
 
 ALPHA, BRAVO = "alphacanary", "bravocanary"

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from pgrecall._async.items import AsyncItems
+    from pgrecall._async.pages import AsyncPages
     from pgrecall._async.worker import AsyncWorker
     from pgrecall.calls._async.calls import AsyncCalls
     from pgrecall.encryption import WrappingKeys
@@ -92,6 +93,7 @@ class AsyncAgentMemory:
         admin: settings, models, jobs, health and metrics.
         encryption: keys of encrypted users.
         items: JSON values under namespaces and keys.
+        pages: lists for tools and user interfaces.
         calls: the call log.
     """
 
@@ -265,6 +267,13 @@ class AsyncAgentMemory:
         from pgrecall.encryption._async.users import AsyncEncryption
 
         return AsyncEncryption(self._core)
+
+    @cached_property
+    def pages(self) -> AsyncPages:
+        """Lists for tools and user interfaces; the first use loads them."""
+        from pgrecall._async.pages import AsyncPages
+
+        return AsyncPages(self._core)
 
     @cached_property
     def items(self) -> AsyncItems:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
     from pgrecall._sync.items import Items
+    from pgrecall._sync.pages import SyncPages
     from pgrecall._sync.worker import Worker
     from pgrecall.calls._sync.calls import Calls
     from pgrecall.encryption import WrappingKeys
@@ -93,6 +94,7 @@ class AgentMemory:
         admin: settings, models, jobs, health and metrics.
         encryption: keys of encrypted users.
         items: JSON values under namespaces and keys.
+        pages: lists for tools and user interfaces.
         calls: the call log.
     """
 
@@ -266,6 +268,13 @@ class AgentMemory:
         from pgrecall.encryption._sync.users import Encryption
 
         return Encryption(self._core)
+
+    @cached_property
+    def pages(self) -> SyncPages:
+        """Lists for tools and user interfaces; the first use loads them."""
+        from pgrecall._sync.pages import SyncPages
+
+        return SyncPages(self._core)
 
     @cached_property
     def items(self) -> Items:

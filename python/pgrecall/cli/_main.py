@@ -37,6 +37,7 @@ _COMMANDS = {
     "worker": "worker",
     "tick": "tick",
     "embeddings": "embeddings",
+    "mcp": "mcp",
     "bench": "bench",
 }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sized
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pgrecall import AgentMemory, Limits, ModelSettings
+from pgrecall import AgentMemory, AsyncAgentMemory, Limits, ModelSettings
 from pgrecall._dsn import parameters_of
 from pgrecall.cli._output import note
 from pgrecall.errors import NotFoundError
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pgrecall.settings import Settings
 
 __all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
-           "opened", "target_option", "user_option"]  # fmt: skip
+           "opened", "opened_async",
+           "target_option", "user_option"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -90,23 +91,45 @@ def opened(
     limits: Limits | None = None,
 ) -> Iterator[AgentMemory]:
     """Open the memory that a command works on, and close it after."""
+    arguments, target = _arguments(dsn, no_embedding=no_embedding, limits=limits)
+    arguments |= {"llm": llm} | ({} if embedder is None else {"embedder": embedder})
+    if target is None:
+        memory = AgentMemory.embedded(**arguments)
+    else:
+        memory = AgentMemory.connect(target, **arguments)
+    with memory:
+        yield memory
+
+
+@asynccontextmanager
+async def opened_async(
+    dsn: str | None, *, no_embedding: bool = False
+) -> AsyncIterator[AsyncAgentMemory]:
+    """Open the memory that an asynchronous command works on, and close it after."""
+    arguments, target = _arguments(dsn, no_embedding=no_embedding)
+    if target is None:
+        memory = AsyncAgentMemory.embedded(**arguments)
+    else:
+        memory = AsyncAgentMemory.connect(target, **arguments)
+    async with memory:
+        yield memory
+
+
+def _arguments(
+    dsn: str | None, *, no_embedding: bool, limits: Limits | None = None
+) -> tuple[dict[str, Any], str | None]:
+    """Return the arguments of `connect` or `embedded`, and the target (None: embedded)."""
     settings = _environment()
     target = named_dsn(dsn)
     arguments: dict[str, Any] = {
-        "embedder": False if no_embedding else embedder,
-        "llm": llm,
+        "embedder": False if no_embedding else None,
         "limits": limits or settings.limits(),
         "wrapping_keys": settings.keys(),
         "sealed": settings.sealed,
     }
-    if target is None:
-        memory = AgentMemory.embedded(**arguments)
-    else:
-        if dsn is None and settings.dsn:  # the others belong to that one
-            arguments |= settings.other_dsns()
-        memory = AgentMemory.connect(target, **arguments)
-    with memory:
-        yield memory
+    if target is not None and dsn is None and settings.dsn:  # the others belong to that one
+        arguments |= settings.other_dsns()
+    return arguments, target
 
 
 def check_user(memory: AgentMemory, user: str) -> None:

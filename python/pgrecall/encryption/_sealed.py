@@ -38,7 +38,7 @@ _MESSAGE_KEYS = {"role", "content", "name", "tool_calls", "tool_call_id", "token
                  "metadata", "refusal"}  # fmt: skip
 _AS_IS = {"list_sessions", "configure_user", "seal_user", "rewrap_user_key", "resolve_dispute",
           "extend_lease", "retry_dead_jobs", "ensure_user", "user_id", "health",
-          "import_user", "record_access", "verify_integrity",
+          "import_user", "record_access", "verify_integrity", "get_messages_by_id",
           "next_request"}  # fmt: skip
 # parameters that settings.secrets is about
 _WITH_SECRETS = {
@@ -487,6 +487,10 @@ def _messages(sealer: Sealer, given: _Given) -> _Given:
     return _without_query(sealer, given) | {"query": ""}
 
 
+def _filtered(sealer: Sealer, given: _Given) -> _Given:
+    return given | {"filter": sealer.filter(given["filter"])} if given.get("filter") else given
+
+
 _RULES: dict[str, Callable[[Sealer, _Given], _Given]] = {
     "open_session": _open_session,
     "update_session": _update_session,
@@ -498,8 +502,8 @@ _RULES: dict[str, Callable[[Sealer, _Given], _Given]] = {
     "retract_memory": _retract,
     "dispute_memory": _dispute,
     "search": _search,
-    "get_memories": lambda sealer, given: given | {"filter": sealer.filter(given.get("filter"))}
-    if given.get("filter") else given,
+    "get_memories": _filtered,
+    "list_memories": _filtered,
     "compile_context": _context,
     "explain_context": _context,
     "put_working": _working,
