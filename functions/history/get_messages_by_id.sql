@@ -1,6 +1,6 @@
 -- Return messages by their ids, such as source_turn_ids of a memory, in the order of the ids.
--- No index has message ids. The time in an id tells which sessions can have the message. An imported
--- message is older than its id, and is looked for among all of the user's.
+-- No index has message ids. The time in an id tells which sessions can have the message. An
+-- imported message is older than its id, and is looked for among all of the user's.
 -- Ids that the user does not have, and retracted turns, give no row.
 -- Raises  RC003 more than 1,000 ids.
 -- Cost    160 ms for an imported message of a user with 100,000.

@@ -21,6 +21,7 @@ import click
 import psycopg
 import pytest
 
+from pgrecall import AgentMemory
 from pgrecall.cli._main import cli
 from support import our_role, run
 from support.completions import WEATHER
@@ -113,7 +114,8 @@ def test_python_of_a_page_runs(
         monkeypatch.setenv("OPENAI_BASE_URL", openai.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "x")
         exec(compile(program, str(page), "exec"), names)
-        names["memory"].close()
+        if isinstance(memory := names["memory"], AgentMemory):  # an asynchronous one is not open
+            memory.close()
     if "replay" in names:
         said = names["replay"](names["call"].response_body).answer
         assert said.choices[0].message.content == "You use Vim."
