@@ -48,8 +48,10 @@ OVER = {
     "next_request compact end": 2,
     "close_session": 2,
     "resolve_dispute accepted": 10,
+    "revoke_source": 12,
     "search_sessions hybrid": 6,
-    "compile_context split, recalled": 6,
+    "compile_context everything": 2,
+    "compile_context split, recalled": 8,
     "health": 20,
     "purge_expired": 50,
     "estimate_embedding_migration": 70,
@@ -62,13 +64,15 @@ OVER = {
   settings and keys, the head of the user's events, and hashes of changed memories.
 - A verbatim extraction reads the phrases that tell statements apart, and the user's keys.
 - A search of sessions reads the turns that it found, beside titles and summaries.
-- A context with recalled turns searches memories and turns, and reads history.
+- A context reads the phrases that tell whether its query is about the author. With recalled turns
+  it searches memories and turns, and reads history.
 - `health` reads the catalog, disputes, pg_cron, subscriptions, sampled recall and other databases.
 - `purge_expired` scans eight kinds of rows, of all users.
 - An estimate of a change of the embedding model counts all texts, and reads the tokens of messages
   in the history.
 - A session whose compaction is due enqueues it when it closes.
 - To accept a dispute reads in the audit whether it asks to retract.
+- A revocation reads the audit for copies of the revoked texts.
 - A decision that retracts discards the state of the user's jobs.
 """
 
