@@ -21,9 +21,9 @@ from target import database
 
 PER_USER = 50
 SWEEPS = (
-    "flush_access_log", "release_expired_leases", "expire_working", "promote_memories",
-    "enqueue_missing_embeddings", "enqueue_compactions", "expire_memories", "expire_sessions",
-    "decay_memories", "enqueue_merges", "enqueue_patterns", "purge_expired",
+    "flush_access_log", "release_expired_leases", "expire_working", "expire_items",
+    "promote_memories", "enqueue_missing_embeddings", "enqueue_compactions", "expire_memories",
+    "expire_sessions", "decay_memories", "enqueue_merges", "enqueue_patterns", "purge_expired",
     "drop_expired_partitions",
 )  # fmt: skip
 
@@ -112,6 +112,20 @@ FILL = (
     select e.user_id, e.memory_id, s.embedding_model,
            array_fill(0.5::real, array[s.embedding_dimensions])::halfvec, e.ended_at
       from ended as e, recall.settings as s
+    """,
+    # items: expired, and the rest
+    """
+    insert into recall.items (
+        user_id, namespace, key, value, byte_count, ttl, created_at, updated_at, expires_at)
+    select md5('u' || n %% %(users)s)::uuid, array['notes'], 'i' || n, '1', 1, interval '1 year',
+           now(), now(), now() + case when n <= %(due)s then interval '-1 hour' else '1 year' end
+      from generate_series(1, %(memories)s / 10) as n
+    """,
+    """
+    update recall.users as u
+       set item_count = i.items, item_bytes = i.items
+      from (select i.user_id, count(*) as items from recall.items as i group by i.user_id) as i
+     where i.user_id = u.user_id
     """,
     # sessions: long idle; above twice their window; with searchable compacted turns
     """

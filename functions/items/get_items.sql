@@ -37,8 +37,8 @@ begin
     select i.namespace, i.key, i.value, i.created_at, i.updated_at, i.expires_at
       from recall.items as i
      where i.user_id   = p_user_id
-       and i.namespace = p_namespace
-       and i.key       = any (p_keys)
+       and i.namespace = p_namespace collate "C"
+       and i.key       = any (p_keys collate "C")
        and (i.expires_at is null or i.expires_at > v_now)
      order by i.key;
 end;

@@ -26,7 +26,7 @@ declare
     v_new      record;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_items, 'p_items', 67);
+    perform recall._check_json(p_items, 'p_items', 68);
     perform recall._check_items(p_items);
     v_settings := recall._settings(p_user_id);
     p_items    := recall._guard_secrets(p_items, v_settings, 'p_items');

@@ -63,8 +63,8 @@ begin
                null::double precision
           from recall.items as i
          where i.user_id = p_user_id
-           and i.namespace >= p_namespace
-           and (v_until is null or i.namespace < v_until)
+           and i.namespace >= p_namespace collate "C"
+           and (v_until is null or i.namespace < v_until collate "C")
            and (i.expires_at is null or i.expires_at > v_now)
            and (p_filter = '{}' or recall._item_matches(i.value, p_filter))
          order by i.updated_at desc, i.namespace, i.key
@@ -79,8 +79,8 @@ begin
                max(recall._item_score(v.embedding, v_query, p_distance)) as score
           from recall.item_vectors as v
          where v.user_id = p_user_id
-           and v.namespace >= p_namespace
-           and (v_until is null or v.namespace < v_until)
+           and v.namespace >= p_namespace collate "C"
+           and (v_until is null or v.namespace < v_until collate "C")
            and v.embedding_model = coalesce(p_embedding_model, v_settings.embedding_model)
          group by v.namespace, v.key
     )

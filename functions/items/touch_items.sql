@@ -34,8 +34,8 @@ begin
     update recall.items as i
        set expires_at = v_now + i.ttl
      where i.user_id    = p_user_id
-       and i.namespace  = p_namespace
-       and i.key        = any (p_keys)
+       and i.namespace  = p_namespace collate "C"
+       and i.key        = any (p_keys collate "C")
        and i.expires_at > v_now;
     get diagnostics v_count = row_count;
     return v_count;

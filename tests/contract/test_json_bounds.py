@@ -63,7 +63,7 @@ def attempts(
         if parameter.kind != "jsonb":
             continue
         base = sane.get(parameter.name)
-        levels = 68 if parameter.name == "p_document" else 64
+        levels = 68 if parameter.name in ("p_document", "p_items") else 64
         for bad, why in too_much(base.obj if base is not None else {}, levels):
             word = "is nested" if why == "nested" else "holds a number"
             yield sane | {parameter.name: bad}, f"{parameter.name} {word}"

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import psycopg
 import pytest
 
 from pgrecall import AgentMemory
@@ -264,7 +265,10 @@ def test_confirmation_keeps_the_mean_relevance(db: Connection, user: uuid.UUID) 
 
 @pytest.fixture
 def memory(dsn: str) -> Iterator[AgentMemory]:
-    configure(dsn, embedding_model=MODEL, extraction="none")
+    configure(dsn, extraction="none")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        # not by configure, which refuses it while there are vectors of other tests
+        conn.execute("update recall.settings set embedding_model = %s", [MODEL])
     with with_words(dsn) as memory:
         yield memory
 

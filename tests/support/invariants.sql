@@ -241,6 +241,10 @@ with remaining (place, user_id) as (
     union all
     select distinct 'working_memory', user_id from recall.working_memory
     union all
+    select distinct 'items', user_id from recall.items
+    union all
+    select distinct 'item_vectors', user_id from recall.item_vectors
+    union all
     select distinct 'jobs', user_id from recall.jobs
     union all
     select distinct 'job_phases', user_id from recall.job_phases

@@ -54,8 +54,15 @@ WORKER = {
     "promote_memories", "expire_memories", "decay_memories", "expire_sessions",
     "enqueue_compactions", "enqueue_missing_embeddings", "purge_expired",
     "drop_expired_partitions", "sample_recall", "run_backfills",
+    "migrate_embeddings", "get_embedding_migration",
 }  # fmt: skip
 ADMIN = {
+    "estimate_embedding_migration",
+    "start_embedding_migration",
+    "pause_embedding_migration",
+    "resume_embedding_migration",
+    "cancel_embedding_migration",
+    "switch_embedding_model",
     "configure",
     "configure_user",
     "calibrate_embeddings",

@@ -68,10 +68,10 @@ begin
        and s.user_id <> all (v_left_out);
     tokens          := tokens + v_tokens;
     texts           := memories + ended_memories + messages + summaries;
-    cost_microcents := case when p_model = 'local' or p_model like 'local:%' then 0 else (
+    cost_microcents := case when p_model collate "C" ~ '^local(:|$)' then 0 else (
         select round(m.input_price::numeric * tokens / 1000000)
           from recall.models as m
-         where m.model_id in (p_model, substring(p_model from ':(.*)$'))
+         where m.model_id in (p_model, substring(p_model collate "C" from ':(.*)$'))
          limit 1) end;
     return next;
 end;

@@ -32,7 +32,7 @@ set plan_cache_mode = force_custom_plan
 set max_parallel_workers_per_gather = 0
 as $function$
 declare
-    v_states constant text[] := '{due,deferred,running,dead}';
+    v_states constant text[] := '{due,deferred,running,dead}'::text[];
     v_now    timestamptz     := clock_timestamp();
     v_user   text            := recall._identity();
 begin
