@@ -165,8 +165,15 @@ def test_restore_without_roles_is_mended_by_the_installer(
     doctor = run(mend[-1], NEW=new)
     assert doctor.returncode == 1, "doctor finds what PUBLIC may execute"
     succeed(run("\n".join(mend), "-e", NEW=new))
-    assert contents(new, "migrations") == contents(before, "migrations")
+    assert contents(new, "migrations", "settings") == contents(before, "migrations", "settings")
+    assert settings_but_owner(new) == settings_but_owner(before)
     check_copy(new, world)
+
+
+def settings_but_owner(dsn: str) -> Any:
+    """Return the settings without the owner, which the installer was told here."""
+    with psycopg.connect(dsn) as conn:
+        return value(conn, "select to_jsonb(s) - 'owner' from recall.settings as s")
 
 
 def test_database_with_pg_cron_is_copied_by_its_schema(server: TestServer, run: Any) -> None:
