@@ -327,7 +327,8 @@ def test_every_function_answers_for_ids_of_the_caller(
         "uuidv7", "version", "health", "metrics", "get_settings", "list_models",
         "list_prompts", "calibrate_embeddings",
         "get_embedding_migration", "pause_embedding_migration", "resume_embedding_migration",
-        "cancel_embedding_migration", "list_maintenance", "maintenance_commands", "run_due_maintenance", "waiting_jobs",
+        "cancel_embedding_migration", "list_maintenance", "maintenance_commands",
+        "run_due_maintenance", "waiting_jobs",
     }, "functions that take nothing"  # fmt: skip
 
 
