@@ -1,0 +1,11 @@
+do 'begin create role recall_owner nologin; exception when duplicate_object then null; end';
+do 'begin create role recall_reader nologin; exception when duplicate_object then null; end';
+do 'begin create role recall_writer nologin; exception when duplicate_object then null; end';
+do 'begin create role recall_worker nologin; exception when duplicate_object then null; end';
+do 'begin create role recall_admin nologin; exception when duplicate_object then null; end';
+do 'begin create role fixture_owner nologin; exception when duplicate_object then null; end';
+do 'begin create role fixture_reader nologin; exception when duplicate_object then null; end';
+do 'begin create role fixture_writer nologin; exception when duplicate_object then null; end';
+do 'begin create role fixture_worker nologin; exception when duplicate_object then null; end';
+do 'begin create role fixture_admin nologin; exception when duplicate_object then null; end';
+do 'begin create role fixture_application nologin; exception when duplicate_object then null; end';
