@@ -5,7 +5,7 @@ returns text
 language sql
 immutable
 parallel safe
-return '0.1.0';
+return '0.2.0.dev0';
 
 comment on function recall.version() is
     'Version of the installed schema: MAJOR.MINOR.PATCH, with .devN before its release.';
