@@ -213,6 +213,7 @@ ODD: dict[str, list[Any]] = {
     "uuid": [None, "00000000-0000-0000-0000-000000000000"],
     "uuid[]": [None, [None], ["ffffffff-ffff-ffff-ffff-ffffffffffff"] * 3],
     "real[]": [None, [None], ["NaN"], ["Infinity"] * 2],
+    "double precision[]": [None, [None], ["NaN"], ["Infinity"] * 2, ["1e300"], [[1.0], [2.0]]],
     "bytea": [None, b"", b"\0\xff'\\"],
     "halfvec": [None, "[1]", str([0] * DIMENSIONS)],
     "halfvec[]": [None],
