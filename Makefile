@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed
 export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
-.PHONY: help setup node demo test test-all lint format generate docs bench eval soak
+.PHONY: help setup node demo test test-all lint format generate docs bench eval soak repeat
 .PHONY: dist release bump clean
 
 help:  ## this list
@@ -75,7 +75,10 @@ bench: $(STAMP)  ## run the main benchmarks (ARGS=--peers: beside mem0, LangGrap
 eval: $(STAMP)  ## measure what a model extracts (EVAL_BASE_URL, EVAL_MODEL, or ARGS)
 	@$(BIN)/python benchmarks/extraction_quality.py $(ARGS)
 
-soak: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
+soak: $(STAMP)  ## mixed load with kills, promotions and upgrades (MINUTES=10, ARGS=--seed=7)
+	PYTHONPATH=tests $(BIN)/python -m soak --minutes $(or $(MINUTES),10) $(ARGS)
+
+repeat: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); \
 	while [ $$(date +%s) -lt $$end ]; do \
 	    SOAK=1 $(BIN)/python -m pytest -q -x -m 'slow or concurrent' $(ARGS) || exit 1; \

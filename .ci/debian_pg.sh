@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# debian_pg.sh setup|start|stop|dsn|pgbouncer: PostgreSQL 17 as Debian 13 packages it, with pg_cron,
+# debian_pg.sh setup|mount|start|stop|dsn|pgbouncer: PostgreSQL 17 of Debian 13, with pg_cron,
 # vector, pgTAP and plpgsql_check, in a chroot: a second server to test on, without containers.
 #
 # `pgbouncer PORT [SETTING=VALUE ...]` runs PgBouncer before the server, on 127.0.0.1:PORT in
-# transaction mode, in the foreground until it is terminated.
+# transaction mode, in the foreground until it is terminated. `mount` prepares the chroot for a
+# server that somebody else starts.
 #
 #   PGRECALL_CHROOT   folder of the chroot (default /var/tmp/pgrecall-debian); reused if complete
 #   PGRECALL_PORT     the port on 127.0.0.1 (default 54217)
@@ -154,9 +155,10 @@ INI
 
 case ${1:-} in
     setup) setup ;;
+    mount) complete && mount_what_it_needs ;;
     start) start ;;
     stop) stop ;;
     dsn) echo "postgresql://postgres@127.0.0.1:$port/postgres" ;;
     pgbouncer) pgbouncer "${@:2}" ;;
-    *) say "usage: $0 setup|start|stop|dsn|pgbouncer"; exit 2 ;;
+    *) say "usage: $0 setup|mount|start|stop|dsn|pgbouncer"; exit 2 ;;
 esac

@@ -22,7 +22,7 @@ LENT = (
     "message_neighbor_weight", "message_second_neighbor_weight", "message_session_weight",
     "message_speaker_weight", "message_feedback_weight",
 )  # fmt: skip
-large = pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make soak")
+large = pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make repeat")
 
 
 class Talker:

@@ -19,7 +19,7 @@ Connect = Callable[..., Connection]
 MODEL = "of the tests"
 TOPICS = 60
 WORDS = "statement on topic7 and topic11"
-large = pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make soak")
+large = pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make repeat")
 
 # As real texts lie: around topics (cosine two thirds within one, none across), no two alike.
 FILL = f"""
