@@ -19,6 +19,10 @@ from soak.record import record, table
 from soak.run import Choices, Soak, is_debian_here, plan, running
 from soak.servers import DATABASES
 
+whole = pytest.mark.skipif(
+    "SOAK" not in os.environ, reason="a whole soak kills servers under load: make repeat runs it"
+)
+
 SABOTAGE = """
     create or replace function public.lose() returns trigger language plpgsql as
         'begin return null; end';
@@ -50,6 +54,7 @@ def short_soak(minutes: float, sabotage: str | None = None) -> Iterator[Soak]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@whole
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_short_soak_loses_nothing_and_its_check_finds_what_is_planted() -> None:
@@ -91,6 +96,7 @@ def test_short_soak_loses_nothing_and_its_check_finds_what_is_planted() -> None:
                 assert expected in found or (expected == "job" and changed == 0), (damage, found)
 
 
+@whole
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_soak_finds_lost_receipts_and_a_table_that_an_erasure_leaves_out() -> None:
