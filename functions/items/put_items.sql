@@ -30,6 +30,7 @@ begin
     perform recall._check_items(p_items);
     v_settings := recall._settings(p_user_id);
     p_items    := recall._guard_secrets(p_items, v_settings, 'p_items');
+    p_embedding_model := recall._guard_text(p_embedding_model, v_settings, 'p_embedding_model');
 
     v_vectors := array(
         select v
