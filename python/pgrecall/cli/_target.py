@@ -92,7 +92,7 @@ def opened(
 ) -> Iterator[AgentMemory]:
     """Open the memory that a command works on, and close it after."""
     arguments, target = _arguments(dsn, no_embedding=no_embedding, limits=limits)
-    arguments |= {"llm": llm} | ({} if embedder is None else {"embedder": embedder})
+    arguments |= {"llm": llm} | ({} if no_embedding or embedder is None else {"embedder": embedder})
     if target is None:
         memory = AgentMemory.embedded(**arguments)
     else:
