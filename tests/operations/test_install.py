@@ -316,8 +316,13 @@ def test_sizes_at_their_ends(server: TestServer) -> None:
             user = uuid.uuid4()
             # the functions check the length, so that vectors of two models can stand side by side
             with refused("RC004"):
-                call(conn, "remember", p_user_id=user, p_content="Ada likes tea.",
-                     p_embedding=str([0.5] * (dimensions + (-1 if dimensions > 1 else 1))))
+                call(
+                    conn,
+                    "remember",
+                    p_user_id=user,
+                    p_content="Ada likes tea.",
+                    p_embedding=str([0.5] * (dimensions + (-1 if dimensions > 1 else 1))),
+                )
             vector = [0.5, *([0.25] * (dimensions - 1))]
             (made,) = call(conn, "remember", p_user_id=user, p_content="Ada likes tea.",
                            p_embedding=str(vector))  # fmt: skip

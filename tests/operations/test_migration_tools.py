@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from psycopg import conninfo
 
-from pgrecall import schema
+from pgrecall import __version__, schema
 from support import value
 from support.servers import TestServer
 
@@ -84,7 +84,7 @@ def test_migration_tool_installs_and_records_the_file(
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     with psycopg.connect(dsn, autocommit=True) as conn:
-        assert value(conn, "select recall.version()") == "0.1.0"
+        assert value(conn, "select recall.version()") == __version__
         assert value(conn, "select hash_partitions from recall.settings") == 1
         assert value(conn, f"select count(*) from {table}") == 1
         health: Any = dict(conn.execute("select name, status from recall.health()").fetchall())
@@ -96,4 +96,4 @@ def test_one_query_in_autocommit_is_one_transaction(empty_dsn: str) -> None:
     """As golang-migrate sends a file."""
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(schema.one_file().encode())
-        assert value(conn, "select recall.version()") == "0.1.0"
+        assert value(conn, "select recall.version()") == __version__

@@ -126,7 +126,7 @@ def new(folder: Path) -> Release:
     )
     release.replace(
         "sql/tables/settings.sql",
-        r"(    message_search_retention .*\n)",
+        r"(    owner  .*\n)",  # the last column
         "\\g<1>    patience interval not null default '1 second',\n",
     )
     release.replace(

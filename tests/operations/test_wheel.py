@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg import conninfo
 
+from pgrecall import __version__
 from support import value
 from support.servers import TestServer
 
@@ -54,5 +55,5 @@ def test_wheel_installs_runs_the_demo_and_serves_another_server(
     one_file = succeed(tmp_path / "venv/bin/python", "-m", "pgrecall.schema", cwd=tmp_path)
     with psycopg.connect(dsn) as conn:
         conn.execute(one_file.encode())
-        assert value(conn, "select recall.version()") == "0.1.0"
+        assert value(conn, "select recall.version()") == __version__
     server.drop_database(str(conninfo.conninfo_to_dict(dsn)["dbname"]))
