@@ -163,7 +163,12 @@ def test_changes_without_a_request_id_are_not_sent_again(
 
 
 @pytest.mark.parametrize(
-    "error", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected]
+    "error",
+    [
+        psycopg.errors.SerializationFailure,
+        psycopg.errors.DeadlockDetected,
+        psycopg.errors.InternalError_,
+    ],
 )
 def test_append_is_sent_again_after_a_conflict_and_remember_is_not(
     chat: ChatSession,

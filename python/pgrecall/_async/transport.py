@@ -273,7 +273,14 @@ def _columns(cursor: Any) -> list[str]:
 
 def _may_pass(error: psycopg.Error) -> bool:
     """Return whether the same call may succeed when it is sent again."""
-    if isinstance(error, (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)):
+    passing = (
+        psycopg.errors.SerializationFailure,
+        psycopg.errors.DeadlockDetected,
+        # XX000: a function was replaced meanwhile ("cache lookup failed"), or an aborted update was
+        # still counted ("new multixact has more than one updating member"); it is rolled back
+        psycopg.errors.InternalError_,
+    )
+    if isinstance(error, passing):
         return True
     if isinstance(error, (InterruptedCallError, PoolTimeout, TooManyRequests)):
         return False
