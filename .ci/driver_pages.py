@@ -60,12 +60,12 @@ def driver() -> str:
 
 
 def modules() -> list[ModuleType]:
-    """Return the package and its public modules, but for the command line and integrations."""
+    """Return the package and its public modules, but for the optional ones."""
     names = sorted(
         info.name
         for info in pkgutil.iter_modules(pgrecall.__path__)
         if not info.name.startswith("_")
-        and info.name not in ("cli", "data", "examples", "integrations")
+        and info.name not in ("cli", "data", "examples", "inspector", "integrations")
     )
     return [pgrecall, *(importlib.import_module(f"pgrecall.{name}") for name in names)]
 

@@ -308,6 +308,17 @@ select recall.record_model_call(recall.user_id('ada'), 'gpt-4o-mini', p_is_strea
 select event_index, event_type, text_delta
   from recall.list_stream_events(p_user_id => recall.user_id('ada'), p_call_id => :'call_id');
 
+-- example: list_spending
+select day, cost_microcents / 1e8 as dollars
+  from recall.list_spending(p_user_id => recall.user_id('ada'), p_days => 7);
+
+-- example: list_summaries
+select kind, from_turn, to_turn, summary
+  from recall.list_summaries(p_user_id => recall.user_id('ada'), p_session_id => :'session_id');
+
+-- example: list_total_spending
+select day, cost_microcents / 1e8 as dollars from recall.list_total_spending(p_days => 7);
+
 -- example: list_users
 select user_id, external_id, active_memory_count from recall.list_users(p_limit => 20);
 

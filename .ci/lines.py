@@ -22,6 +22,7 @@ PURPOSES = {
     "command line": ("cli", "__main__.py"),
     "encryption": ("encryption", "guard.py", "_ciphertext.py"),
     "call log": ("calls",),
+    "inspector": ("inspector",),
     "items, pages, integrations": ("items.py", "pages.py", "_pages.py", "integrations"),
 }
 _NO_CODE = {

@@ -123,6 +123,7 @@ OWN_TABLES = {
     "list_prompts": ("prompts",),
     "list_protocol_events": ("protocol_events",),
     "list_sessions": ("sessions",),
+    "list_summaries": ("session_summaries",),
     "list_stream_events": ("stream_events",),
     "list_maintenance": ("maintenance_tasks",),
     "memory_history": ("memory_events",),

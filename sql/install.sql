@@ -207,6 +207,7 @@ begin isolation level read committed;
 \ir ../functions/session/get_settings.sql
 \ir ../functions/session/list_models.sql
 \ir ../functions/session/list_sessions.sql
+\ir ../functions/session/list_summaries.sql
 \ir ../functions/session/list_users.sql
 \ir ../functions/session/open_session.sql
 \ir ../functions/session/pause_session.sql
@@ -596,6 +597,8 @@ begin isolation level read committed;
 \ir ../functions/jobs/queue/fail_job.sql
 \ir ../functions/jobs/queue/list_job_phases.sql
 \ir ../functions/jobs/queue/list_jobs.sql
+\ir ../functions/jobs/queue/list_spending.sql
+\ir ../functions/jobs/queue/list_total_spending.sql
 \ir ../functions/jobs/queue/release_expired_leases.sql
 \ir ../functions/jobs/queue/retry_dead_jobs.sql
 \ir ../functions/jobs/queue/waiting_jobs.sql

@@ -18,6 +18,7 @@ declare
         'message_hash', 'new_messages_since',
         'get_session', 'list_sessions', 'get_messages', 'get_messages_by_id', 'search_messages',
         'search_sessions', 'list_memories', 'list_memory_events', 'list_job_phases',
+        'list_spending', 'list_summaries',
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
         'get_items', 'search_items', 'list_namespaces',
@@ -43,7 +44,7 @@ declare
         'drop_expired_partitions', 'sample_recall', 'run_backfills',
         'migrate_embeddings', 'get_embedding_migration',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
-        'list_jobs', 'metrics'];
+        'list_jobs', 'list_total_spending', 'metrics'];
     v_admin    constant text[] := array[
         'estimate_embedding_migration', 'start_embedding_migration', 'pause_embedding_migration',
         'resume_embedding_migration', 'cancel_embedding_migration', 'switch_embedding_model',

@@ -133,7 +133,7 @@ select p.oid::regprocedure::text
         'uuidv7', 'user_id', 'ensure_user', 'message_hash', 'new_messages_since', 'version',
         'query_dates', 'configure', 'calibrate_embeddings', 'register_model', 'register_kind',
         'set_prompt', 'reset_prompt',
-        'claim_jobs', 'waiting_jobs', 'retry_dead_jobs',
+        'claim_jobs', 'waiting_jobs', 'retry_dead_jobs', 'list_total_spending',
         'promote_memories', 'expire_memories', 'decay_memories', 'expire_sessions',
         'expire_working', 'expire_items', 'flush_access_log', 'enqueue_compactions',
         'enqueue_merges',

@@ -27,7 +27,8 @@ PARTS = ("users", "sessions", "memories", "privacy", "admin", "encryption", "cal
 def test_every_module_is_in_the_reference_or_private() -> None:
     names = {circles.name_of(path, PACKAGE) for path in PACKAGE.rglob("*.py")}
     public = {name for name in names if not any(part[0] == "_" for part in name.split("."))}
-    elsewhere = {name for name in public if name.split(".")[1:2] in (["cli"], ["integrations"])}
+    optional = (["cli"], ["inspector"], ["integrations"])
+    elsewhere = {name for name in public if name.split(".")[1:2] in optional}
     assert public - elsewhere == {module.__name__ for module in driver_pages.modules()}
 
 

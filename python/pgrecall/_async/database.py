@@ -30,7 +30,7 @@ class AsyncDatabase:
         self, row: type[Row], call: Call, *, repeatable: bool = False, timeout: float | None = None
     ) -> list[Row]:
         """Return what the function returns, one `row` each; `timeout` instead of the usual one."""
-        columns, values = await self._fetch(call, repeatable, timeout)
+        columns, values = await self.fetch(call, repeatable, timeout)
         make = maker(row, columns)
         return [make(value) for value in values]
 
@@ -38,7 +38,7 @@ class AsyncDatabase:
         self, call: Call, *, repeatable: bool = False, timeout: float | None = None
     ) -> Any:
         """Return the first column of the first row, or None; `timeout` as in `rows`."""
-        _, values = await self._fetch(call, repeatable, timeout)
+        _, values = await self.fetch(call, repeatable, timeout)
         return values[0][0] if values else None
 
     async def query(self, text: bytes) -> list[Any]:
@@ -46,7 +46,7 @@ class AsyncDatabase:
         _, values = await self.transport.send(Call("", text, {}), True)
         return values
 
-    async def _fetch(self, call: Call, repeatable: bool, timeout: float | None) -> Answer:
+    async def fetch(self, call: Call, repeatable: bool, timeout: float | None) -> Answer:
         """Send it, encrypted and decrypted for an encrypted user."""
         guard, send, user_id = self._guard, self.transport.send, call.user_id
         if user_id is None:

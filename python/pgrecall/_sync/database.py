@@ -31,13 +31,13 @@ class Database:
         self, row: type[Row], call: Call, *, repeatable: bool = False, timeout: float | None = None
     ) -> list[Row]:
         """Return what the function returns, one `row` each; `timeout` instead of the usual one."""
-        columns, values = self._fetch(call, repeatable, timeout)
+        columns, values = self.fetch(call, repeatable, timeout)
         make = maker(row, columns)
         return [make(value) for value in values]
 
     def value(self, call: Call, *, repeatable: bool = False, timeout: float | None = None) -> Any:
         """Return the first column of the first row, or None; `timeout` as in `rows`."""
-        _, values = self._fetch(call, repeatable, timeout)
+        _, values = self.fetch(call, repeatable, timeout)
         return values[0][0] if values else None
 
     def query(self, text: bytes) -> list[Any]:
@@ -45,7 +45,7 @@ class Database:
         _, values = self.transport.send(Call("", text, {}), True)
         return values
 
-    def _fetch(self, call: Call, repeatable: bool, timeout: float | None) -> Answer:
+    def fetch(self, call: Call, repeatable: bool, timeout: float | None) -> Answer:
         """Send it, encrypted and decrypted for an encrypted user."""
         guard, send, user_id = self._guard, self.transport.send, call.user_id
         if user_id is None:

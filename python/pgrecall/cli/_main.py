@@ -38,6 +38,7 @@ _COMMANDS = {
     "tick": "tick",
     "embeddings": "embeddings",
     "mcp": "mcp",
+    "inspect": "inspect",
     "bench": "bench",
 }
 

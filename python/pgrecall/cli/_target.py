@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
            "opened", "opened_async",
-           "target_option", "user_option"]  # fmt: skip
+           "source_arguments", "target_option", "user_option"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -113,6 +113,20 @@ async def opened_async(
         memory = AsyncAgentMemory.connect(target, **arguments)
     async with memory:
         yield memory
+
+
+def source_arguments(
+    dsn: str | None, *, no_embedding: bool = False
+) -> tuple[str | Callable[[], str], dict[str, Any], Callable[[], object] | None]:
+    """Return what `pgrecall.inspector.Source` takes: target, options, and what to do at the end."""
+    arguments, target = _arguments(dsn, no_embedding=no_embedding)
+    options = {key: arguments[key] for key in ("embedder", "limits", "wrapping_keys", "sealed")}
+    if target is not None:
+        return target, options, None
+    from pgrecall._setup import EmbeddedDatabase
+
+    database = EmbeddedDatabase()
+    return database.start, options, database.stop
 
 
 def _arguments(

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from functools import wraps
@@ -36,6 +35,7 @@ from pgrecall.errors import (
     NotFoundError,
     PgRecallError,
 )
+from pgrecall.integrations._http import host_names, same_token
 from pgrecall.models._embedders import EmbeddingError
 from pgrecall.rows import as_json
 
@@ -211,10 +211,7 @@ def http_app(
     """
     if server.settings.auth is None:
         raise ValueError("a server without a token is not served over HTTP")
-    at = f"[{host}]" if ":" in host else host
-    names = [f"{at}:{port}", *allowed_hosts]
-    if host in ("127.0.0.1", "::1", "localhost"):
-        names += [f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"]
+    names = host_names(host, port, allowed_hosts)
     security = TransportSecuritySettings(
         allowed_hosts=names,
         allowed_origins=[f"{scheme}://{name}" for name in names for scheme in ("http", "https")],
@@ -228,10 +225,10 @@ class _OneToken:
     def __init__(self, token: str) -> None:
         if not token.strip():
             raise ValueError("the bearer token is empty")
-        self._token = token.encode()
+        self._token = token
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        if not hmac.compare_digest(token.encode(), self._token):
+        if not same_token(token, self._token):
             return None
         return AccessToken(token=token, client_id="pgrecall", scopes=[])
 

@@ -75,7 +75,7 @@ def instrument(
     for database in (core.write, core.history, core.memory, core.work):
         if database not in databases:  # several names of one database
             databases.append(database)
-            database._fetch = recorder.over(database._fetch, recorder.call)  # noqa: SLF001
+            database.fetch = recorder.over(database.fetch, recorder.call)
     if core._given_embedder is not False:  # noqa: SLF001
         core.embedded = recorder.over(core.embedded, recorder.embeddings)
     log: Any = core.call_log

@@ -1,0 +1,260 @@
+"""Pages as HTML and as JSON, with the rights of roles, and their actions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import conninfo
+from starlette.testclient import TestClient
+
+from pgrecall import AgentMemory
+from support import login_role
+from support.inspecting import HOSTILE, JSON, csrf_of, entered, furnish_user, pages_of
+
+
+@pytest.fixture(scope="module")
+def memory(dsn: str) -> Iterator[AgentMemory]:
+    with AgentMemory.connect(dsn, embedder=False) as memory:
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def ada(memory: AgentMemory) -> dict[str, Any]:
+    return furnish_user(memory, "ada")
+
+
+@pytest.fixture(scope="module")
+def client(dsn: str, ada: dict[str, Any]) -> Iterator[TestClient]:
+    with entered(dsn) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def editor(dsn: str, ada: dict[str, Any]) -> Iterator[TestClient]:
+    with entered(dsn, write=True) as client:
+        yield client
+
+
+def rows(client: TestClient, path: str, part: str) -> list[dict[str, Any]]:
+    found = client.get(path, headers=JSON).json()[part]
+    assert found["error"] is None
+    return found["rows"]
+
+
+def test_every_page_answers_as_html_and_as_json(client: TestClient, ada: dict[str, Any]) -> None:
+    for path in pages_of(ada):
+        page = client.get(path)
+        assert page.status_code == 200, path
+        assert page.headers["content-type"].startswith("text/html")
+        assert "notice error" not in page.text, path
+        document = client.get(path, headers=JSON)
+        assert document.status_code == 200, path
+        assert isinstance(document.json(), dict)
+
+
+def test_memory_page_shows_the_chain_and_the_events(
+    client: TestClient, ada: dict[str, Any]
+) -> None:
+    path = f"/users/{ada['user_id']}/memories/{ada['new']}"
+    assert [row["content"] for row in rows(client, path, "chain")] == [
+        "ada lives in Lyon",
+        "ada lives in Porto",
+    ]
+    assert {row["event"] for row in rows(client, path, "events")} >= {"added", "superseded"}
+    page = client.get(path).text
+    assert "<svg" in page
+    assert f"/memories/{ada['old']}" in page
+
+
+def test_name_leads_to_the_user(client: TestClient, ada: dict[str, Any]) -> None:
+    answer = client.get("/users", params={"name": "ada"})
+    assert answer.url.path == f"/users/{ada['user_id']}"
+
+
+def test_filter_and_time_select_memories(
+    client: TestClient, ada: dict[str, Any], db: psycopg.Connection
+) -> None:
+    path = f"/users/{ada['user_id']}"
+    assert [row["kind"] for row in rows(client, f"{path}?kind=goal", "memories")] == ["goal"]
+    assert {row["content"] for row in rows(client, f"{path}?slot=city&ended=yes", "memories")} == {
+        "ada lives in Lyon",
+        "ada lives in Porto",
+    }
+    [(ended,)] = db.execute(
+        "select ended_at - interval '1 microsecond' from recall.memory_store where memory_id = %s",
+        [ada["old"]],
+    ).fetchall()
+    then = rows(client, f"{path}?slot=city&as_of={ended:%Y-%m-%dT%H:%M:%S.%f}", "memories")
+    assert [row["content"] for row in then] == ["ada lives in Lyon"]
+
+
+def test_session_page_shows_calls_of_tools_by_name(client: TestClient, ada: dict[str, Any]) -> None:
+    page = client.get(f"/users/{ada['user_id']}/sessions/{ada['session_id']}").text
+    assert "answers weather" in page
+    assert "&#34;city&#34;: &#34;Lyon&#34;" in page
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nothing", 404, "Not Found"),
+        ("/users/x", 400, "pass a UUID"),
+        ("/users/00000000-0000-0000-0000-000000000000", 404, "There is no user"),
+        ("/users/ffffffff-ffff-ffff-ffff-ffffffffffff", 404, "There is no user"),
+        ("/jobs?state=lost", 200, "One of due, deferred, running, dead"),
+        ("/users?after=1", 400, "pass a UUID"),
+        ("{user}?position=101", 400, "pass a number from 0 to 100"),
+        ("{user}?position=%C2%B2", 400, "pass a number"),
+        ("{user}?as_of=yesterday", 400, "pass a time such as"),
+        ("{user}?as_of=9999-99-99", 400, "pass a time such as"),
+        ("{user}?q=a%00b", 400, "PostgreSQL cannot store"),
+        ("{user}?kind=a%00b", 200, "PostgreSQL cannot store"),
+        ("{user}/memories/{user_id}", 404, "has no memory"),
+        ("{user}/sessions/{user_id}", 404, "has no session"),
+        ("{user}/calls/{user_id}", 404, "has no call"),
+        ("{session}/context?turn=99", 404, "no turn 99"),
+        ("{session}/context?turn=99999999999999999999", 400, "pass a number"),
+        ("{session}/context?q=x&memory_budget=-1", 400, "pass a number"),
+    ],
+)
+def test_bad_addresses_get_a_page_that_says_why(
+    client: TestClient, ada: dict[str, Any], path: str, status: int, says: str
+) -> None:
+    user = f"/users/{ada['user_id']}"
+    session = f"{user}/sessions/{ada['session_id']}"
+    path = path.format(user=user, user_id=ada["user_id"], session=session)
+    answer = client.get(path)
+    assert (answer.status_code, says in answer.text) == (status, True), answer.text
+
+
+def test_errors_are_json_with_sqlstate_and_hint(client: TestClient) -> None:
+    found = client.get("/jobs?state=lost", headers=JSON).json()["jobs"]["error"]
+    assert found["code"] == "RC003"
+    assert "One of due" in found["hint"]
+    assert client.get("/nothing", headers=JSON).json()["error"]["message"] == "Not Found"
+
+
+def test_without_write_the_database_refuses_every_change(
+    client: TestClient, editor: TestClient, ada: dict[str, Any], db: psycopg.Connection
+) -> None:
+    user = f"/users/{ada['user_id']}"
+    memory = f"{user}/memories/{ada['new']}"
+    assert '<form method="post"' not in client.get(memory).text
+    before = db.execute("select count(*) from recall.memory_events").fetchone()
+    db.execute("update recall.jobs set state = 'dead' where user_id = %s", [ada["user_id"]])
+    headers = {"authorization": "Bearer a-token-of-the-tests"}
+    for path, data in (
+        (f"{memory}/confirm", {}),
+        (f"{memory}/correct", {"content": "ada lives on Mars"}),
+        (f"{memory}/retract", {}),
+        (f"{user}/memories/{ada['old']}/restore", {}),
+        (f"{user}/erase", {"name": "ada"}),
+        ("/jobs/retry", {}),
+    ):
+        answer = client.post(path, data=data, headers=headers)
+        assert answer.status_code == 403, path
+        assert "25006" in answer.text, path
+        assert "--write" in answer.text
+    assert db.execute("select count(*) from recall.memory_events").fetchone() == before
+
+
+def test_actions_change_the_memory(editor: TestClient, memory: AgentMemory) -> None:
+    ids = furnish_user(memory, "bruno")
+    user = f"/users/{ids['user_id']}"
+    goal = f"{user}/memories/{ids['goal']}"
+    csrf = {"csrf": csrf_of(editor, goal)}
+    editor.post(f"{goal}/confirm", data=csrf)
+    assert memory.memories.get("bruno", ids["goal"]).is_validated
+    corrected = editor.post(f"{goal}/correct", data={**csrf, "content": "bruno speaks Portuguese"})
+    assert "<h1>" in corrected.text
+    assert "bruno speaks Portuguese" in corrected.text
+    editor.post(f"{corrected.url.path}/retract", data={**csrf, "reason": "not true"})
+    [ended] = [row for row in memory.memories.chain("bruno", ids["goal"])
+               if row.content == "bruno speaks Portuguese"]  # fmt: skip
+    assert ended.end_reason == "retracted"
+    restored = editor.post(f"{corrected.url.path}/restore", data=csrf)
+    assert rows(editor, restored.url.path, "chain")[-1]["is_active"]
+
+
+def test_erasure_needs_the_name(editor: TestClient, memory: AgentMemory) -> None:
+    ids = furnish_user(memory, "carla")
+    path = f"/users/{ids['user_id']}"
+    csrf = {"csrf": csrf_of(editor, f"{path}/data")}
+    refused = editor.post(f"{path}/erase", data={**csrf, "name": "carl"})
+    assert refused.status_code == 400
+    assert memory.memories.list("carla")
+    done = editor.post(f"{path}/erase", data={**csrf, "name": "carla"})
+    assert "erasure_id" in done.text
+    assert editor.get(path).status_code == 404
+
+
+def test_dispute_is_settled(editor: TestClient, memory: AgentMemory) -> None:
+    memory.remember("dora", "Dora lives in Kiel", slot="city")
+    doubt = memory.remember("dora", "Dora lives in Bonn", slot="city", provenance="system_inferred")
+    assert doubt.outcome == "disputed"
+    path = f"/users/{memory.users.ensure('dora')}/reviews"
+    assert "Dora lives in Bonn" in editor.get(path).text
+    settle = f"{path.removesuffix('/reviews')}/memories/{doubt.memory_id}/settle"
+    answer = editor.post(settle, data={"csrf": csrf_of(editor, path), "decision": "accept"})
+    assert "Nothing is disputed" in answer.text
+    assert memory.memories.profile("dora")["city"]["content"] == "Dora lives in Bonn"
+
+
+def test_hostile_texts_are_inert_on_every_page(dsn: str, memory: AgentMemory) -> None:
+    ids = furnish_user(memory, HOSTILE)
+    with entered(dsn, write=True) as client:
+        for path in pages_of(ids):
+            # the form that corrects a text holds it as it is
+            page = re.sub(r"(?s)<textarea.*?</textarea>", "", client.get(path).text)
+            assert "<script" not in page, path
+            assert "<img" not in page, path
+            assert "\u202e" not in page, path
+            assert "\x07" not in page, path
+            assert " 49 " not in page, path
+        page = client.get(f"/users/{ids['user_id']}").text
+    assert '<span class="hidden-character">U+202E</span>' in page
+
+
+def test_two_roles_see_different_things(
+    dsn: str, ada: dict[str, Any], db: psycopg.Connection
+) -> None:
+    user = f"/users/{ada['user_id']}"
+    with (
+        login_role(db, member_of=["recall_reader"]) as reader,
+        login_role(db, member_of=["recall_admin"]) as admin,
+    ):
+        with entered(conninfo.make_conninfo(dsn, **reader), write=True) as client:
+            for path, part in (("/users", "users"), ("/jobs", "jobs"), ("/", "spending")):
+                error = client.get(path, headers=JSON).json()[part]["error"]
+                assert error["code"] == "42501", path
+                assert "role" in error["hint"]
+            assert rows(client, user, "memories")
+            memory = f"{user}/memories/{ada['new']}"
+            refused = client.post(f"{memory}/retract", data={"csrf": csrf_of(client, memory)})
+            assert (refused.status_code, "42501" in refused.text) == (403, True)
+        with entered(conninfo.make_conninfo(dsn, **admin)) as client:
+            assert rows(client, "/users", "users")
+            assert rows(client, "/jobs", "jobs")
+
+
+def test_export_is_a_file_of_all_data(client: TestClient, ada: dict[str, Any]) -> None:
+    answer = client.get(f"/users/{ada['user_id']}/export")
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert json.loads(answer.text)["user_id"] == str(ada["user_id"])
+
+
+def test_pages_of_lists_go_on_where_the_last_ended(dsn: str, memory: AgentMemory) -> None:
+    user = memory.users.ensure("elena")
+    memory.memories.ingest("elena", [{"content": f"elena knows word{n}"} for n in range(120)])
+    with entered(dsn) as client:
+        path, seen = f"/users/{user}", []
+        while path:
+            found = client.get(path, headers=JSON).json()
+            seen += [row["memory_id"] for row in found["memories"]["rows"]]
+            path = found["next"] and f"/users/{user}?{found['next']}"
+    assert len(seen) == len(set(seen)) == 120
