@@ -836,6 +836,7 @@ begin isolation level read committed;
 \ir ../functions/observability/_long_sessions.sql
 \ir ../functions/observability/_metrics_maintenance.sql
 \ir ../functions/observability/_metrics_memory.sql
+\ir ../functions/observability/_metrics_migration.sql
 \ir ../functions/observability/_metrics_queue.sql
 \ir ../functions/observability/_metrics_server.sql
 \ir ../functions/observability/_metrics_storage.sql

@@ -15,6 +15,7 @@ as $function$
 declare
     v_settings  recall.settings;
     v_migration record;
+    v_until     timestamptz;
     v_waits     boolean;
 begin
     select s.* into v_settings from recall.settings as s;
@@ -30,6 +31,7 @@ begin
         return;
     end if;
 
+    v_until := v_migration.switched_at + v_migration.keep_old;
     v_waits := v_migration.state = 'running' and v_migration.jobs_running = 0 and coalesce(
         (recall._migration_jobs(v_migration.to_model)).o_oldest
         < clock_timestamp() - interval '10 minutes', false);
@@ -38,10 +40,12 @@ begin
            case when v_migration.state in ('running', 'paused') and v_migration.jobs_dead > 0
                      or v_waits then 'warn' else 'ok' end,
            case v_migration.state
-               when 'switched' then format('%s since %s; vectors of %s are kept until %s',
+               when 'switched' then format(
+                   case when v_until <= clock_timestamp()
+                        then '%s since %s; vectors of %s are being deleted'
+                        else '%s since %s; vectors of %s are kept until %s' end,
                    v_migration.to_model, date_trunc('second', v_migration.switched_at),
-                   v_migration.from_model,
-                   date_trunc('second', v_migration.switched_at + v_migration.keep_old))
+                   v_migration.from_model, date_trunc('second', v_until))
                when 'cancelling' then format('%s; new vectors of %s are being deleted',
                    v_migration.from_model, v_migration.to_model)
                else format('%s, changing to %s (%s): %s %% of %s texts, %s jobs ready, %s failed '

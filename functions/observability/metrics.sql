@@ -31,6 +31,8 @@ begin
      union all
     select * from recall._metrics_queue()
      union all
+    select * from recall._metrics_migration()
+     union all
     select * from recall._metrics_work()
      union all
     select * from recall._metrics_memory()
@@ -44,6 +46,6 @@ end;
 $function$;
 
 comment on function recall.metrics() is
-    'Gauges for Prometheus or Grafana, over all users: queue, work and cost of the last day, '
-    'memories, storage, maintenance, connections, standby lag. Counts of large tables are '
-    'estimates. pgrecall_health is 0 for ok, 1 for warn, 2 for fail.';
+    'Gauges for Prometheus or Grafana, over all users: queue, a change of the embedding model, '
+    'work and cost of the last day, memories, storage, maintenance, connections, standby lag. '
+    'Counts of large tables are estimates. pgrecall_health is 0 for ok, 1 for warn, 2 for fail.';

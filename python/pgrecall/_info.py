@@ -78,12 +78,14 @@ def checked_embedder(embedder: Embedder, info: DatabaseInfo) -> Embedder:
         raise ConfigurationError(
             f"the embedder is {embedder.model}, the database holds vectors of "
             f"{info.embedding_model}",
-            hint="Vectors of two models cannot be compared; settings.embedding_model names it.",
+            hint="Pass an embedder of that model, or change the model: pgrecall embeddings migrate "
+            f"--to {embedder.model}",
         )
     if embedder.dimensions != info.embedding_dimensions:
         raise InvalidEmbeddingError(
             f"vectors of {embedder.model} have {embedder.dimensions} numbers, "
-            f"this database is installed for {info.embedding_dimensions}",
-            hint="Install with --dimensions, into a new database.",
+            f"those of this database have {info.embedding_dimensions}",
+            hint="Pass an embedder with as many, or change to a model of another name: pgrecall "
+            "embeddings migrate",
         )
     return embedder

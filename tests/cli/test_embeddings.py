@@ -112,6 +112,32 @@ def test_migration_by_command_keeps_open_clients_working(fresh: str, pgrecall_: 
     assert (status != 0, f"--to {OLD}" in error) == (True, True)
 
 
+def test_status_without_time_to_keep_says_that_old_vectors_are_deleted(
+    fresh: str, pgrecall_: Run
+) -> None:
+    user = uuid.uuid4()
+    with AgentMemory.connect(fresh) as memory:
+        memory.memories.remember(user, "Ada hums.")
+        arguments = ("--to", NEW, "--dimensions", "768", "--keep-hours", "0", "--yes", "--work")
+        status, said, _ = pgrecall_("embeddings", "migrate", *arguments)
+        assert (status, "switched; maintenance deletes the old vectors" in said) == (0, True)
+        status, said, _ = pgrecall_("embeddings", "status")
+        assert "switched; maintenance deletes the old vectors" in said
+        memory.admin.advance_embedding_migration()
+        status, said, _ = pgrecall_("embeddings", "status")
+        assert said.splitlines() == [
+            f"embedding model {NEW}, 768 dimensions", f"{OLD} to {NEW} (768 dimensions): done"
+        ]  # fmt: skip
+
+
+def test_cancelled_change_says_that_new_vectors_are_deleted(fresh: str, pgrecall_: Run) -> None:
+    arguments = ("--to", NEW, "--dimensions", "768", "--yes", "--no-wait")
+    assert pgrecall_("embeddings", "migrate", *arguments)[0] == 0
+    assert pgrecall_("embeddings", "cancel")[0] == 0
+    said = pgrecall_("embeddings", "status")[1]
+    assert "cancelled; maintenance deletes the new vectors" in said
+
+
 def test_client_with_embedder_of_the_former_model_gets_an_error(fresh: str) -> None:
     user = uuid.uuid4()
     with AgentMemory.connect(fresh, embedder=HashEmbedder(OLD)) as memory:

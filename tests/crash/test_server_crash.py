@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import threading
 import time
 import uuid
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,22 +18,13 @@ from pgrecall.embedded import EmbeddedServer
 from support import Connection, append, call, do_job, open_session, rows, said, value
 from support.everyfunction import vector
 from support.invariants import check_invariants
-from support.servers import DIMENSIONS
+from support.servers import DIMENSIONS, kill_all
 
 pytestmark = pytest.mark.slow
 
 WRITERS = 4
 ACKNOWLEDGED = 60
 """So many turns of each writer, at least, before the server is killed."""
-
-
-def kill_all(home: Path) -> None:
-    """Kill the server and every process of it at once, none of which can clean up."""
-    postmaster = int((home / "data" / "postmaster.pid").read_text().split()[0])
-    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
-    for pid in (postmaster, *map(int, children)):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 @dataclass

@@ -338,8 +338,10 @@ def test_way_back_reuses_old_vectors(fresh: Connection) -> None:
 def test_configure_refuses_another_model_while_there_are_vectors(fresh: Connection) -> None:
     call(fresh, "configure", p_changes={"embedding_model": "hash:first"})
     furnished(fresh)
-    with refused("RC007", "the vectors here are of hash:first"):
+    with pytest.raises(psycopg.Error, match="the vectors here are of hash:first") as caught:
         call(fresh, "configure", p_changes={"embedding_model": NEW})
+    assert caught.value.sqlstate == "RC007"
+    assert f"pgrecall embeddings migrate --to {NEW}" in str(caught.value.diag.message_hint)
     call(fresh, "configure", p_changes={"embedding_model": "hash:first"})
     with refused("RC007"):
         call(fresh, "configure", p_changes={"embedding_dimensions": 3})
@@ -478,6 +480,40 @@ def test_switch_by_hand_counts_what_is_missing(fresh: Connection) -> None:
     work_embed(fresh, [NEW])
     assert searched(fresh, user, "Lyon river")[0][2] == FACTS[0]
     assert value(fresh, "select count(*) from recall.search_messages(%s, 'Lyon')", [user]) > 0
+
+
+def progress(conn: Connection) -> dict[str, float]:
+    """Return the gauges of a change, by name and state."""
+    found = {}
+    for row in call(conn, "metrics"):
+        if row["name"].startswith("pgrecall_embedding_migration"):
+            labels = row["labels"]
+            assert (bool(labels.pop("from")), labels.pop("to")) == (True, NEW)
+            name = row["name"].removeprefix("pgrecall_embedding_migration_")
+            found[" ".join([name, *labels.values()])] = row["value"]
+    return found
+
+
+def test_metrics_and_health_tell_the_progress(fresh: Connection) -> None:
+    old, _ = current(fresh)
+    furnished(fresh)
+    assert progress(fresh) == {}
+    call(fresh, "start_embedding_migration", p_model=NEW, p_keep="1 hour")
+    advance(fresh)
+    found = progress(fresh)
+    texts = found["texts"]
+    assert texts > 0
+    assert found == {"share running": 0, "texts": texts, "embedded": 0, "jobs ready": 1,
+                     "jobs running": 0, "jobs dead": 0}  # fmt: skip
+    work_embed(fresh, [old, NEW])
+    assert progress(fresh)["embedded"] == texts
+    assert advance(fresh) == "switched"
+    assert progress(fresh)["share switched"] == 1
+    assert "are kept until" in finding(fresh, "embedding_model")[1]
+    fresh.execute("update recall.embedding_migrations set keep_old = '0'")
+    assert f"vectors of {old} are being deleted" in finding(fresh, "embedding_model")[1]
+    assert advance(fresh) == "done"
+    assert progress(fresh) == {}
 
 
 def test_estimate_counts_texts_tokens_and_cost(fresh: Connection) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -240,3 +241,12 @@ def running_server(choice: str, settings: Mapping[str, str] | None = None) -> It
             yield server
         finally:
             server.drop_all()
+
+
+def kill_all(home: Path) -> None:
+    """Kill the server and every process of it at once, none of which can clean up."""
+    postmaster = int((home / "data" / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    for pid in (postmaster, *map(int, children)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import click
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -150,7 +150,11 @@ def _said(change: EmbeddingMigration) -> str:
     what = f"{change.from_model} to {change.to_model} ({change.to_dimensions} dimensions)"
     if change.state == "switched" and change.switched_at is not None:
         until = change.switched_at + change.keep_old
+        if until <= datetime.now(UTC):
+            return f"{what}: switched; maintenance deletes the old vectors"
         return f"{what}: switched; the old vectors are kept until {until:%Y-%m-%d %H:%M %Z}"
+    if change.state == "cancelling":
+        return f"{what}: cancelled; maintenance deletes the new vectors"
     if change.state in ("running", "paused"):
         return (
             f"{what}: {change.state}, {change.share:.0%} of {change.texts} texts, "
