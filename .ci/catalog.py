@@ -1,4 +1,4 @@
-"""Write what is generated from the catalog: signatures, the reference in docs/, the contract.
+"""Write what is generated from the catalog: signatures, contract, reference, client for Node.
 
     catalog.py [DSN]
 
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psycopg
 
+import node_client
 import reference
 from pgrecall import schema
 from pgrecall.embedded import EmbeddedServer
@@ -132,6 +133,7 @@ def write(dsn: str) -> None:
     """Write all of them from the database at `dsn`."""
     SIGNATURES.write_text(signatures(dsn), encoding="utf-8")
     CONTRACT.write_text(contract(dsn), encoding="utf-8")
+    node_client.CLIENT.write_text(node_client.client(dsn), encoding="utf-8")
     reference.write(dsn)
 
 

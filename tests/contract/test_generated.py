@@ -9,6 +9,7 @@ from pathlib import Path
 
 import catalog
 import driver_pages
+import node_client
 import pgrecall
 import reference
 
@@ -58,6 +59,10 @@ def test_blocking_and_asynchronous_client_have_the_same_methods() -> None:
 
 def test_signatures_are_those_of_the_catalog(dsn: str) -> None:
     assert catalog.SIGNATURES.read_text(encoding="utf-8") == catalog.signatures(dsn)
+
+
+def test_client_for_node_is_that_of_the_catalog(dsn: str) -> None:
+    assert node_client.CLIENT.read_text(encoding="utf-8") == node_client.client(dsn)
 
 
 def test_public_functions_keep_their_contract(dsn: str) -> None:

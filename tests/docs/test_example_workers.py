@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -23,6 +22,7 @@ from support import append, call, login_role, open_session, rows, session_row, t
 from support.memories import remember
 from support.scripted_model import Script, asked, fact, step_of
 from support.scripted_openai import Request, ScriptedOpenAI
+from support.servers import url
 
 pytestmark = pytest.mark.slow
 
@@ -102,13 +102,6 @@ def libpq(dsn: str) -> dict[str, str]:
              "dbname": "PGDATABASE"}  # fmt: skip
     parts = conninfo.conninfo_to_dict(dsn)
     return {variable: str(parts[name]) for name, variable in names.items() if name in parts}
-
-
-def url(dsn: str) -> str:
-    """Return a DSN as the URL that every driver takes."""
-    part = {key: quote(str(item), safe="") for key, item in conninfo.conninfo_to_dict(dsn).items()}
-    login = part["user"] + (f":{part['password']}" if "password" in part else "")
-    return f"postgresql://{login}@{part['host']}:{part.get('port', 5432)}/{part['dbname']}"
 
 
 def told(db: Connection, user: uuid.UUID, *texts: str) -> uuid.UUID:

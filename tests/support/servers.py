@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -250,3 +251,10 @@ def kill_all(home: Path) -> None:
     for pid in (postmaster, *map(int, children)):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+
+def url(dsn: str) -> str:
+    """Return a DSN as the URL that every driver takes."""
+    part = {key: quote(str(item), safe="") for key, item in conninfo.conninfo_to_dict(dsn).items()}
+    login = part["user"] + (f":{part['password']}" if "password" in part else "")
+    return f"postgresql://{login}@{part['host']}:{part.get('port', 5432)}/{part['dbname']}"
