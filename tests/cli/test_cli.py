@@ -740,7 +740,7 @@ def test_demo_runs_twice_and_doubles_nothing(
 
     assert _run(["status", "--json"]) == 0
     numbers = json.loads(capsys.readouterr().out)
-    assert (numbers["users"], numbers["messages"], numbers["extraction"]) == (3, 75, "verbatim")
+    assert (numbers["users"], numbers["messages"], numbers["extraction"]) == (3, 77, "verbatim")
     assert numbers["jobs"]["total"] == 0
     assert not EmbeddedServer(home).is_running
 

@@ -1,4 +1,4 @@
-"""Access to an inspector: tokens, cookies, hosts, origins, CSRF tokens, and the headers of every answer."""
+"""Access to an inspector: tokens, cookies, hosts, origins, CSRF tokens, and headers of answers."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_every_answer_forbids_scripts_frames_caches_and_referrers(
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in answer.headers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pgrecall.cli._import import FactImporter, MessageImporter
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._target import described, named_dsn, opened, target_option
 from pgrecall.cli.context import budget_line, print_explanation
+from pgrecall.cli.inspect import check_web, serve_inspector
 from pgrecall.rows import SearchHit
 
 __all__ = ["demo_command"]
@@ -22,21 +24,29 @@ _SESSION = "editor"
 _SEARCH = "where does she live now"
 _QUESTION = "Which editor do I use these days, and how should you format the code?"
 
+_ANSWERED = "which editor"  # a session whose call the inspector shows
+_ANSWER = "You use Vim. I format Python with four spaces, not tabs."
+
 _BUDGET = 320  # tokens: small, so that something has to be left out
 
 
 @click.command("demo")
 @target_option
-def demo_command(dsn: str | None) -> None:
+@click.option("--open", "open_inspector", is_flag=True,
+              help="End with pgrecall inspect on these data, in a browser.")  # fmt: skip
+def demo_command(dsn: str | None, open_inspector: bool) -> None:
     """Import example conversations, remember, search, and compile a context.
 
     It needs no key and no network. Running it again changes nothing.
     """
+    if open_inspector:
+        check_web()  # a missing package is said before anything is stored
     started = time.monotonic()
     with opened(dsn) as memory:
         memory.memories.embed([_SEARCH])  # a missing model is said before anything is stored
         _heading(f"Importing conversations into {described(named_dsn(dsn))}")
         _import(memory)
+        _answer(memory)
         users = ("ada", "bruno", "mei")
         for user in users:
             _heading(f"What is remembered of {user}")
@@ -64,7 +74,9 @@ def demo_command(dsn: str | None) -> None:
         out().print(budget_line(compiled))
         _heading("The messages, ready for chat.completions.create")
         print_json(compiled.messages)
-    note(f"\ndone in {time.monotonic() - started:.1f} s; next: pgrecall --help")
+    note(f"\ndone in {time.monotonic() - started:.1f} s; next: pgrecall inspect")
+    if open_inspector:
+        serve_inspector(dsn, write=True, open_browser=True)
 
 
 def _import(memory: AgentMemory) -> None:
@@ -84,6 +96,47 @@ def _import(memory: AgentMemory) -> None:
     )
     if report.failed:
         raise click.ClickException(f"a job failed: {report.last_error}")
+
+
+def _answer(memory: AgentMemory) -> None:
+    """Store an answered question and its call, as an application does, so that both can be seen.
+
+    The answer is an example: no model is asked. It names the wrong editor, and the inspector shows
+    why: the context left out the memory that names the right one.
+    """
+    with memory.session(
+        user=_USER, model="gpt-4o-mini", session_id=_ANSWERED, extraction="none"
+    ) as chat:
+        if chat.info.turn_count:
+            return
+        compiled = chat.compile(_QUESTION, memory_budget=_BUDGET)
+        started = datetime.now(UTC)
+        answer = {"role": "assistant", "content": _ANSWER}
+        usage = {"prompt_tokens": compiled.budget["total"], "completion_tokens": 16,
+                 "prompt_tokens_details": {"cached_tokens": 0}}  # fmt: skip
+        call_id = memory.calls.record(
+            _USER,
+            model="gpt-4o-mini",
+            provider="example",
+            request={"model": "gpt-4o-mini", "messages": compiled.messages},
+            response={"choices": [{"index": 0, "message": answer}], "usage": usage},
+            started_at=started,
+            completed_at=started,
+            session_id=chat.session_id,
+            metadata={"example": True},
+        )
+        chat.append(
+            [
+                {"role": "user", "content": _QUESTION},
+                {**answer, "model_call_id": str(call_id)},
+            ]
+        )
+        memory.memories.record_access(
+            _USER,
+            [used.memory_id for used in compiled.memories],
+            [used.relevance or 0.0 for used in compiled.memories],
+        )
+    memory.worker().run_until_idle()
 
 
 def _print_hits(hits: list[SearchHit]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 import os
 import secrets
+import socket
 import webbrowser
-from typing import Any
 
 import click
 
@@ -19,7 +21,7 @@ from pgrecall.cli._target import (
     target_option,
 )
 
-__all__ = ["inspect_command", "serve_inspector"]
+__all__ = ["check_web", "inspect_command", "serve_inspector"]
 
 _TOKEN = "PGRECALL_INSPECT_TOKEN"  # noqa: S105
 
@@ -62,6 +64,17 @@ def inspect_command(
     )
 
 
+def check_web() -> None:
+    """Refuse to start without the packages of the extra `web`.
+
+    Raises:
+        click.UsageError: one is missing; the message has the command that installs it.
+    """
+    for name in ("jinja2", "starlette", "uvicorn"):
+        if importlib.util.find_spec(name) is None:
+            raise click.UsageError(f"the package {name} is missing: {pip_install_extra('web')}")
+
+
 def serve_inspector(
     dsn: str | None,
     *,
@@ -71,42 +84,60 @@ def serve_inspector(
     write: bool = False,
     open_browser: bool = False,
     no_embedding: bool = False,
-    path: str = "/",
 ) -> None:
     """Serve an inspector until a signal ends it."""
-    try:
-        import jinja2  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn
-    except ImportError as error:
-        raise click.UsageError(
-            f"the package {error.name} is missing: {pip_install_extra('web')}"
-        ) from error
+    check_web()
+    import uvicorn
+
     from pgrecall.inspector import Source, inspector_app
     from pgrecall.integrations._http import LOOPBACK, host_names
 
     target, options, on_close = source_arguments(dsn, no_embedding=no_embedding)
+    source = Source(target, write=write, on_close=on_close, **options)
     token = os.environ.get(_TOKEN, "").strip() or secrets.token_urlsafe(32)
-    config = uvicorn.Config(app=_not_made, host=host, port=port, log_level="warning",
-                            access_log=False, server_header=False)  # fmt: skip
-    socket = config.bind_socket()
-    port = socket.getsockname()[1]
-    config.app = inspector_app(
-        Source(target, write=write, on_close=on_close, **options),
-        token=token,
-        hosts=host_names(host, port, allowed_hosts),
-        where=described(named_dsn(dsn)),
-    )
+    where = described(named_dsn(dsn))
     at = f"[{host}]" if ":" in host else host
-    address = f"http://{at}:{port}{path}?token={token}"
+
+    async def serve() -> None:
+        with _bound(host, port) as listener:
+            own = listener.getsockname()[1]
+            app = inspector_app(
+                source,
+                token=token,
+                hosts=host_names(host, own, allowed_hosts),
+                where=where,
+            )
+            config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off",
+                                    server_header=False)  # fmt: skip
+            listener.listen()
+            async with source:
+                address = f"http://{at}:{own}/?token={token}"
+                note(f"{'reading and changing' if write else 'reading'} {where}")
+                note(f"open {address}")
+                if open_browser:
+                    webbrowser.open(address)
+                await uvicorn.Server(config).serve(sockets=[listener])
+
     if host not in LOOPBACK and not host.startswith("127."):
         note(f"warning: {host} is reachable from other machines, and HTTP is not encrypted")
-    note(f"{'reading and changing' if write else 'reading'} {described(named_dsn(dsn))}")
-    note(f"open {address}")
-    if open_browser:
-        webbrowser.open(address)
-    uvicorn.Server(config).run(sockets=[socket])
+    asyncio.run(serve())
 
 
-async def _not_made(*_: Any) -> None:
-    """Stand for the application until the port is known."""
+def _bound(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound to an address.
+
+    Raises:
+        click.UsageError: the address is in use, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise click.UsageError(
+            f"cannot listen on {host} port {port}: {error.strerror or error} "
+            "(--port 0 takes a free one)"
+        ) from error
+    return listener

@@ -40,7 +40,7 @@ def inspector_app(
     """Return the ASGI application of an inspector, behind its checks.
 
     Args:
-        source: the database; the application opens and closes it.
+        source: the database; the lifespan of the application opens and closes it.
         token: what a browser or a program must present.
         hosts: the values of the header Host that mean this server.
         where: a description of the database, for the pages.
@@ -52,11 +52,8 @@ def inspector_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        await source.open()
-        try:
+        async with source:
             yield
-        finally:
-            await source.aclose()
 
     inspector = Inspector(source)
     routes = [Route("/style.css", answers.stylesheet)]

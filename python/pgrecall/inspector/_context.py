@@ -25,7 +25,7 @@ PAGES = Pages()
 
 _PARTS = ("similarity", "lexical", "freshness", "frequency", "authority", "importance")
 _USED = ("system", "tools", "memory", "recalled", "working", "summary", "history", "current",
-         "overhead", "response")  # fmt: skip
+         "overhead")  # fmt: skip
 _CALLS = 50  # newest calls of the session that may be that of a turn.
 _WITHIN = timedelta(minutes=10)  # from the end of a call to the append of its answer.
 _SAME = 0.5  # messages less alike than this are two.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import psycopg
@@ -93,15 +93,25 @@ class Source:
         self._pools.append(pool)
         return AsyncCore(pool, **self._options)
 
+    async def __aenter__(self) -> Self:
+        try:
+            await self.open()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
     async def aclose(self) -> None:
         """Close the connections."""
-        for memory in (self.reader, self._writer):
-            if memory is not None:
-                await memory.aclose()
-        for pool in self._pools:
+        pools, self._pools = self._pools, []
+        for pool in pools:
             await pool.close()
-        if self._on_close is not None:
-            await AsyncRuntime.in_thread(self._on_close)
+        on_close, self._on_close = self._on_close, None
+        if on_close is not None:
+            await AsyncRuntime.in_thread(on_close)
 
     @property
     def writer(self) -> AsyncAgentMemory:
