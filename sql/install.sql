@@ -256,6 +256,7 @@ begin isolation level read committed;
 -- functions/memory
 \ir ../functions/memory/_achieve_goal.sql
 \ir ../functions/memory/_active_episodes.sql
+\ir ../functions/memory/_apply_additions.sql
 \ir ../functions/memory/_apply_decision.sql
 \ir ../functions/memory/_apply_decisions.sql
 \ir ../functions/memory/_asks_to_retract.sql

@@ -44,7 +44,8 @@ begin
         perform recall._discard_work(p_user_id);
     end if;
     perform recall._end_memories(p_user_id, v_expired, 'expired', p_now);
-    perform recall._end_memories(p_user_id, v_idle, 'expired', p_now, '{"because": "idle"}');
+    perform recall._end_memories(p_user_id, v_idle, 'expired', p_now,
+                                 p_detail => '{"because": "idle"}');
 
     v_decayed := recall._decay_idle(p_user_id, p_memory_ids, p_now, v_settings);
     update recall.memory_store as m

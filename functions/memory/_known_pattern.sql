@@ -22,6 +22,16 @@ declare
     v_patterns uuid[];
     v_pattern  recall.memory_store;
 begin
+    v_patterns := array(
+        select m.memory_id
+          from recall.memory_store as m
+         where m.user_id = p_user_id
+           and m.ended_at is null
+           and m.kind = 'pattern');
+    if v_patterns = '{}' then
+        return null;
+    end if;
+
     select m.*
       into v_pattern
       from recall.memory_store as m
@@ -57,12 +67,6 @@ begin
         return v_pattern;
     end if;
 
-    v_patterns := array(
-        select m.memory_id
-          from recall.memory_store as m
-         where m.user_id = p_user_id
-           and m.ended_at is null
-           and m.kind = 'pattern');
     select m.*
       into v_pattern
       from recall.memory_embedding as p

@@ -26,13 +26,14 @@ declare
 begin
     foreach v_end in array p_ends loop
         v_replaced := v_replaced || v_end.memory_id;
-        perform recall._end_memory(
-            v_end, p_outcome, p_memory.created_at, coalesce(p_same.memory_id, p_memory.memory_id),
-            case when p_outcome = 'superseded' then v_changed_at end, '{}', p_job_id);
         if p_memory.provenance < 'tool_output' then
             v_memory := recall._inherit_standing(v_memory, v_end);
         end if;
     end loop;
+    perform recall._end_memories(
+        p_memory.user_id, v_replaced, p_outcome, p_memory.created_at,
+        coalesce(p_same.memory_id, p_memory.memory_id),
+        case when p_outcome = 'superseded' then v_changed_at end, '{}', p_job_id);
 
     if p_same.memory_id is null then
         if p_outcome = 'superseded' then

@@ -53,7 +53,7 @@ begin
          where m.user_id   = p_user_id
            and m.memory_id = any (v_drawn)
            and m.end_reason is null);
-    perform recall._end_memories(p_user_id, v_active, 'revoked', v_now, v_detail);
+    perform recall._end_memories(p_user_id, v_active, 'revoked', v_now, p_detail => v_detail);
 
     with ended as (
         update recall.memory_store as m

@@ -46,8 +46,8 @@ begin
             array[v_merge - 'memory_ids'], p_job.job_id);
     end loop;
 
-    perform recall._end_consolidation(p_job, v_settings);
-    perform recall._count_memories(p_job.user_id, 0, p_merge_due => true);
+    perform recall._end_consolidation(p_job, v_settings, coalesce(
+        p_result ->> 'embedding_model' = v_settings.embedding_model, false));
     return true;
 end;
 $function$;

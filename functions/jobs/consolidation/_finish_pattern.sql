@@ -42,9 +42,10 @@ begin
             recall._pattern_memory(v_episodes, v_known, p_result, v_settings),
             v_embedding, v_settings.embedding_model, v_settings, v_known, p_job.job_id,
             p_is_edit => v_known.memory_id is not null);
-        perform recall._end_consolidation(p_job, v_settings);
+        perform recall._end_consolidation(p_job, v_settings, v_embedding is not null);
+    else
+        perform recall._count_memories(p_job.user_id, 0, p_pattern_due => true);
     end if;
-    perform recall._count_memories(p_job.user_id, 0, p_pattern_due => true);
     return true;
 end;
 $function$;

@@ -13,10 +13,10 @@ set search_path from current
 as $function$
 declare
     v_settings constant recall.settings := recall._settings(p_job.user_id);
-    v_session  constant recall.sessions := recall._read_session(p_job.user_id, p_job.session_id);
     v_keep     constant jsonb := p_work #> '{answered,keep}';
     v_purpose  constant text  := case when p_work ? 'said' then p_work #>> '{answered,purpose}' end;
     v_made     jsonb := p_work -> 'made';
+    v_session  recall.sessions;
     v_items    integer;
     v_decided  jsonb;
     v_problem  text;
@@ -45,8 +45,12 @@ begin
         return jsonb_build_object('made', v_made)
                || recall._extraction_question(p_job, p_work, v_settings);
     end if;
-    if (v_made ->> 'from_turn')::integer <> v_session.extracted_through_turn then
-        return jsonb '{"moved": true}';
+    -- Another extraction makes further questions useless. The effect compares the cursor again.
+    if v_made -> 'is_decided' is distinct from 'true' then
+        v_session := recall._read_session(p_job.user_id, p_job.session_id);
+        if (v_made ->> 'from_turn')::integer <> v_session.extracted_through_turn then
+            return jsonb '{"moved": true}';
+        end if;
     end if;
 
     -- Vectors

@@ -26,15 +26,6 @@ begin
     if strpos(v_body, E'\n') > 0 then
         v_stored := v_stored + length(v_body) - length(replace(v_body, E'\n', ''));
     end if;
-    if v_is_whole and v_stored is not null and not p_is_sealed and strpos(v_body, '<') = 0
-       and not p_message ?| '{name,tool_calls}' then
-        -- Fast path for most messages, which need nothing of _prompt_piece but the indent
-        o_pieces := jsonb_build_array(format('[%s] %s: %s', p_message ->> 'turn_index', v_role,
-                                             replace(v_body, E'\n', E'\n  ')));
-        o_tokens := v_stored;
-        return;
-    end if;
-
     v_name   := recall._prompt_piece(p_message ->> 'name', 100, p_is_sealed, true);
     v_calls  := coalesce(p_message -> 'tool_calls', '[]');
     v_stored := v_stored + 4 * jsonb_array_length(v_calls)

@@ -22,7 +22,8 @@ begin
                'role', h.role,
                'name', h.name,
                'text', case when h.metadata -> 'recalled' is distinct from 'true'
-                            then recall._content_text(h.content, h.content_parts) end,
+                            then coalesce(h.content, recall._content_text(null, h.content_parts))
+                            end,
                'tool_calls', h.tool_calls,
                'token_count', h.token_count,
                'created_at', h.created_at)) order by h.turn_index), '[]')

@@ -14,9 +14,9 @@ as $function$
 declare
     v_prompt     constant integer := coalesce((p_span ->> 'prompt_tokens')::integer, 0);
     v_completion constant integer := coalesce((p_span ->> 'completion_tokens')::integer, 0);
-    v_price      constant bigint  := recall._call_cost(
+    v_price      constant bigint  := case when p_span ? 'model_id' then recall._call_cost(
         regexp_replace(p_span ->> 'model_id', '^openai:', ''), v_prompt, v_completion,
-        recall._token_number(p_span -> 'cached_tokens'));
+        recall._token_number(p_span -> 'cached_tokens')) end;
     v_cost  bigint := (p_span ->> 'cost_microcents')::bigint;
     v_span  jsonb  := p_span;
     v_words text;

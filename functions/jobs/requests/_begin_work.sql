@@ -14,8 +14,9 @@ set search_path from current
 as $function$
 declare
     v_work      jsonb := coalesce(p_job.work, '{}');
-    v_is_sealed constant boolean := recall._is_sealed_user(p_job.user_id);
     v_settings  constant recall.settings := recall._settings(p_job.user_id);
+    v_is_sealed constant boolean := v_settings.has_sealed_users
+                                    and recall._is_sealed_user(p_job.user_id);
     -- An embed job of a change of the model names the new one.
     v_embedder  constant text    := coalesce(
         case when p_job.kind = 'embed' then p_job.payload ->> 'mode' end,

@@ -19,6 +19,7 @@ parallel unsafe
 security definer
 set search_path from current
 set plan_cache_mode = force_generic_plan
+set constraint_exclusion = off  -- no CHECK excludes a partition
 as $function$
 declare
     v_job   recall.jobs;

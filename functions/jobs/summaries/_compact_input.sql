@@ -1,9 +1,10 @@
--- Return the turns that a compaction summarizes, and the summary before them.
+-- Return the turns that a compaction summarizes, after p_read, and the summary before them.
 -- A session below its threshold has no such turns, and through_turn stays where it is: another
 -- compaction has done the work of this one.
 create or replace function recall._compact_input(
     p_user_id    uuid,
-    p_session_id uuid
+    p_session_id uuid,
+    p_read       integer
 )
 returns jsonb
 language plpgsql
@@ -30,11 +31,11 @@ begin
         'retracted', recall._retracted_turns(v_session, v_session.compacted_through_turn + 1,
                                              v_through),
         'target_tokens', greatest(64, v_tokens / 5),
-        'messages', recall._turns_json(v_session, v_session.compacted_through_turn + 1,
-                                       v_through));
+        'messages', recall._turns_json(
+            v_session, greatest(v_session.compacted_through_turn, p_read) + 1, v_through));
 end;
 $function$;
 
-comment on function recall._compact_input(uuid, uuid) is
+comment on function recall._compact_input(uuid, uuid, integer) is
     'Input of a compaction: summary so far, chat_model (whose tokenizer counts), from_turn, '
     'through_turn, retracted (the result repeats it), target_tokens, messages.';

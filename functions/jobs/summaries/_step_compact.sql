@@ -21,7 +21,8 @@ declare
     v_step   jsonb;
 begin
     if v_made -> 'read' is distinct from v_made -> 'through_turn' or v_window is null then
-        v_input  := recall._compact_input(p_job.user_id, p_job.session_id);
+        v_input  := recall._compact_input(p_job.user_id, p_job.session_id,
+                                            (v_made ->> 'read')::integer);
         v_window := jsonb_build_object('from_turn', v_input -> 'from_turn',
                                        'through_turn', v_input -> 'through_turn',
                                        'retracted', v_input -> 'retracted');

@@ -19,17 +19,20 @@ declare
     v_session recall.sessions;
     v_before  text;
     v_covered integer;
+    v_through integer;
 begin
-    -- The turns after the last summary; not read again once the summary reaches the last one.
+    -- The turns that no summary covers; not read again once the summary reaches the last one.
     if v_made -> 'read' is distinct from v_made -> 'through_turn' or v_made -> 'read' is null then
         v_session := recall._read_session(p_job.user_id, p_job.session_id);
         select s.o_content, s.o_through
           into v_before, v_covered
           from recall._summary_before(v_session, '{rolling,compaction}') as s;
+        v_through := coalesce((v_made ->> 'through_turn')::integer, v_session.turn_count);
         v_input := jsonb_build_object(
             'summary', v_before,
-            'through_turn', v_session.turn_count,
-            'messages', recall._turns_json(v_session, v_covered + 1, v_session.turn_count));
+            'through_turn', v_through,
+            'messages', recall._turns_json(
+                v_session, greatest(v_covered, (v_made ->> 'read')::integer) + 1, v_through));
     end if;
 
     v_step := recall._summary_step(p_job, p_work, 'summarize', v_input, v_target, v_limits);

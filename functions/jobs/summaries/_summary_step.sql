@@ -1,7 +1,7 @@
 -- Return what comes next for a summary, rolling or of a compaction.
 -- `made` has the text so far, the turn it reaches (`read`) and the last turn to cover
--- (`through_turn`). Turns beyond the model's window go part by part, each with the summary of the
--- part before.
+-- (`through_turn`); p_input has the messages in between. Turns beyond the model's window go part by
+-- part, each with the summary of the part before.
 create or replace function recall._summary_step(
     p_job     recall.jobs,
     p_work    jsonb,
@@ -24,8 +24,6 @@ declare
     v_sealed   constant boolean := (p_work -> 'is_sealed')::boolean;
     v_keep     constant jsonb   := p_work #> '{answered,keep}';
     v_made     jsonb := p_work -> 'made';
-    v_through  jsonb;
-    v_messages jsonb;
     v_prompt   recall.prompts;
     v_limit    integer;
     v_target   integer;
@@ -46,13 +44,7 @@ begin
     end if;
 
     -- The question: the summary before, and the remaining turns that fit
-    v_through := coalesce(v_made -> 'through_turn', p_input -> 'through_turn');
-    select coalesce(jsonb_agg(e.message order by e.place), '[]')
-      into v_messages
-      from jsonb_array_elements(p_input -> 'messages') with ordinality as e (message, place)
-     where (e.message ->> 'turn_index')::integer <= (v_through #>> '{}')::integer
-       and (e.message ->> 'turn_index')::integer > coalesce((v_made ->> 'read')::integer, 0);
-    if v_messages <> '[]' then
+    if p_input -> 'messages' <> '[]' then
         v_prompt := recall._prompt(p_purpose, v_settings.prompt_language);
         v_limit  := recall._answer_room(p_work, p_purpose, p_target * v_spare + v_frame);
         v_target := least(p_target, (v_limit - v_frame) / v_spare);
@@ -63,7 +55,7 @@ begin
         v_room   := recall._prompt_room(p_work, v_prompt, v_limit, recall._pieces_tokens(v_head));
         select t.o_pieces, t.o_taken, t.o_tokens
           into v_pieces, v_taken, v_tokens
-          from recall._leading_turns(v_messages, p_limits, v_room, v_sealed) as t;
+          from recall._leading_turns(p_input -> 'messages', p_limits, v_room, v_sealed) as t;
         return jsonb_build_object('made', v_made, 'items', v_keep -> 'taken', 'chat',
             jsonb_build_object(
                 'purpose', p_purpose,
@@ -77,8 +69,8 @@ begin
                 'seal', jsonb '{"summary": "summary"}',
                 'keep', jsonb_build_object(
                     'prompt', recall._prompt_name(v_prompt),
-                    'through_turn', v_through,
-                    'read', v_messages -> (v_taken - 1) -> 'turn_index',
+                    'through_turn', p_input -> 'through_turn',
+                    'read', p_input -> 'messages' -> (v_taken - 1) -> 'turn_index',
                     'taken', v_taken)));
     end if;
 
