@@ -23,7 +23,13 @@ PURPOSES = {
     "encryption": ("encryption", "guard.py", "_ciphertext.py"),
     "call log": ("calls",),
     "inspector": ("inspector",),
-    "items, pages, integrations": ("items.py", "pages.py", "_pages.py", "integrations"),
+    "items, pages, integrations": (
+        "items.py",
+        "_items.py",
+        "pages.py",
+        "_pages.py",
+        "integrations",
+    ),
 }
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

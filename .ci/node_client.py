@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 
 from pgrecall import _pages, rows
+from pgrecall.calls import _rows as call_rows
 
 MAX_COLUMNS = 100
 CLIENT = Path(__file__).resolve().parent.parent / "examples" / "node" / "recall.ts"
@@ -135,7 +136,7 @@ def _nullable(names: set[str], nullable: set[str]) -> set[str]:
     """Return the columns of a result that may be NULL."""
     classes = [
         {field.name: "None" in str(field.type) for field in fields(row)}
-        for module in (rows, _pages)
+        for module in (rows, _pages, call_rows)
         for row in vars(module).values()
         if isinstance(row, type) and is_dataclass(row)
     ]

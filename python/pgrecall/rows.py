@@ -14,8 +14,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from uuid import UUID
 
+from pgrecall._items import Item
+
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
+
+    from pgrecall.calls._rows import ModelCall, ProtocolEvent, StreamEvent
 
 __all__ = [
     "Appended",
@@ -50,6 +54,15 @@ __all__ = [
 
 JSON = dict[str, Any]
 Task = Literal["continuation", "knowledge", "new_session", "tool_heavy"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the rows of the call log at their first use."""
+    if name in ("ModelCall", "ProtocolEvent", "StreamEvent"):
+        from pgrecall.calls import _rows
+
+        return getattr(_rows, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,19 +195,6 @@ class Remembered:
     memory_id: UUID
     outcome: str
     is_proven: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """A JSON value under a namespace and a key; `score` is set by a search with a vector."""
-
-    namespace: list[str]
-    key: str
-    value: Any
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None = None
-    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -467,76 +467,6 @@ class WaitingJobs:
     due: int
     deferred: int
     deferred_until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
-    """A call of a model in the call log: bodies byte for byte, credentials masked.
-
-    `request` and `response` are for queries: JSON, of a stream what it came to. `latency_ms` is the
-    time to the last of the answer. `metadata.truncated` has the length of a body that was cut.
-    """
-
-    call_id: UUID
-    session_id: UUID | None = None
-    job_id: UUID | None = None
-    created_at: datetime
-    provider: str | None = None
-    endpoint: str | None = None
-    model: str
-    request: Any = None
-    response: Any = None
-    usage: Any = None
-    error: str | None = None
-    request_id: str | None = None
-    status_code: int | None = None
-    started_at: datetime
-    completed_at: datetime | None = None
-    latency_ms: int | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cost_microcents: int | None = None
-    is_stream: bool = False
-    request_body: bytes | None = None
-    response_body: bytes | None = None
-    request_headers: JSON
-    response_headers: JSON
-    metadata: JSON
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamEvent:
-    """An event of a streamed call, from index 0; in bytes where JSON would lose something."""
-
-    event_index: int
-    event_type: str | None = None
-    text_delta: str | None = None
-    payload: Any = None
-    binary_payload: bytes | None = None
-    mime_type: str | None = None
-    occurred_at: datetime | None = None
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtocolEvent:
-    """A message to or from a tool; `payload_body` is it byte for byte, if it came so."""
-
-    event_id: UUID
-    session_id: UUID | None = None
-    call_id: UUID | None = None
-    created_at: datetime
-    event_type: str
-    direction: str | None = None
-    method: str | None = None
-    rpc_id: str | None = None
-    tool_name: str | None = None
-    tool_call_id: str | None = None
-    payload: Any = None
-    payload_body: bytes | None = None
-    metadata: JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

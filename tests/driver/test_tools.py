@@ -6,7 +6,7 @@ import asyncio
 import json
 import uuid
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import psycopg
 import pytest
@@ -21,7 +21,7 @@ from pgrecall import (
     NotFoundError,
 )
 from pgrecall._tool_arguments import ARGUMENTS
-from pgrecall._tools import DEFINITIONS
+from pgrecall._tools import DEFINITIONS, MAX_LISTED, Kind
 from pgrecall.models import EmbeddingError
 from support import value
 from support.fakes import WordEmbedder
@@ -83,6 +83,11 @@ def test_definitions_are_strict() -> None:
         for name, field in fields.items():
             is_nullable = "null" in schema["properties"][name]["type"]
             assert is_nullable is not field.is_required()
+        # the ranges and words in the texts are those of the code
+        if "limit" in fields:
+            assert f"1 to {MAX_LISTED};" in schema["properties"]["limit"]["description"]
+        if "kind" in fields:
+            assert schema["properties"]["kind"]["enum"] == [*get_args(Kind), None]
     assert not any("user_id" in tool["function"]["parameters"]["properties"]
                    for tool in DEFINITIONS)  # fmt: skip
 

@@ -18,14 +18,11 @@ from pgrecall._sync.users import Users
 from pgrecall.errors import InvalidInputError
 from pgrecall.models._embedders import Embedder
 from pgrecall.models._rerankers import RERANKED, Reranker, at_least, first
-from pgrecall.rows import Dispute, Memory, MemoryEvent, Message, Remembered, SearchHit
+from pgrecall.rows import Dispute, Memory, MemoryEvent, Remembered, SearchHit
 
 __all__ = ["Memories"]
 
 _IMPORT_BATCH = 500
-_PROVING_MESSAGES = 200  # of an encrypted user's session, which are decrypted
-_UNTRUSTED = ("tool_output", "system_inferred")
-_OF_CALL = {"embedding", "session_id", "user_words", "current_message"}  # in no candidate
 
 
 class Memories:
@@ -110,22 +107,15 @@ class Memories:
             InvalidInputError: an unknown kind, a value out of range, words without a session.
             InvalidEmbeddingError: a vector of another length, or zero.
         """
-        session_id, words = fields.get("session_id"), fields.get("user_words")
-        verdict, turn_ids = self._proof(
-            user, session_id, content, words, fields.get("current_message")
-        )
-        if verdict == "states" and fields.get("provenance") not in _UNTRUSTED:
-            own = {key: value for key, value in fields.items() if key not in _OF_CALL}
-            own["metadata"] = {**fields.get("metadata", {}), "user_words": words}
-            proven = {"provenance": "user_stated", "content": content} | own
-            proven |= {"source": "conversation", "source_turn_ids": turn_ids}
-            stored = self.ingest(
-                user,
-                [proven],
-                session_id=session_id,
-                embeddings=[fields["embedding"]] if "embedding" in fields else UNSET,
-            )
-            return replace(stored[0], is_proven=True)
+        if fields.get("user_words") and self._core.sealing(user):
+            from pgrecall.encryption._sync import proof
+
+            proven = proof.proven(self._core, user, content, fields)
+            if proven is not None:
+                given = [fields["embedding"]] if "embedding" in fields else UNSET
+                session_id = fields.get("session_id")
+                stored = self.ingest(user, [proven], session_id=session_id, embeddings=given)
+                return replace(stored[0], is_proven=True)
         vector = self._core.vector(user, content, fields.get("embedding", UNSET))
         rows = self._core.change(
             Remembered, user, "remember", content=content, **fields | {"embedding": vector}
@@ -348,14 +338,16 @@ class Memories:
         """
         content: str | Unset = UNSET
         if self._core.sealing(user) is not None:
+            from pgrecall.encryption._sync import proof
+
             target = self.get(user, memory_id)
             content = UNSET if target is None else f"Forget: {target.content}"
-            if target is not None and target.is_active and target.provenance not in _UNTRUSTED:
-                verdict, _ = self._proof(
-                    user, session_id, target.content, user_words, current_message
-                )
-                if verdict == "denies" and self.retract(user, memory_id, reason=reason):
-                    return Remembered(memory_id=memory_id, outcome="retracted")
+            if (
+                target is not None
+                and proof.denies(self._core, user, target, session_id, user_words, current_message)
+                and self.retract(user, memory_id, reason=reason)
+            ):
+                return Remembered(memory_id=memory_id, outcome="retracted")
         [found] = self._core.change(
             Remembered,
             user,
@@ -368,24 +360,6 @@ class Memories:
             content=content,
         )
         return found
-
-    def _proof(
-        self,
-        user: User,
-        session_id: UUID | None,
-        content: str,
-        words: str | None,
-        current_message: str | None,
-    ) -> tuple[str | None, builtins.list[UUID]]:
-        """Return what an encrypted user's words prove of a text, and the message that has them."""
-        if not words or session_id is None or not self._core.sealing(user):
-            return None, []
-        from pgrecall.encryption._statements import prove
-
-        messages = self._core.read_history(
-            Message, user, "get_messages", session_id=session_id, limit=_PROVING_MESSAGES
-        )
-        return prove(words, content, current_message, messages)
 
     def resolve_dispute(self, user: User, memory_id: UUID, *, accept: bool) -> UUID | None:
         """Accept a dispute, or refuse it; return the id of the memory that remains.

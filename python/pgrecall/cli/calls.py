@@ -12,6 +12,7 @@ from pgrecall._messages import content_text
 from pgrecall._names import session_uuid
 from pgrecall._sql import UNSET
 from pgrecall.calls import replay
+from pgrecall.calls._rows import ModelCall
 from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
@@ -21,7 +22,6 @@ from pgrecall.cli._target import (
     user_option,
 )
 from pgrecall.errors import InvalidInputError, NotFoundError
-from pgrecall.rows import ModelCall
 from pgrecall.rows import as_json as plain
 
 __all__ = ["calls_command"]

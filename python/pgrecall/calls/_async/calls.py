@@ -10,7 +10,7 @@ from uuid import UUID
 from pgrecall._async.core import AsyncCore
 from pgrecall._sql import JSON, UNSET, Unset, User
 from pgrecall.calls._capture import Level, Recording
-from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent
+from pgrecall.calls._rows import ModelCall, ProtocolEvent, StreamEvent
 
 __all__ = ["AsyncCalls"]
 

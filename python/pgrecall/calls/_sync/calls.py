@@ -11,7 +11,7 @@ from uuid import UUID
 from pgrecall._sql import JSON, UNSET, Unset, User
 from pgrecall._sync.core import Core
 from pgrecall.calls._capture import Level, Recording
-from pgrecall.rows import ModelCall, ProtocolEvent, StreamEvent
+from pgrecall.calls._rows import ModelCall, ProtocolEvent, StreamEvent
 
 __all__ = ["Calls"]
 
