@@ -38,6 +38,13 @@ _DUE = re.compile(r"select (?P<condition>.+) as is_due \\gset")
 _COMMIT = re.compile(r"commit\s*;", re.IGNORECASE)  # not `end;`, which closes a PL/pgSQL block
 
 
+# Between releases a table may change without a migration: then a column, table or type is missing.
+_HINTS = dict.fromkeys(
+    ("42703", "42P01", "42704"),
+    "If a development version installed this schema, drop it (sql/uninstall.sql), and install it.",
+)
+
+
 class InstallError(Exception):
     """An installation statement was refused.
 
@@ -336,7 +343,7 @@ def _located(error: psycopg.Error, step: _Step) -> InstallError:
         file=step.name,
         line=line,
         sqlstate=diag.sqlstate,
-        hint=diag.message_hint,
+        hint=diag.message_hint or _HINTS.get(diag.sqlstate or ""),
     )
 
 

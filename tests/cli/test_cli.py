@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import psycopg
 import pytest
@@ -24,6 +25,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgrecall import AgentMemory
 from pgrecall.cli._main import _run
+from pgrecall.cli.status import _driver_check
 from pgrecall.embedded import EmbeddedServer
 from support import login_role, our_role
 from support.fakes import WordEmbedder
@@ -285,6 +287,25 @@ def test_status_prints_counts_and_doctor_finds_no_problem(cli: Cli) -> None:
     checks = {check["name"]: check["status"] for check in done.json["checks"]}
     assert checks["embedder"] == checks["driver"] == "ok"
     assert "embedder" in cli("doctor").out
+
+
+@pytest.mark.parametrize(
+    ("driver", "schema", "hint"),
+    [
+        ("0.2.0.dev0", "0.1.0", "pgrecall install upgrades the schema."),
+        ("0.2.0", "0.2.0.dev0", "pgrecall install upgrades the schema."),
+        ("0.2.0.dev0", "0.2.0", "Upgrade the driver: pip install --upgrade pgrecall"),
+        ("0.9.0", "0.10.0", "Upgrade the driver: pip install --upgrade pgrecall"),
+        ("0.2.0", "0.2.0", None),
+    ],
+)
+def test_doctor_names_the_older_of_driver_and_schema(
+    monkeypatch: pytest.MonkeyPatch, driver: str, schema: str, hint: str | None
+) -> None:
+    monkeypatch.setattr("pgrecall.cli.status.metadata.version", lambda _: driver)
+    found = _driver_check(cast(Any, SimpleNamespace(admin=SimpleNamespace(version=lambda: schema))))
+    assert (found.status, found.hint) == ("warn" if hint else "ok", hint)
+    assert found.detail == f"pgrecall {driver} for Python, schema {schema}"
 
 
 @pytest.mark.parametrize("role", ["recall_reader", "recall_admin"])

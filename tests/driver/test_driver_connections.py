@@ -27,7 +27,7 @@ from pgrecall import (
 from pgrecall._sql import Call
 from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
-from support import our_role
+from support import our_role, value
 from support.fakes import WordEmbedder
 
 
@@ -168,22 +168,25 @@ def test_changes_without_a_request_id_are_not_sent_again(
         psycopg.errors.SerializationFailure,
         psycopg.errors.DeadlockDetected,
         psycopg.errors.InternalError_,
+        psycopg.errors.FeatureNotSupported,
     ],
 )
-def test_append_is_sent_again_after_a_conflict_and_remember_is_not(
+def test_calls_are_sent_again_after_an_error_that_rolled_them_back(
     chat: ChatSession,
     memory: AgentMemory,
     user: uuid.UUID,
     error: type[psycopg.Error],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An append is sent again after a conflict, twice; what has no request id is not."""
+    """Twice, also a call without a request id; a third error is raised."""
     memory.users.id(user)
     real = memory._core.write.transport._pooled
     failures: list[int] = []
 
+    most = 2
+
     def conflicting(*arguments: Any) -> Any:
-        if len(failures) < 2:
+        if len(failures) < most:
             failures.append(1)
             raise error
         return real(*arguments)
@@ -191,9 +194,37 @@ def test_append_is_sent_again_after_a_conflict_and_remember_is_not(
     monkeypatch.setattr(memory._core.write.transport, "_pooled", conflicting)
     assert len(chat.append(user="hello")) == 1
     failures.clear()
+    assert memory.remember(user, "Ada uses Vim.").outcome == "added"
+    failures.clear()
+    most = 3
     with pytest.raises(error):
-        memory.remember(user, "Ada uses Vim.")
-    assert len(failures) == 1
+        memory.remember(user, "Ada uses Emacs.")
+    assert len(failures) == 3
+
+
+def test_connections_with_a_plan_from_before_an_upgrade_are_replaced(
+    memory: AgentMemory, db: psycopg.Connection
+) -> None:
+    """An upgrade that adds a column to a result leaves 0A000 in connections that prepared it."""
+    function = "recall.get_embedding_migration()"
+    before = value(db, "select pg_get_functiondef(%s::regprocedure)", [function])
+    more = before.replace("ended_at timestamp with time zone)",
+                          "ended_at timestamp with time zone, mood text)")  # fmt: skip
+    more = more.replace("m.switched_at, m.ended_at\n", "m.switched_at, m.ended_at, 'calm'\n")
+    assert "mood" in more
+    assert "calm" in more
+    for _ in range(60):
+        memory.admin.embedding_migration()
+    try:
+        with db.transaction():
+            db.execute(f"drop function {function}")
+            db.execute(more)
+        for _ in range(8):
+            assert memory.admin.embedding_migration() is None
+    finally:
+        with db.transaction():
+            db.execute(f"drop function {function}")
+            db.execute(before)
 
 
 def test_refused_call_logs_no_warning(

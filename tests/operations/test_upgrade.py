@@ -261,8 +261,9 @@ def test_a_column_without_a_migration_is_refused(folder: Path, installed: str) -
         "comment on column recall.users.mood is 'Mood.';\n\\g<1>",
     )
     before = catalog(installed)
-    with pytest.raises(InstallError, match=r'column "mood" of relation "recall\.users"'):
+    with pytest.raises(InstallError, match=r'column "mood" of relation "recall\.users"') as caught:
         release.by_driver(installed)
+    assert "If a development version installed this schema, drop it" in str(caught.value.hint)
     assert catalog(installed) == before
 
 

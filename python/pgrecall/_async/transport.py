@@ -31,7 +31,18 @@ Answer = tuple[list[str], list[tuple[Any, ...]]]
 
 logger = logging.getLogger("pgrecall")
 
-_REPEATS = (0.05, 0.5)  # seconds before a repeatable call is sent again
+_REPEATS = (0.05, 0.5)  # seconds before a call is sent again
+
+# The database has rolled the call back, so that any call may be sent again. Besides conflicts these
+# are replaced functions after an upgrade: XX000 "cache lookup failed", and 0A000 "cached plan must
+# not change result type" of a connection. XX000 "new multixact has more than one updating member"
+# passes, too: an aborted update is still counted.
+_ROLLED_BACK = (
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.InternalError_,
+    psycopg.errors.FeatureNotSupported,
+)
 
 # Local to the transaction: behind a pooler the connection is somebody else's a moment later.
 _FRAME = b"""
@@ -114,6 +125,9 @@ class AsyncTransport:
     async def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
         """Send a call as it is; return its columns and rows.
 
+        In a transaction of its own it is sent again, twice at most, after an error that rolled it
+        back. A repeatable call is sent again after a lost connection, too.
+
         Raises:
             CallTimeoutError: it took too long for the server, or for `Limits`.
             ConnectionLostError: the server is away; a repeatable call was sent again before.
@@ -122,7 +136,7 @@ class AsyncTransport:
         seconds = self._limits.statement_timeout if timeout is None else timeout
         frame = self._frame(call, seconds)
         deadline = AsyncDeadline(self._limits.deadline(seconds))
-        pauses = list(_REPEATS) if repeatable and self.is_pooled else []
+        pauses = list(_REPEATS) if self.is_pooled else []
         while True:
             began = time.monotonic()
             try:
@@ -130,11 +144,11 @@ class AsyncTransport:
                     return await self._joined(self._target, call, frame, deadline)
                 return await self._pooled(await self._pool(), call, frame, deadline)
             except psycopg.Error as error:
-                if not pauses or not _may_pass(error):
+                if not pauses or not _may_pass(error, repeatable):
                     raise_translated(error)
                 logger.info("recall.%s is sent again after: %s", call.function, error)
                 await AsyncRuntime.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311
-                if is_lost(error):
+                if is_lost(error) or isinstance(error, psycopg.errors.FeatureNotSupported):
                     await self._drain(began)
 
     async def _drain(self, began: float) -> None:
@@ -271,17 +285,7 @@ def _columns(cursor: Any) -> list[str]:
     return [column.name for column in cursor.description or ()]
 
 
-def _may_pass(error: psycopg.Error) -> bool:
-    """Return whether the same call may succeed when it is sent again."""
-    passing = (
-        psycopg.errors.SerializationFailure,
-        psycopg.errors.DeadlockDetected,
-        # XX000: a function was replaced meanwhile ("cache lookup failed"), or an aborted update was
-        # still counted ("new multixact has more than one updating member"); it is rolled back
-        psycopg.errors.InternalError_,
-    )
-    if isinstance(error, passing):
-        return True
-    if isinstance(error, (InterruptedCallError, PoolTimeout, TooManyRequests)):
-        return False
-    return is_lost(error)
+def _may_pass(error: psycopg.Error, repeatable: bool) -> bool:
+    """Return whether a call may be sent again, and may succeed then."""
+    is_final = isinstance(error, (InterruptedCallError, PoolTimeout, TooManyRequests))
+    return isinstance(error, _ROLLED_BACK) or (repeatable and not is_final and is_lost(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import metadata
 from typing import Any
 
@@ -131,12 +132,24 @@ def doctor_command(dsn: str | None, as_json: bool) -> int:
 
 def _driver_check(memory: AgentMemory) -> HealthCheck:
     driver, schema = metadata.version("pgrecall"), memory.admin.version()
+    if driver == schema:
+        hint = None
+    elif _order(driver) > _order(schema):
+        hint = "pgrecall install upgrades the schema."
+    else:
+        hint = "Upgrade the driver: pip install --upgrade pgrecall"
     return HealthCheck(
         name="driver",
-        status="ok" if driver == schema else "warn",
-        detail=f"pgrecall {driver} for Python",
-        hint=None if driver == schema else "pgrecall install upgrades the schema.",
+        status="ok" if hint is None else "warn",
+        detail=f"pgrecall {driver} for Python, schema {schema}",
+        hint=hint,
     )
+
+
+def _order(version: str) -> tuple[list[int], int]:
+    """Return the key that sorts 0.2.0.dev0 before 0.2.0, as the installer does."""
+    release, _, development = version.partition(".dev")
+    return [int(part) for part in release.split(".")], int(development or sys.maxsize)
 
 
 def _embedder_check(memory: AgentMemory) -> HealthCheck:
