@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # debian_pg.sh setup|mount|start|stop|dsn|pgbouncer: PostgreSQL 17 of Debian 13, with pg_cron,
-# vector, pgTAP and plpgsql_check, in a chroot: a second server to test on, without containers.
+# vector, PL/Proxy, pgTAP and plpgsql_check, in a chroot: a second server to test on, without
+# containers.
 #
 # `pgbouncer PORT [SETTING=VALUE ...]` runs PgBouncer before the server, on 127.0.0.1:PORT in
 # transaction mode, in the foreground until it is terminated. `mount` prepares the chroot for a
@@ -20,7 +21,7 @@ cron_db=${PGRECALL_CRON_DB:-recall_cron}
 bin=/usr/lib/postgresql/17/bin
 data=/srv/pgrecall-$port
 packages=postgresql-17,postgresql-17-cron,postgresql-17-pgvector,postgresql-17-pgtap
-packages+=,postgresql-17-plpgsql-check,pgbouncer,locales
+packages+=,postgresql-17-plpgsql-check,postgresql-17-plproxy,pgbouncer,locales
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -31,6 +32,7 @@ complete() {
         [ -x "$root/usr/sbin/pgbouncer" ] &&
         chroot "$root" locale -a 2>/dev/null | grep -qx tr_TR.utf8 &&
         [ -e "$root/usr/share/postgresql/17/extension/plpgsql_check.control" ] &&
+        [ -e "$root/usr/share/postgresql/17/extension/plproxy.control" ] &&
         [ -e "$root/usr/share/postgresql/17/extension/pg_cron.control" ]
 }
 
@@ -38,6 +40,13 @@ setup() {
     if complete; then
         say "chroot $root is complete"
         return
+    fi
+    if [ -x "$root$bin/postgres" ]; then
+        # an older chroot: a running server finds a new extension without a restart
+        say "adding packages to $root"
+        chroot "$root" apt-get update -q >&2
+        DEBIAN_FRONTEND=noninteractive chroot "$root" \
+            apt-get install -qy --no-install-recommends ${packages//,/ } >&2 && complete && return
     fi
     if ! command -v debootstrap >/dev/null; then
         apt-get update -q >&2

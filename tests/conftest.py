@@ -18,6 +18,7 @@ import pytest
 from psycopg.rows import tuple_row
 
 from support.invariants import check_invariants
+from support.proxies import running_fleet, show_tables
 from support.servers import TestServer, running_server
 
 pytest_plugins = ("support.installing", "support.scripted_model", "support.two_users")
@@ -60,6 +61,11 @@ def server(pytestconfig: pytest.Config) -> Iterator[TestServer]:
 def dsn(server: TestServer, request: pytest.FixtureRequest) -> Iterator[str]:
     """A superuser's DSN of a database of this test module: schema installed, no data at first."""
     label = re.sub(r"\W+", "_", request.module.__name__).removeprefix("test_")
+    if os.environ.get("PGRECALL_TEST_PROXY"):
+        with running_fleet(server, label, "a", "b") as fleet:
+            show_tables(fleet)
+            yield fleet.dsn
+        return
     name = server.cloned_database(label)
     yield server.dsn(name)
     server.drop_database(name)

@@ -54,8 +54,11 @@ select set_config('recall.user_id', %s, true),
 """
 _FRAME_OF_CALLER = b"""
 select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true),
-       set_config('recall.embedding_model', %s, true)
+       set_config('recall.embedding_model', %s, true),
+       set_config('recall.in_transaction', 'on', true)
 """
+# Before shards a call commits at once, so the proxy refuses one within the caller's transaction.
+_BEGUN = b"select set_config('recall.in_transaction', 'on', true)"
 
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
 # schema that is on nobody's path.
@@ -205,7 +208,7 @@ class AsyncTransport:
             prepare = False if await self._is_behind_pooler(connection) else None
             is_idle = connection.info.transaction_status == TransactionStatus.IDLE
             if is_idle and not connection.autocommit:
-                await connection.execute(b"select")  # begins the transaction that is the caller's
+                await connection.execute(_BEGUN)  # begins the transaction that is the caller's
             async with connection.transaction():
                 if is_idle:
                     await connection.execute(_FRAME, frame, prepare=prepare)

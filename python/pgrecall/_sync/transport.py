@@ -55,8 +55,11 @@ select set_config('recall.user_id', %s, true),
 """
 _FRAME_OF_CALLER = b"""
 select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true),
-       set_config('recall.embedding_model', %s, true)
+       set_config('recall.embedding_model', %s, true),
+       set_config('recall.in_transaction', 'on', true)
 """
+# Before shards a call commits at once, so the proxy refuses one within the caller's transaction.
+_BEGUN = b"select set_config('recall.in_transaction', 'on', true)"
 
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
 # schema that is on nobody's path.
@@ -206,7 +209,7 @@ class Transport:
             prepare = False if self._is_behind_pooler(connection) else None
             is_idle = connection.info.transaction_status == TransactionStatus.IDLE
             if is_idle and not connection.autocommit:
-                connection.execute(b"select")  # begins the transaction that is the caller's
+                connection.execute(_BEGUN)  # begins the transaction that is the caller's
             with connection.transaction():
                 if is_idle:
                     connection.execute(_FRAME, frame, prepare=prepare)

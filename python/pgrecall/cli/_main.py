@@ -37,6 +37,7 @@ _COMMANDS = {
     "worker": "worker",
     "tick": "tick",
     "embeddings": "embeddings",
+    "shards": "shards",
     "mcp": "mcp",
     "inspect": "inspect",
     "bench": "bench",

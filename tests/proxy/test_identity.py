@@ -1,0 +1,183 @@
+"""The caller's role and settings take effect on the shard, for one call."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from support import append, call, open_session, refused, said, value
+from support.proxies import Fleet
+
+
+@pytest.fixture(scope="module")
+def prefix(fleet: Fleet) -> str:
+    with fleet.shard("a") as conn:
+        return str(value(conn, "select role_prefix from recall.settings"))
+
+
+@pytest.fixture
+def login(fleet: Fleet, prefix: str) -> Iterator[str]:
+    """A login that has no right yet; it exists on all shards, for they share a cluster."""
+    name = f"app_{secrets.token_hex(4)}"
+    with fleet.proxy() as conn:
+        conn.execute(sql.SQL("create role {} login").format(sql.Identifier(name)))
+        yield name
+        conn.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+
+
+def grant(fleet: Fleet, role: str, login: str) -> None:
+    with fleet.proxy() as conn:
+        conn.execute(sql.SQL("grant {} to {}").format(sql.Identifier(role), sql.Identifier(login)))
+
+
+def test_reader_may_read_and_not_write(fleet: Fleet, prefix: str, login: str) -> None:
+    grant(fleet, f"{prefix}_reader", login)
+    user = uuid.uuid4()
+    with fleet.proxy() as conn:
+        call(conn, "remember", p_user_id=user, p_content="Ada likes tea")
+    with fleet.proxy(user=login) as conn:
+        assert len(call(conn, "search", p_user_id=user, p_query="tea")) == 1
+        with refused("42501", "permission denied for function remember"):
+            call(conn, "remember", p_user_id=user, p_content="Ada likes milk")
+
+
+def test_shard_refuses_reader_whom_only_the_proxy_lets_write(
+    fleet: Fleet, prefix: str, login: str
+) -> None:
+    """The proxy connects as the caller: a right on the proxy alone is worth nothing."""
+    grant(fleet, f"{prefix}_reader", login)
+    with fleet.proxy() as conn:
+        conn.execute(
+            sql.SQL("grant execute on all functions in schema recall, recall_proxy to {}").format(
+                sql.Identifier(login)
+            )
+        )
+        try:
+            with fleet.proxy(user=login) as reader:
+                for function, arguments in (
+                    ("remember", {"p_content": "Ada likes milk"}),
+                    ("open_session", {"p_model_id": "gpt-4o-mini"}),
+                    ("forget_user", {}),
+                ):
+                    with refused("42501", f"permission denied for function {function}"):
+                        call(reader, function, p_user_id=uuid.uuid4(), **arguments)
+        finally:
+            conn.execute(sql.SQL("drop owned by {}").format(sql.Identifier(login)))
+
+
+def test_role_without_rights_reaches_no_shard(fleet: Fleet, login: str) -> None:
+    with fleet.proxy(user=login) as conn, refused("42501", "permission denied for schema recall"):
+        call(conn, "search", p_user_id=uuid.uuid4(), p_query="tea")
+
+
+def test_identity_limits_calls_on_the_shard(fleet: Fleet) -> None:
+    ada, bob = fleet.user_on("a"), fleet.user_on("a")
+    with fleet.proxy() as conn:
+        for user in (ada, bob):
+            call(conn, "remember", p_user_id=user, p_content="likes tea")
+        conn.execute("select set_config('recall.user_id', %s, false)", [str(ada)])
+        assert len(call(conn, "search", p_user_id=ada, p_query="tea")) == 1
+        for function, arguments in (
+            ("search", {"p_query": "tea"}),
+            ("remember", {"p_content": "likes milk"}),
+            ("export_user", {}),
+        ):
+            with refused("RC006", f"user {bob} is not the user of this transaction"):
+                call(conn, function, p_user_id=bob, **arguments)
+        with refused("RC006"):
+            call(conn, "ensure_user", p_external_id=str(bob))
+
+
+def test_users_in_turns_on_one_backend_keep_their_identities(fleet: Fleet) -> None:
+    """Both use the same connection from the proxy to the shard."""
+    users = [fleet.user_on("b") for _ in range(2)]
+    with fleet.proxy() as conn:
+        for turn in range(6):
+            mine, others = users[turn % 2], users[1 - turn % 2]
+            with conn.transaction():
+                conn.execute("select set_config('recall.user_id', %s, true)", [str(mine)])
+                call(conn, "remember", p_user_id=mine, p_content=f"likes thing number {turn}")
+            with conn.transaction(), refused("RC006"), conn.transaction():
+                conn.execute("select set_config('recall.user_id', %s, true)", [str(mine)])
+                call(conn, "get_profile", p_user_id=others)
+        for place, user in enumerate(users):
+            found = {row["content"] for row in call(conn, "list_memories", p_user_id=user)}
+            assert found == {f"likes thing number {turn}" for turn in range(place, 6, 2)}
+
+
+def test_identity_does_not_stay_on_the_connection_of_the_shard(fleet: Fleet) -> None:
+    ada, bob = fleet.user_on("a"), fleet.user_on("a")
+    with fleet.proxy() as conn:
+        with conn.transaction():
+            conn.execute("select set_config('recall.user_id', %s, true)", [str(ada)])
+            conn.execute("select set_config('recall.embedding_model', 'other', true)")
+            call(conn, "remember", p_user_id=ada, p_content="likes tea")
+        # no identity: any user may be named, as on a single server
+        call(conn, "remember", p_user_id=bob, p_content="likes milk")
+        conn.execute(
+            "create function pg_temp.setting(integer, text) returns text language plproxy as"
+            " $$ cluster 'recall'; run on $1; select current_setting($2, true)::text as found; $$"
+        )
+        for name in ("recall.user_id", "recall.user_key", "recall.embedding_model"):
+            assert not value(conn, "select pg_temp.setting(0, %s)", [name])
+
+
+def test_keys_of_an_encrypted_user_are_checked(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        call(conn, "seal_user", p_user_id=user, p_wrapped_key=b"x" * 60, p_wrapping_key="k1")
+        conn.execute("select set_config('recall.user_key', '7 7', false)")
+        with refused("RC006", "have been replaced"):
+            call(conn, "get_profile", p_user_id=user)
+        conn.execute("select set_config('recall.user_key', '1 1', false)")
+        call(conn, "get_profile", p_user_id=user)
+
+
+def test_read_only_transaction_writes_nothing_on_a_shard(fleet: Fleet) -> None:
+    user = uuid.uuid4()
+    with fleet.proxy() as conn:
+        conn.execute("set default_transaction_read_only = on")
+        with refused("25006"):
+            call(conn, "remember", p_user_id=user, p_content="likes tea")
+        conn.execute("set default_transaction_read_only = off")
+        assert call(conn, "list_memories", p_user_id=user) == []
+
+
+def test_errors_of_a_shard_arrive_as_they_were(fleet: Fleet) -> None:
+    user = fleet.user_on("b")
+    session = uuid.uuid4()
+    answers = []
+    with fleet.proxy() as proxy, fleet.shard("b") as shard:
+        for conn in (proxy, shard):
+            with pytest.raises(psycopg.Error) as caught:
+                call(conn, "append_messages", p_user_id=user, p_session_id=session,
+                     p_messages=said("hello"))  # fmt: skip
+            diag = caught.value.diag
+            answers.append((diag.sqlstate, diag.message_primary, diag.message_hint))
+    assert answers[0] == answers[1]
+
+
+def test_repeatable_read_is_refused(fleet: Fleet) -> None:
+    with fleet.proxy() as conn:
+        conn.execute("set default_transaction_isolation = 'repeatable read'")
+        with refused("RC007", "isolation level repeatable read"):
+            call(conn, "get_profile", p_user_id=uuid.uuid4())
+
+
+def test_time_zone_of_the_caller_counts(fleet: Fleet) -> None:
+    with fleet.proxy() as conn:
+        conn.execute("set timezone = 'Asia/Tokyo'")
+        user = uuid.uuid4()
+        session = open_session(conn, user)
+        append(conn, user, session, said("hello"))
+        (row,) = call(conn, "get_session", p_user_id=user, p_session_id=session)
+        assert str(row["created_at"].tzinfo) == "Asia/Tokyo"
+        document = call(conn, "compile_context", p_user_id=user, p_session_id=session,
+                        p_options=Jsonb({}))  # fmt: skip
+        assert document

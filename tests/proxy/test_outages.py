@@ -1,0 +1,116 @@
+"""A shard that is down: its users get a clear error, the others work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgrecall import AgentMemory
+from pgrecall.cli._shards import move_user, shard_states
+from support import call, open_session, refused, value
+from support.proxies import Fleet
+
+
+@pytest.fixture
+def down(fleet: Fleet) -> Iterator[str]:
+    """The shard b accepts no connection, and has lost those that it had."""
+    name = fleet.databases["b"]
+    with fleet.server.admin() as admin:
+        admin.execute(sql.SQL("alter database {} allow_connections off").format(
+            sql.Identifier(name)))  # fmt: skip
+        admin.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = %s",
+            [name],
+        )
+        yield "b"
+        admin.execute(sql.SQL("alter database {} allow_connections on").format(
+            sql.Identifier(name)))  # fmt: skip
+
+
+def test_users_of_a_shard_that_is_down_get_a_clear_error(fleet: Fleet, down: str) -> None:
+    lost, served = fleet.user_on("b"), fleet.user_on("a")
+    with fleet.proxy() as conn:
+        for function, arguments in (("open_session", {"p_model_id": "m"}), ("get_profile", {})):
+            with pytest.raises(psycopg.OperationalError) as caught:
+                call(conn, function, p_user_id=lost, **arguments)
+            diag = caught.value.diag
+            assert (diag.sqlstate, diag.message_primary) == ("58000", "shard b cannot be reached")
+            assert "Users of other shards are served" in str(diag.message_hint)
+            assert "not currently accepting connections" in str(diag.message_detail)
+        open_session(conn, served)
+        assert call(conn, "get_profile", p_user_id=served)
+
+
+def test_driver_raises_the_error_and_serves_the_others(fleet: Fleet, down: str) -> None:
+    lost, served = fleet.user_on("b"), fleet.user_on("a")
+    with AgentMemory.connect(fleet.dsn, embedder=False) as memory:
+        with pytest.raises(psycopg.OperationalError, match="shard b cannot be reached"):
+            memory.remember(lost, "likes tea")
+        memory.remember(served, "likes tea")
+        assert [found.content for found in memory.search(served, "tea")] == ["likes tea"]
+
+
+def test_workers_and_monitoring_go_on_without_the_shard(fleet: Fleet, down: str) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        call(conn, "enqueue_job", p_user_id=user, p_kind="embed")
+        claimed = call(conn, "claim_jobs", p_worker="w", p_kinds=["embed"], p_limit=10)
+        assert user in {job["user_id"] for job in claimed}
+        call(conn, "run_due_maintenance")
+        call(conn, "get_settings")
+        (row,) = [row for row in call(conn, "health") if row["name"] == "shard"]
+        assert (row["status"], row["detail"]) == ("error", "shard b cannot be reached")
+        up = {row["labels"]["shard"]: row["value"] for row in call(conn, "metrics")
+              if row["name"] == "shard_up"}  # fmt: skip
+        assert up == {"a": 1.0, "b": 0.0}
+        problems = {shard.name: shard.problems for shard in shard_states(conn)}
+        assert problems["a"] == []
+        assert "cannot be reached" in problems["b"][0]
+
+
+def test_incomplete_lists_and_changes_are_refused(fleet: Fleet, down: str) -> None:
+    """An administrator shall not take half of the users for all of them."""
+    with fleet.proxy() as conn:
+        with refused("58000", "a shard cannot be reached"):
+            call(conn, "list_users")
+        with refused("RC007", "1 of 2 shards have not made this change"):
+            call(conn, "configure", p_changes={"recalled_turns": 11})
+
+
+def test_call_after_a_restart_of_the_shard_ends_as_on_one_server(fleet: Fleet) -> None:
+    """The first call meets the lost connection; the driver repeats it where it may."""
+    user = fleet.user_on("b")
+
+    def restart() -> None:
+        with fleet.server.admin() as admin:
+            admin.execute(
+                "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = %s",
+                [fleet.databases["b"]],
+            )
+
+    with fleet.proxy() as conn:
+        open_session(conn, user)
+        restart()
+        with refused("57P01", "shard b cannot be reached"):
+            open_session(conn, user)
+        open_session(conn, user)
+        assert value(conn, "select count(*) from recall.list_sessions(%s)", [user]) == 2
+    with AgentMemory.connect(fleet.dsn, embedder=False) as memory:
+        assert len(memory.sessions.list(user)) == 2
+        restart()
+        assert len(memory.sessions.list(user)) == 2
+
+
+def test_move_to_a_shard_that_is_down_leaves_the_user_where_they_are(
+    fleet: Fleet, down: str
+) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        open_session(conn, user)
+        with pytest.raises(psycopg.OperationalError):
+            move_user(conn, user, "b")
+        open_session(conn, user)
+        assert fleet.home(user) == "a"

@@ -1,0 +1,141 @@
+"""Two shards behind a PL/Proxy database, on a server that has the extension."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import psycopg
+import pytest
+from psycopg import conninfo, sql
+
+from pgrecall.cli._shards import init_shards
+from support import value
+from support.servers import TestServer
+
+
+@dataclass
+class Fleet:
+    """A proxy and its shards.
+
+    Attributes:
+        server: where all of them are.
+        dsn: a superuser's DSN of the proxy.
+        databases: the database of each shard, by name.
+    """
+
+    server: TestServer
+    dsn: str
+    databases: dict[str, str] = field(default_factory=dict)
+
+    def proxy(self, **parameters: str) -> psycopg.Connection:
+        """Connect to the proxy, in autocommit mode."""
+        return psycopg.connect(self.dsn, autocommit=True, **parameters)
+
+    def shard(self, name: str) -> psycopg.Connection:
+        """Connect to a shard as a superuser, in autocommit mode."""
+        return psycopg.connect(self.server.dsn(self.databases[name]), autocommit=True)
+
+    def home(self, user: uuid.UUID) -> str:
+        """Return the name of the shard on which a user lives."""
+        with self.proxy() as conn:
+            row = conn.execute(
+                "select s.name from recall_proxy.shards as s"
+                " where s.shard_no = recall_proxy.shard_of(%s)",
+                [user],
+            ).fetchone()
+        assert row is not None
+        return str(row[0])
+
+    def user_on(self, name: str) -> uuid.UUID:
+        """Return a new user of a shard."""
+        while self.home(user := uuid.uuid4()) != name:
+            pass
+        return user
+
+    def connection(self, name: str) -> str:
+        """Return the connection of a shard as the proxy knows it: without a user."""
+        parts = conninfo.conninfo_to_dict(self.server.dsn(self.databases[name]))
+        return conninfo.make_conninfo(
+            "", **{key: parts[key] for key in ("dbname", "host", "port") if key in parts}
+        )
+
+    def add_database(self, name: str) -> str:
+        """Create the database of one more shard, which the proxy does not know; its connection."""
+        self.databases[name] = self.server.cloned_database(f"shard_{name}")
+        return self.connection(name)
+
+
+@contextmanager
+def running_fleet(server: TestServer, label: str, *names: str) -> Iterator[Fleet]:
+    """Give a proxy before shards of these names; the test is skipped without PL/Proxy."""
+    with server.admin() as conn:
+        found = conn.execute("select from pg_available_extensions where name = 'plproxy'")
+        if found.fetchone() is None:
+            pytest.skip("the server has no PL/Proxy")
+    name = server.create_database(f"proxy_{label}")
+    fleet = Fleet(server, server.dsn(name))
+    for shard in names:
+        fleet.add_database(shard)
+    with fleet.proxy() as conn:
+        init_shards(conn, {shard: fleet.connection(shard) for shard in names})
+    try:
+        yield fleet
+    finally:
+        for database in (name, *fleet.databases.values()):
+            server.drop_database(database)
+
+
+def show_tables(fleet: Fleet) -> None:
+    """Show the tables of all shards in the proxy, for tests that look into tables.
+
+    Each is a view in the schema recall over both shards. Rows can be read, and not written.
+    """
+    with fleet.shard(next(iter(fleet.databases))) as shard:
+        enums = shard.execute(
+            "select t.typname, string_agg(quote_literal(e.enumlabel), ', ' order by"
+            " e.enumsortorder) from pg_type as t join pg_enum as e on e.enumtypid = t.oid"
+            " where t.typnamespace = 'recall'::regnamespace group by 1"
+        ).fetchall()
+    with fleet.proxy() as conn:
+        conn.execute("create extension if not exists postgres_fdw")
+        for enum, labels in enums:  # a proxy has those of its functions only
+            if not value(conn, "select to_regtype(%s) is not null", [f"recall.{enum}"]):
+                conn.execute(f"create type recall.{enum} as enum ({labels})")
+        for name, database in fleet.databases.items():
+            parts = conninfo.conninfo_to_dict(fleet.server.dsn(database))
+            seen, server = sql.Identifier(f"seen_{name}"), sql.Identifier(f"seen_server_{name}")
+            conn.execute(
+                sql.SQL(
+                    "create server {} foreign data wrapper postgres_fdw"
+                    " options (host {}, port {}, dbname {})"
+                ).format(server, *(sql.Literal(str(parts[k])) for k in ("host", "port", "dbname")))
+            )
+            conn.execute(
+                sql.SQL("create user mapping for current_user server {} options (user {})").format(
+                    server, sql.Literal(parts["user"])
+                )
+            )
+            conn.execute(sql.SQL("create schema {}").format(seen))
+            conn.execute(
+                sql.SQL("import foreign schema recall from server {} into {}").format(server, seen)
+            )
+        first = next(iter(fleet.databases))
+        for (table,) in conn.execute(
+            "select c.relname from pg_class as c where c.relnamespace = %s::regnamespace"
+            " and c.relkind = 'f' and c.relname !~ '_p[0-9]+|_y[0-9]+m'",
+            [f"seen_{first}"],
+        ).fetchall():
+            if table == "memory_embedding":  # a type of the proxy has this name
+                continue
+            conn.execute(
+                sql.SQL("create view recall.{} as {}").format(
+                    sql.Identifier(table),
+                    sql.SQL(" union all ").join(
+                        sql.SQL("select * from {}").format(sql.Identifier(f"seen_{name}", table))
+                        for name in fleet.databases
+                    ),
+                )
+            )
