@@ -31,7 +31,7 @@ def run(name: str, dsn: str, openai: ScriptedOpenAI, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["agents_sdk.py"])
+@pytest.mark.parametrize("name", ["agents_sdk.py", "langgraph_agent.py"])
 def test_agent_remembers_across_sessions(
     name: str, memory: AgentMemory, model_dsn: str, openai: ScriptedOpenAI, script: Script
 ) -> None:

@@ -26,7 +26,11 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal, Self
 from uuid import UUID
 
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain_core.embeddings import Embeddings
+from langchain_core.messages import BaseMessage, SystemMessage, convert_to_openai_messages
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
 from langgraph.store.base import (
     BaseStore,
     GetOp,
@@ -46,11 +50,13 @@ from langgraph.store.base import (
 )
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
-from pgrecall import AgentMemory, AsyncAgentMemory, rows
+from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession, rows
+from pgrecall._messages import content_text
+from pgrecall._options import ContextOptions
 from pgrecall._sql import UNSET, User
 from pgrecall.errors import InvalidEmbeddingError, InvalidInputError
 
-__all__ = ["AsyncPgRecallStore", "PgRecallIndexConfig", "PgRecallStore"]
+__all__ = ["AsyncPgRecallStore", "PgRecallIndexConfig", "PgRecallMiddleware", "PgRecallStore"]
 
 Namespace = tuple[str, ...]
 Users = User | Callable[[Namespace], User]
@@ -108,10 +114,7 @@ class _Items:
         user: Any = self.user(namespace) if callable(self.user) else self.user
         if isinstance(user, (str, UUID)) and user:
             return user
-        raise InvalidInputError(
-            f"the user of the namespace {namespace} is {user!r}",
-            hint="Return the name or the id of one user; there is no default user.",
-        )
+        raise _no_user(f"the namespace {namespace}", user)
 
     def run(self, ops: Iterable[Op]) -> _Steps:
         """Carry out a batch: first what reads, in order, then all writes of a user at once."""
@@ -215,6 +218,13 @@ class _Items:
                 hint="Set dims to the length of the model's vectors.",
             )
         return [float(number) for number in vector]
+
+
+def _no_user(where: str, user: object) -> InvalidInputError:
+    return InvalidInputError(
+        f"the user of {where} is {user!r}",
+        hint="Return the name or the id of one user; there is no default user.",
+    )
 
 
 def _tokenized(path: str) -> tuple[str, Any]:
@@ -401,3 +411,138 @@ class AsyncPgRecallStore(AsyncBatchedBaseStore):
     async def _call(self, step: _Call) -> Any:
         method, user, arguments, options = step
         return await getattr(self.memory.items, method)(user, *arguments, **options)
+
+
+class PgRecallMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
+    """Show an agent what is remembered about its user, and store its new messages.
+
+    Before each call of the model, memories that the last message of the user calls for are added
+    to the system message, as data. After each call, and at the end, new messages of the thread are
+    appended to a session, from which memories are extracted. Reasoning and other parts without a
+    text are stored with them, and never shown. The thread itself stays in LangGraph's state.
+
+    Args:
+        memory: stays the caller's; asynchronous agents call it in threads.
+        user: whose agent it is: a name, an id, or a function of the runtime, whose `context` the
+            application passes to the agent. There is no default.
+        session_id: a name among the user's sessions, or a function of the runtime. Default: the
+            `thread_id` of the run.
+        model: of a new session.
+        context: options of `ChatSession.context`, such as `memory_budget`, `recalled` or `filter`.
+        options: of `AgentMemory.session`.
+
+    Raises:
+        ValueError: no user.
+        InvalidInputError: (at a run) no user, or neither a session nor a `thread_id`.
+    """
+
+    def __init__(
+        self,
+        memory: AgentMemory,
+        *,
+        user: User | Callable[[Runtime[Any]], User],
+        session_id: User | Callable[[Runtime[Any]], User] | None = None,
+        model: str = "gpt-4o-mini",
+        context: ContextOptions | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if not user:
+            raise ValueError(f"user is {user!r}: pass a name, or a function of the runtime")
+        self.tools = []
+        self._memory = memory
+        self._user = user
+        self._session_id = session_id
+        self._model = model
+        self._context: ContextOptions = {"memory_budget": 1000, **(context or {})}
+        self._options = options
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Add the memories to the system message of a call."""
+        return handler(self._with_memories(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Add the memories to the system message of a call."""
+        return await handler(await asyncio.to_thread(self._with_memories, request))
+
+    def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
+        """Store the new messages."""
+        self._session(runtime).sync([*map(_to_message, state["messages"])])
+
+    async def aafter_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
+        """Store the new messages."""
+        await asyncio.to_thread(self.after_model, state, runtime)
+
+    def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
+        """Store what came after the last call of the model, such as the answer of a tool."""
+        if state["messages"] and state["messages"][-1].type != "ai":
+            self.after_model(state, runtime)
+
+    async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
+        """Store what came after the last call of the model, as `after_agent`."""
+        await asyncio.to_thread(self.after_agent, state, runtime)
+
+    def _session(self, runtime: Runtime[Any]) -> ChatSession:
+        user: Any = self._user(runtime) if callable(self._user) else self._user
+        if not isinstance(user, (str, UUID)) or not user:
+            raise _no_user("this run", user)
+        session_id = self._session_id(runtime) if callable(self._session_id) else self._session_id
+        session_id = session_id or get_config().get("configurable", {}).get("thread_id")
+        if not session_id:
+            raise InvalidInputError(
+                "the run has no thread_id",
+                hint="Pass config={'configurable': {'thread_id': …}}, or session_id=….",
+            )
+        return self._memory.session(
+            user=user, model=self._model, session_id=session_id, **self._options
+        )
+
+    def _with_memories(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        asked = next((one for one in reversed(request.messages) if one.type == "human"), None)
+        query = content_text(_to_message(asked)) if asked is not None else ""
+        chat = self._session(request.runtime)
+        # the messages of the thread are in the request already
+        options: Any = {**self._context, "current_message": None, "history_budget": 0}
+        if asked is request.messages[-1]:
+            shown = chat.context(query or None, **options)  # counts as use of the memories
+        else:
+            shown = chat.compile(query or None, **options).messages
+        texts = [content_text(message) for message in shown]
+        if not any(texts):
+            return request
+        given = request.system_message.content_blocks if request.system_message else []
+        blocks: list[Any] = [*given, *({"type": "text", "text": text} for text in texts if text)]
+        return request.override(system_message=SystemMessage(content=blocks))
+
+
+# Types of parts that the database knows; a model sees others as little as it sees reasoning.
+_SHOWN_PARTS = ("text", "image_url", "input_audio", "file")
+
+
+def _to_message(message: BaseMessage) -> dict[str, Any]:
+    """Return a message of LangChain in OpenAI's form; parts without a text become items."""
+    content = [message.content] if isinstance(message.content, str) else message.content
+    parts = [{"type": "text", "text": one} if isinstance(one, str) else one for one in content]
+    is_user = message.type == "human"
+    shown = [one for one in parts if one.get("type") in (_SHOWN_PARTS if is_user else ("text",))]
+    hidden = [one for one in parts if one not in shown]
+    if reasoning := message.additional_kwargs.get("reasoning_content"):
+        hidden.insert(0, {"type": "reasoning", "reasoning_content": reasoning})
+    plain = message.model_copy(update={"content": shown})
+    converted: dict[str, Any] = convert_to_openai_messages(plain, text_format="block")
+    texts = converted.get("content") or []
+    if not hidden and all(one.get("type") == "text" for one in texts):
+        text = content_text(texts)
+        return {**converted, "content": None if converted.get("tool_calls") and not text else text}
+    if is_user and not texts:
+        texts = [{"type": "text", "text": "[attachment]"}]
+    items = [{"type": "item", "item": one} for one in hidden]
+    return {**converted, "content": [*texts, *items]}
