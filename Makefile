@@ -10,7 +10,7 @@ export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
 .PHONY: help setup node demo test test-all lint format generate docs bench eval soak repeat
-.PHONY: dist release bump clean
+.PHONY: dist release bump clean integrations
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,11 @@ eval: $(STAMP)  ## measure what a model extracts (EVAL_BASE_URL, EVAL_MODEL, or 
 
 soak: $(STAMP)  ## mixed load with kills, promotions and upgrades (MINUTES=10, ARGS=--seed=7)
 	PYTHONPATH=tests $(BIN)/python -m soak --minutes $(or $(MINUTES),10) $(ARGS)
+
+integrations: $(STAMP)  ## run test suites of frameworks with our adapters (ARGS=--write)
+	$(BIN)/python .ci/integrations.py $(ARGS)
+	@if command -v npm >/dev/null; then $(BIN)/python .ci/mcp_suites.py; \
+	else echo "the MCP suites need npm"; fi
 
 repeat: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); \
