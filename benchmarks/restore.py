@@ -4,6 +4,10 @@ The scripts are those of the page. Times are processor seconds of the programs a
 without waiting, since a shared machine makes wall time meaningless. Disks are not measured.
 
     python benchmarks/restore.py [--memories 20000] [--dimensions 384]
+    python benchmarks/restore.py --pg-cron DSN
+
+The second form times the copy of a database with pg_cron, on a server of this machine that has it
+and no schema yet.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -37,8 +42,12 @@ def scripts(heading: str) -> list[str]:
 
 
 def used(data: Path) -> float:
-    """Return the processor seconds of a server and all that it has started."""
-    postmaster = (data / "postmaster.pid").read_text().split()[0]
+    """Return the processor seconds of a server, by its folder, and all that it has started."""
+    return used_by((data / "postmaster.pid").read_text().split()[0])
+
+
+def used_by(postmaster: str) -> float:
+    """Return the processor seconds of a server, by its process number, and its children."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -50,6 +59,12 @@ def used(data: Path) -> float:
         elif words[1] == postmaster:
             ticks += int(words[11]) + int(words[12])
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def parent(conn: psycopg.Connection[Any]) -> str:
+    """Return the process number of the server of a connection, on this machine."""
+    stat = Path(f"/proc/{conn.info.backend_pid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[1]
 
 
 def children() -> float:
@@ -93,7 +108,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--memories", type=int, default=20_000)
     options.add_argument("--dimensions", type=int, default=384)
+    options.add_argument("--pg-cron", metavar="DSN", help="Only that route, on this local server.")
     args = options.parse_args()
+    if args.pg_cron:
+        copy_from_pg_cron(args.pg_cron, args.memories, args.dimensions)
+        return
     root = Path(tempfile.mkdtemp(prefix="pgrecall-restore-"))
     root.chmod(0o755)
     archive = root / "archive"
@@ -180,6 +199,31 @@ def main() -> None:
         restored.stop()
         for home in (root, old_home, new_home, third_home, restored.data.parent):
             shutil.rmtree(home, ignore_errors=True)
+
+
+def copy_from_pg_cron(dsn: str, memories: int, dimensions: int) -> None:
+    """Copy the schema of the database that pg_cron lives in into another one of its server."""
+    with tempfile.TemporaryDirectory() as folder, psycopg.connect(dsn, autocommit=True) as admin:
+        name = admin.execute("show cron.database_name").fetchone()[0]  # type: ignore[index]
+        old = psycopg.conninfo.make_conninfo(dsn, dbname=name)
+        new = psycopg.conninfo.make_conninfo(dsn, dbname="restore_copy")
+        admin.execute("create database restore_copy")
+        try:
+            with psycopg.connect(old, autocommit=True) as conn:
+                conn.execute("create extension if not exists pg_cron")
+                pgrecall.schema.install(conn, embedding_dimensions=dimensions, share_roles=True)
+                growth.Growth(conn, dimensions).grow(memories)
+                conn.execute("drop table floor")
+            bench, postmaster = Bench(Path(folder)), parent(admin)
+            started, before = time.monotonic(), children() + used_by(postmaster)
+            bench.run(scripts("A database with pg_cron")[0], OLD=old, NEW=new)
+            spent = children() + used_by(postmaster) - before
+            print(f"| a database with pg_cron | {spent:.1f} | {time.monotonic() - started:.1f} |")
+        finally:
+            admin.execute("drop database restore_copy with (force)")
+            with psycopg.connect(old, autocommit=True) as conn:
+                pgrecall.schema.uninstall(conn)
+                conn.execute("drop extension pg_cron")
 
 
 def empty(server: EmbeddedServer, dimensions: int) -> str:
