@@ -10,7 +10,7 @@ export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
 .PHONY: help setup node demo test test-all lint format generate docs bench eval soak repeat
-.PHONY: dist release bump clean integrations
+.PHONY: dist release bump clean integrations screenshots
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ bench: $(STAMP)  ## run the main benchmarks (ARGS=--peers: beside mem0, LangGrap
 
 eval: $(STAMP)  ## measure what a model extracts (EVAL_BASE_URL, EVAL_MODEL, or ARGS)
 	@$(BIN)/python benchmarks/extraction_quality.py $(ARGS)
+
+screenshots: $(STAMP)  ## make the pictures of the inspector in docs/images anew
+	PGRECALL_SCREENSHOTS=1 $(BIN)/python -m pytest --slow tests/inspect/test_demo.py
 
 soak: $(STAMP)  ## mixed load with kills, promotions and upgrades (MINUTES=10, ARGS=--seed=7)
 	PYTHONPATH=tests $(BIN)/python -m soak --minutes $(or $(MINUTES),10) $(ARGS)

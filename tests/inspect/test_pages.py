@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from pgrecall import AgentMemory
 from support import login_role
 from support.inspecting import HOSTILE, JSON, csrf_of, entered, furnish_user, pages_of
+from support.sealed import KEYS
 
 
 @pytest.fixture(scope="module")
@@ -258,3 +259,25 @@ def test_pages_of_lists_go_on_where_the_last_ended(dsn: str, memory: AgentMemory
             seen += [row["memory_id"] for row in found["memories"]["rows"]]
             path = found["next"] and f"/users/{user}?{found['next']}"
     assert len(seen) == len(set(seen)) == 120
+
+
+def test_encrypted_user_is_readable_with_the_key_only(dsn: str) -> None:
+    with AgentMemory.connect(dsn, embedder=False, wrapping_keys=KEYS) as memory:
+        memory.encryption.seal_user("fritz")
+        ids = furnish_user(memory, "fritz")
+    memory_page = f"/users/{ids['user_id']}/memories/{ids['new']}"
+    with entered(dsn, wrapping_keys=KEYS) as client:
+        for path in pages_of(ids):
+            page = client.get(path)
+            assert (page.status_code, "sealed:v1" in page.text) == (200, False), path
+            assert "notice error" not in page.text, path
+        assert "fritz lives in Porto" in client.get(memory_page).text
+    with entered(dsn) as client:
+        for path in pages_of(ids):
+            page = client.get(path)
+            assert page.status_code == 200, (path, page.text)
+            assert "sealed:v1" not in page.text, path
+        page = client.get(memory_page).text
+        assert "[encrypted]" in page
+        assert "fritz lives" not in page
+        assert "This user is encrypted" in client.get(f"/users/{ids['user_id']}").text

@@ -17,7 +17,7 @@ from pgrecall.cli.context import budget_line, print_explanation
 from pgrecall.cli.inspect import check_web, serve_inspector
 from pgrecall.rows import SearchHit
 
-__all__ = ["demo_command"]
+__all__ = ["demo_command", "fill"]
 
 _USER = "ada"
 _SESSION = "editor"
@@ -45,8 +45,7 @@ def demo_command(dsn: str | None, open_inspector: bool) -> None:
     with opened(dsn) as memory:
         memory.memories.embed([_SEARCH])  # a missing model is said before anything is stored
         _heading(f"Importing conversations into {described(named_dsn(dsn))}")
-        _import(memory)
-        _answer(memory)
+        fill(memory)
         users = ("ada", "bruno", "mei")
         for user in users:
             _heading(f"What is remembered of {user}")
@@ -77,6 +76,12 @@ def demo_command(dsn: str | None, open_inspector: bool) -> None:
     note(f"\ndone in {time.monotonic() - started:.1f} s; next: pgrecall inspect")
     if open_inspector:
         serve_inspector(dsn, write=True, open_browser=True)
+
+
+def fill(memory: AgentMemory) -> None:
+    """Store the example data: conversations, facts, and an answered question."""
+    _import(memory)
+    _answer(memory)
 
 
 def _import(memory: AgentMemory) -> None:

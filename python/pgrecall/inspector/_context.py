@@ -27,6 +27,8 @@ _PARTS = ("similarity", "lexical", "freshness", "frequency", "authority", "impor
 _USED = ("system", "tools", "memory", "recalled", "working", "summary", "history", "current",
          "overhead")  # fmt: skip
 _CALLS = 50  # newest calls of the session that may be that of a turn.
+_CANDIDATES = 100  # on a page. Stale memories, which come last, may be thousands.
+_MESSAGES = 60  # on a page, unless all are asked for.
 _WITHIN = timedelta(minutes=10)  # from the end of a call to the append of its answer.
 _SAME = 0.5  # messages less alike than this are two.
 
@@ -60,6 +62,8 @@ async def context(inspector: Inspector, request: Request) -> Page:
         "user": owner, "session": session, "q": query, "turn": turn, "asked": asked,
         "memory_budget": budget, "sent": sent, "compiled": None, "candidates": None,
         "bar": [], "differences": None, "note": None, "cached_share": _cached_share(sent),
+        "more_candidates": 0, "most_messages": _MESSAGES,
+        "all_query": str(request.url.include_query_params(all=1).query),
     }  # fmt: skip
     if query is not None or turn is not None:
         chat = inspector.source.reader.session(
@@ -75,8 +79,9 @@ async def context(inspector: Inspector, request: Request) -> Page:
         )
         compiled = parts["compiled"]["rows"]
         parts["compiled"]["rows"] = compiled and compiled.raw | {"messages": compiled.messages}
-        if parts["candidates"]["rows"] is not None:
-            parts["candidates"]["rows"] = [_scored(one) for one in parts["candidates"]["rows"]]
+        if (candidates := parts["candidates"]["rows"]) is not None:
+            parts["candidates"]["rows"] = [_scored(one) for one in candidates[:_CANDIDATES]]
+            data["more_candidates"] = max(0, len(candidates) - _CANDIDATES)
         data |= parts
         if compiled is not None:
             budget_of = compiled.budget
@@ -149,8 +154,12 @@ async def _sent(
     ]  # fmt: skip
     closest: dict[str, Any] | None = None
     for call in near[:5]:
-        [row] = await inspector.source.rows("list_model_calls", call_id=call["call_id"],
-                                            limit=1, **of_session)  # fmt: skip
+        rows = await inspector.source.rows(
+            "list_model_calls", call_id=call["call_id"], limit=1, **of_session
+        )
+        if not rows:  # erased since
+            continue
+        row = rows[0]
         found = {**call, "messages": _messages(row["request"]), "is_same_text": False,
                  "tools": _tools(row["request"])}  # fmt: skip
         if answer["content"] and answer["content"] == _answer_text(row["response"]):

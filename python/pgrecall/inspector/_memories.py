@@ -59,10 +59,7 @@ async def user(inspector: Inspector, request: Request) -> Page:
     """Show the profile of a user, and the memories that a filter and a time select."""
     owner = await inspector.user(request)
     user_id = owner["user_id"]
-    first = await inspector.source.rows(
-        "get_memories", user_id=user_id, filter={"include_ended": True}, limit=1
-    )
-    start = first[0]["created_at"] if first else None
+    start = await _start(inspector, owner)
     as_of, position = _moment(request, start)
     chosen = _filter(request)
     query = text_of(request.query_params, "q")
@@ -110,6 +107,16 @@ async def user(inspector: Inspector, request: Request) -> Page:
         },
         title=f"User {owner['name']}",
     )
+
+
+async def _start(inspector: Inspector, owner: Row) -> datetime | None:
+    """Return when a user's history begins, None for a user without memories."""
+    if owner["row"] is not None:
+        return owner["row"]["created_at"]  # type: ignore[no-any-return]
+    first = await inspector.source.rows(
+        "get_memories", user_id=owner["user_id"], filter={"include_ended": True}, limit=1
+    )
+    return first[0]["created_at"] if first else None
 
 
 async def _found(
@@ -250,10 +257,10 @@ async def search(inspector: Inspector, request: Request) -> Page:
                   "as_of": UNSET if as_of is None else as_of}  # fmt: skip
         asked = {
             "together": _found(inspector, user_id, query, chosen=chosen, as_of=as_of, limit=limit),
-            "by_words": source.rows("search", query=query, **shared),
             "dates": source.rows("query_dates", query=query),
         }
         if vector is not UNSET:
+            asked["by_words"] = source.rows("search", query=query, **shared)
             asked["by_vector"] = source.rows("search", query_embedding=vector, **shared)
         data |= await inspector.parts(**asked)
     return Page("search.html", data, title=f"Search lab of {owner['name']}")

@@ -25,6 +25,8 @@ Row = dict[str, Any]
 ENCRYPTED = "[encrypted]"
 """Shown for a text whose key is not at hand."""
 
+_PARTS = 4  # connections that wait for the parts of a page, which are read at the same time
+
 
 class Source:
     """The database of an inspector.
@@ -81,7 +83,7 @@ class Source:
 
         pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
             dsn,
-            min_size=1,
+            min_size=min(_PARTS, limits.max_connections) if read_only else 1,
             max_size=limits.max_connections,
             timeout=limits.connect_timeout,
             kwargs=limits.connection(dsn),
