@@ -25,6 +25,7 @@ class Limits:
         pooler: whether connections lead through a transaction pooler such as PgBouncer, where
             nothing is pipelined or prepared; None finds out, connection by connection.
         rerank_timeout: of a reranker; after it the order of the database stays.
+        max_lag: of a standby; beyond it reads go to the primary. See `AgentMemory.connect`.
     """
 
     statement_timeout: float = 5.0
@@ -35,6 +36,7 @@ class Limits:
     max_connections: int = 8
     pooler: bool | None = None
     rerank_timeout: float = 1.0
+    max_lag: float = 10.0
 
     def connection(self, dsn: str) -> dict[str, Any]:
         """Return the parameters of a new connection that the DSN does not name itself.

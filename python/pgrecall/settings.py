@@ -30,6 +30,7 @@ class Settings(BaseSettings):
         max_connections: `PGRECALL_MAX_CONNECTIONS`: of each pool.
         pooler: `PGRECALL_POOLER`: whether the server stands behind a transaction pooler: `on`,
             `off`, or `auto`, which finds out.
+        max_lag: `PGRECALL_MAX_LAG`: seconds by which a standby may lag, else the primary is read.
         wrapping_keys: `PGRECALL_WRAPPING_KEYS`: key encryption keys, `name:base64` each.
         wrapping_key_file: `PGRECALL_WRAPPING_KEY_FILE`: a file of the same.
         sealed: `PGRECALL_SEALED`: `require` refuses users who are not encrypted.
@@ -46,6 +47,7 @@ class Settings(BaseSettings):
     idle_timeout: float = Field(default=30.0, ge=0)
     max_connections: int = Field(default=8, ge=1)
     pooler: Literal["auto", "on", "off"] = "auto"
+    max_lag: float = Field(default=10.0, ge=0)
     wrapping_keys: SecretStr | None = None
     wrapping_key_file: Path | None = None
     sealed: Literal["require"] | None = None
@@ -77,4 +79,5 @@ class Settings(BaseSettings):
             idle_timeout=self.idle_timeout,
             max_connections=self.max_connections,
             pooler=None if self.pooler == "auto" else self.pooler == "on",
+            max_lag=self.max_lag,
         )

@@ -172,6 +172,14 @@ class Standby:
         """Return a superuser's DSN of a database."""
         return conninfo.make_conninfo(self._cluster.dsn(database), **changes)
 
+    def stop(self) -> None:
+        """Stop it; `start` lets it follow again."""
+        self._cluster.stop()
+
+    def start(self) -> None:
+        """Start it again."""
+        self._cluster.start(_FAST)
+
     def catch_up(self) -> None:
         """Wait until all that the primary has committed can be read here."""
         with self._primary.admin() as primary, psycopg.connect(self.dsn("postgres")) as standby:

@@ -14,6 +14,7 @@ from psycopg import AsyncConnection
 
 from pgrecall._async.database import AsyncDatabase
 from pgrecall._async.guard import AsyncGuard
+from pgrecall._async.replica import AsyncPrimary, AsyncReplica
 from pgrecall._async.transport import AsyncTransport, Target
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._json import refuse_unstorable
@@ -66,12 +67,15 @@ class AsyncCore:
         self.limits = limits or Limits()
         self._home = AsyncHome()
         self._transports: list[AsyncTransport] = []
-        own = self._transport(write)
+        has_standbys = history is not None or memory is not None
+        own = (AsyncPrimary if has_standbys else AsyncTransport)(write, self.limits, self._home)
         self.guard = AsyncGuard(own, wrapping_keys, sealed)
-        self.write = AsyncDatabase(own, self.guard)
-        self.history = self._database(history)
-        self.memory = self._database(memory)
-        self.work = self._database(worker)
+        self.write = self._database(own)
+        self.history = self._reads(history)
+        self.memory = self.history if memory == history else self._reads(memory)
+        self.work = self.write
+        if worker is not None:
+            self.work = self._database(AsyncTransport(worker, self.limits, self._home))
         self.background = AsyncBackground()
         self._given_embedder = embedder
         self._embedder: Embedder | Unset | None = UNSET
@@ -82,16 +86,16 @@ class AsyncCore:
         self._log: AsyncCallLog | None = None
         self._joined_from: AsyncCore | None = None
 
-    def _transport(self, target: Target) -> AsyncTransport:
-        transport = AsyncTransport(target, self.limits, self._home)
+    def _database(self, transport: AsyncTransport) -> AsyncDatabase:
         self._transports.append(transport)
-        return transport
+        return AsyncDatabase(transport, self.guard)
 
-    def _database(self, target: Target | None) -> AsyncDatabase:
-        """Return the database of a target, or the one that writes go to."""
-        if target is None:
+    def _reads(self, target: Target | None) -> AsyncDatabase:
+        """Return the database of a standby, or the one that writes go to."""
+        primary = self.write.transport
+        if target is None or not isinstance(primary, AsyncPrimary):
             return self.write
-        return AsyncDatabase(self._transport(target), self.guard)
+        return self._database(AsyncReplica(target, primary, self.limits, self._home))
 
     def joining(self, connection: AsyncConnection[Any]) -> AsyncCore:
         """Return a core whose calls all go through one connection of the caller."""

@@ -137,8 +137,10 @@ class AgentMemory:
         Args:
             dsn: where writes go, and everything that has no DSN of its own. Instead of a DSN a
                 pool is taken, which stays the caller's, or one connection (see `joining`).
-            history_dsn: for reading sessions and messages; may be a standby.
-            memory_dsn: for searches, contexts and lists of memories; may be a standby.
+            history_dsn: for reading sessions and messages; may be a standby. Where it lacks a
+                write of the user by this client, or lags by more than `Limits.max_lag`, or is
+                away, the primary answers.
+            memory_dsn: for searches, contexts and lists of memories; as `history_dsn`.
             worker_dsn: for workers.
             embedder: makes vectors; None is the database's `settings.embedding_model`, False is
                 none: searches go by words then, memories wait for a worker to embed them.

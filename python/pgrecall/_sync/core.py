@@ -20,6 +20,7 @@ from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
 from pgrecall._sql import UNSET, Call, Made, Unset, User, Vector
 from pgrecall._sync.database import Database
 from pgrecall._sync.guard import Guard
+from pgrecall._sync.replica import Primary, Replica
 from pgrecall._sync.transport import Target, Transport
 from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
 from pgrecall.models._embedders import Embedder, OpenAIEmbedder
@@ -67,12 +68,15 @@ class Core:
         self.limits = limits or Limits()
         self._home = SyncHome()
         self._transports: list[Transport] = []
-        own = self._transport(write)
+        has_standbys = history is not None or memory is not None
+        own = (Primary if has_standbys else Transport)(write, self.limits, self._home)
         self.guard = Guard(own, wrapping_keys, sealed)
-        self.write = Database(own, self.guard)
-        self.history = self._database(history)
-        self.memory = self._database(memory)
-        self.work = self._database(worker)
+        self.write = self._database(own)
+        self.history = self._reads(history)
+        self.memory = self.history if memory == history else self._reads(memory)
+        self.work = self.write
+        if worker is not None:
+            self.work = self._database(Transport(worker, self.limits, self._home))
         self.background = SyncBackground()
         self._given_embedder = embedder
         self._embedder: Embedder | Unset | None = UNSET
@@ -83,16 +87,16 @@ class Core:
         self._log: CallLog | None = None
         self._joined_from: Core | None = None
 
-    def _transport(self, target: Target) -> Transport:
-        transport = Transport(target, self.limits, self._home)
+    def _database(self, transport: Transport) -> Database:
         self._transports.append(transport)
-        return transport
+        return Database(transport, self.guard)
 
-    def _database(self, target: Target | None) -> Database:
-        """Return the database of a target, or the one that writes go to."""
-        if target is None:
+    def _reads(self, target: Target | None) -> Database:
+        """Return the database of a standby, or the one that writes go to."""
+        primary = self.write.transport
+        if target is None or not isinstance(primary, Primary):
             return self.write
-        return Database(self._transport(target), self.guard)
+        return self._database(Replica(target, primary, self.limits, self._home))
 
     def joining(self, connection: Connection[Any]) -> Core:
         """Return a core whose calls all go through one connection of the caller."""
