@@ -31,7 +31,6 @@ PURPOSES = {
         "integrations",
     ),
     "reads on standbys": ("replica.py",),
-    "items, pages, integrations": ("items.py", "pages.py", "_pages.py", "integrations"),
 }
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

@@ -7,7 +7,7 @@ as many servers as the scarcest of them needs, and standbys on top.
 
     python benchmarks/fleet.py [--turns 3] [--months 24] [--cores 16] [--price 900] …
 
-`--measure` fills databases of 1,000 users and more with ten memories and twenty messages each,
+`--measure` fills databases of 1,000 users and more with ten memories and twenty messages each. It
 measures the costs in the smallest, and compares the larger ones with what the model says. `--write`
 publishes costs and plot. A million users take an hour and 30 GB.
 
@@ -52,7 +52,7 @@ _CALLS = ("append_ms", "context_ms", "remember_ms", "append_wal", "append_images
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a thing costs the server; bytes with indexes, milliseconds of one processor.
+    """The costs of a thing on a server: bytes with indexes, milliseconds of one processor.
 
     Attributes:
         user_bytes: of a user with a session, without messages and memories.
@@ -83,7 +83,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What the mean user does."""
+    """The habits of the mean user."""
 
     turns: float  # a day
     memories: float  # new ones for each turn that stay
@@ -330,7 +330,8 @@ def measure(dsn: str | None, sizes: list[int], dimensions: int) -> tuple[Costs, 
             for name in _CALLS:
                 one, base = getattr(found, name), getattr(first, name)
                 digits = 2 if name.endswith("ms") else 0
-                cells.append(f"{one:,.{digits}f} ({one / base:.2f} ×)")
+                ratio = f" ({one / base:.2f} ×)" if base else ""
+                cells.append(f"{one:,.{digits}f}{ratio}")
             rows.append(cells)
             print("| " + " | ".join(cells) + " |", flush=True)
     assert first is not None
