@@ -95,7 +95,7 @@ class AsyncReplica(AsyncTransport):
         home: the event loop that several transports share.
     """
 
-    _repeats = ()  # the primary is asked instead
+    _repeats: tuple[float, ...] = ()  # the primary is asked instead
 
     def __init__(
         self, target: Target, primary: AsyncPrimary, limits: Limits, home: AsyncHome | None = None

@@ -84,7 +84,7 @@ class AsyncTransport:
         home: the event loop that several transports share.
     """
 
-    _repeats = _REPEATS
+    _repeats: tuple[float, ...] = _REPEATS
 
     def __init__(self, target: Target, limits: Limits, home: AsyncHome | None = None) -> None:
         self._target = target

@@ -96,6 +96,8 @@ class Replica(Transport):
         home: the event loop that several transports share.
     """
 
+    _repeats: tuple[float, ...] = ()  # the primary is asked instead
+
     def __init__(
         self, target: Target, primary: Primary, limits: Limits, home: SyncHome | None = None
     ) -> None:

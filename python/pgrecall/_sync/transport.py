@@ -37,12 +37,13 @@ _REPEATS = (0.05, 0.5)  # seconds before a call is sent again
 # The database has rolled the call back, so that any call may be sent again. Besides conflicts these
 # are replaced functions after an upgrade: XX000 "cache lookup failed", and 0A000 "cached plan must
 # not change result type" of a connection. XX000 "new multixact has more than one updating member"
-# passes, too: an aborted update is still counted.
+# passes, too: an aborted update is still counted. A server that is read-only has become a standby.
+_STALE = (psycopg.errors.FeatureNotSupported, psycopg.errors.ReadOnlySqlTransaction)
 _ROLLED_BACK = (
     psycopg.errors.SerializationFailure,
     psycopg.errors.DeadlockDetected,
     psycopg.errors.InternalError_,
-    psycopg.errors.FeatureNotSupported,
+    *_STALE,
 )
 
 # Local to the transaction: behind a pooler the connection is somebody else's a moment later.
@@ -83,6 +84,8 @@ class Transport:
         limits: timeouts and pool sizes.
         home: the event loop that several transports share.
     """
+
+    _repeats: tuple[float, ...] = _REPEATS
 
     def __init__(self, target: Target, limits: Limits, home: SyncHome | None = None) -> None:
         self._target = target
@@ -140,7 +143,7 @@ class Transport:
         seconds = self._limits.statement_timeout if timeout is None else timeout
         frame = self._frame(call, seconds)
         deadline = SyncDeadline(self._limits.deadline(seconds))
-        pauses = list(_REPEATS) if self.is_pooled else []
+        pauses = list(self._repeats) if self.is_pooled else []
         while True:
             began = time.monotonic()
             try:
@@ -152,7 +155,7 @@ class Transport:
                     raise_translated(error)
                 logger.info("recall.%s is sent again after: %s", call.function, error)
                 SyncRuntime.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311
-                if is_lost(error) or isinstance(error, psycopg.errors.FeatureNotSupported):
+                if is_lost(error) or isinstance(error, _STALE):
                     self._drain(began)
 
     def _drain(self, began: float) -> None:
