@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator
 
@@ -10,6 +11,15 @@ import pytest
 from pgrecall import AgentMemory, ChatSession
 from support import configure
 from support.fakes import MODEL, WordEmbedder
+from support.proxies import NOT_THROUGH_A_PROXY
+
+
+@pytest.fixture(autouse=True)
+def left_out_through_a_proxy(request: pytest.FixtureRequest) -> None:
+    """Skip the tests that cannot work through a proxy, with the reason."""
+    name = getattr(request.node, "originalname", None) or request.node.name
+    if os.environ.get("PGRECALL_TEST_PROXY") and name in NOT_THROUGH_A_PROXY:
+        pytest.skip(f"through a proxy: {NOT_THROUGH_A_PROXY[name]}")
 
 
 @pytest.fixture(scope="module")

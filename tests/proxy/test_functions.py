@@ -36,6 +36,7 @@ def test_functions_have_the_signatures_and_rights_of_a_shard(fleet: Fleet) -> No
         assert rows(proxy, _SIGNATURES) == rows(shard, _SIGNATURES)
 
 
+@pytest.mark.slow
 def test_every_function_answers_as_on_the_shard(fleet: Fleet) -> None:
     """A call that fails since an earlier one has changed the user fails on the shard, too."""
     with fleet.proxy() as proxy, fleet.shard("b") as shard:
@@ -56,6 +57,7 @@ def test_every_function_answers_as_on_the_shard(fleet: Fleet) -> None:
         assert len(failed) < 10, failed
 
 
+@pytest.mark.slow
 def test_users_are_spread_over_shards_and_found(fleet: Fleet) -> None:
     names = [f"user {n}" for n in range(40)]
     with fleet.proxy() as conn:
@@ -184,6 +186,7 @@ def test_init_is_repeatable_and_refuses_what_cannot_be(fleet: Fleet) -> None:
             shard_states(conn)
 
 
+@pytest.mark.slow
 def test_init_refuses_shards_of_different_sizes(fleet: Fleet) -> None:
     server = fleet.server
     with server.dropping_databases():

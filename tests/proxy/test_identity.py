@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.types.json import Jsonb
 
-from support import append, call, open_session, refused, said, value
+from support import call, refused, said, value
 from support.proxies import Fleet
 
 
@@ -170,14 +169,14 @@ def test_repeatable_read_is_refused(fleet: Fleet) -> None:
             call(conn, "get_profile", p_user_id=uuid.uuid4())
 
 
-def test_time_zone_of_the_caller_counts(fleet: Fleet) -> None:
+def test_time_zone_and_lock_timeout_of_the_caller_count(fleet: Fleet) -> None:
     with fleet.proxy() as conn:
-        conn.execute("set timezone = 'Asia/Tokyo'")
-        user = uuid.uuid4()
-        session = open_session(conn, user)
-        append(conn, user, session, said("hello"))
-        (row,) = call(conn, "get_session", p_user_id=user, p_session_id=session)
-        assert str(row["created_at"].tzinfo) == "Asia/Tokyo"
-        document = call(conn, "compile_context", p_user_id=user, p_session_id=session,
-                        p_options=Jsonb({}))  # fmt: skip
-        assert document
+        conn.execute(
+            "create function pg_temp.in_call(integer, jsonb, text) returns text language plproxy"
+            " as $$ cluster 'recall'; run on $1;"
+            " select current_setting($3)::text as found from recall_shard.enter($2, null) as e; $$"
+        )
+        for name, given in (("TimeZone", "Asia/Tokyo"), ("lock_timeout", "1234ms")):
+            conn.execute("select set_config(%s, %s, false)", [name, given])
+            in_call = "select pg_temp.in_call(0, recall_proxy.settings(), %s)"
+            assert value(conn, in_call, [name]) == given

@@ -41,6 +41,7 @@ def other(shard: str) -> str:
     return {"a": "b", "b": "a"}[shard]
 
 
+@pytest.mark.slow
 def test_move_brings_all_rows_and_leaves_none(fleet: Fleet) -> None:
     with fleet.shard("b") as shard:
         world = furnish(shard, "ada")
@@ -89,6 +90,7 @@ def test_append_repeated_after_a_move_returns_same_turns(fleet: Fleet) -> None:
 
 
 @pytest.mark.concurrent
+@pytest.mark.slow
 def test_nothing_is_lost_or_doubled_under_load(fleet: Fleet) -> None:
     user = fleet.user_on("a")
     bystander = fleet.user_on("a")
@@ -256,6 +258,7 @@ def test_user_with_rows_in_detached_months_stays(fleet: Fleet) -> None:
             shard.execute("drop table recall.detached")
 
 
+@pytest.mark.slow
 def test_new_shard_gets_new_users_and_moves_none(fleet: Fleet) -> None:
     names = [f"early {n}" for n in range(30)]
     with fleet.proxy() as conn:

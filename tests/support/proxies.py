@@ -15,6 +15,21 @@ from pgrecall.cli._shards import init_shards
 from support import value
 from support.servers import TestServer
 
+# Tests that PGRECALL_TEST_PROXY leaves out. tests/proxy/test_transactions.py has the other side of
+# the first reason.
+_TRANSACTION = "a call through a proxy cannot be part of a transaction"
+NOT_THROUGH_A_PROXY = {
+    "test_joining_leaves_the_transaction_to_the_caller": _TRANSACTION,
+    "test_joining_in_autocommit_commits_each_call": _TRANSACTION,
+    "test_identity_of_the_caller_is_the_users": _TRANSACTION,
+    "test_append_whose_connection_is_lost_is_stored_once":
+        "it looks for a wait for a lock, and that is on the shard",
+    "test_connections_with_a_plan_from_before_an_upgrade_are_replaced":
+        "it replaces a function of the installation",
+    "test_tools_work_in_a_loop_of_the_application": "it calls an internal function",
+    "test_idle_means_that_nothing_runs": "it sets a column of settings to its default",
+}  # fmt: skip
+
 
 @dataclass
 class Fleet:
@@ -88,10 +103,40 @@ def running_fleet(server: TestServer, label: str, *names: str) -> Iterator[Fleet
             server.drop_database(database)
 
 
+# A row of a user is on one shard. Other tables are equal on all shards: they are read on the first,
+# and changed on all, which only settings need.
+_CHANGE = """
+create function seen_change() returns trigger language plpgsql as $$
+declare
+    v_seen    text;
+    v_changes text;
+begin
+    if tg_op = 'UPDATE' then
+        select string_agg(format('%I = ($2).%I', n.key, n.key), ', ')
+          into v_changes
+          from jsonb_each(to_jsonb(new)) as n
+         where n.value is distinct from to_jsonb(old) -> n.key;
+        if v_changes is null then
+            return new;
+        end if;
+    end if;
+    foreach v_seen in array tg_argv loop
+        execute format(
+            case tg_op when 'DELETE' then 'delete from %I.%I as t'
+                       else 'update %I.%I as t set ' || v_changes end
+            || case when tg_table_name = 'settings' then '' else ' where t::text = ($1)::text' end,
+            v_seen, tg_table_name) using old, new;
+    end loop;
+    return coalesce(new, old);
+end;
+$$
+"""
+
+
 def show_tables(fleet: Fleet) -> None:
     """Show the tables of all shards in the proxy, for tests that look into tables.
 
-    Each is a view in the schema recall over both shards. Rows can be read, and not written.
+    Each is a view in the schema recall over both shards. Rows can be read, changed and deleted.
     """
     with fleet.shard(next(iter(fleet.databases))) as shard:
         enums = shard.execute(
@@ -99,8 +144,15 @@ def show_tables(fleet: Fleet) -> None:
             " e.enumsortorder) from pg_type as t join pg_enum as e on e.enumtypid = t.oid"
             " where t.typnamespace = 'recall'::regnamespace group by 1"
         ).fetchall()
+        tables = shard.execute(
+            "select c.relname, exists (select from pg_attribute as a where a.attrelid = c.oid"
+            " and a.attname = 'user_id') from pg_class as c"
+            " where c.relnamespace = 'recall'::regnamespace and c.relkind in ('r', 'p')"
+            " and not c.relispartition and c.relname <> 'memory_embedding'"  # a type of the proxy
+        ).fetchall()
     with fleet.proxy() as conn:
         conn.execute("create extension if not exists postgres_fdw")
+        conn.execute(_CHANGE)
         for enum, labels in enums:  # a proxy has those of its functions only
             if not value(conn, "select to_regtype(%s) is not null", [f"recall.{enum}"]):
                 conn.execute(f"create type recall.{enum} as enum ({labels})")
@@ -120,22 +172,25 @@ def show_tables(fleet: Fleet) -> None:
             )
             conn.execute(sql.SQL("create schema {}").format(seen))
             conn.execute(
-                sql.SQL("import foreign schema recall from server {} into {}").format(server, seen)
+                sql.SQL("import foreign schema recall limit to ({}) from server {} into {}").format(
+                    sql.SQL(", ").join(sql.Identifier(table) for table, _ in tables), server, seen
+                )
             )
-        first = next(iter(fleet.databases))
-        for (table,) in conn.execute(
-            "select c.relname from pg_class as c where c.relnamespace = %s::regnamespace"
-            " and c.relkind = 'f' and c.relname !~ '_p[0-9]+|_y[0-9]+m'",
-            [f"seen_{first}"],
-        ).fetchall():
-            if table == "memory_embedding":  # a type of the proxy has this name
-                continue
+        every = [f"seen_{name}" for name in fleet.databases]
+        for table, has_user in tables:
+            view = sql.Identifier("recall", table)
             conn.execute(
-                sql.SQL("create view recall.{} as {}").format(
-                    sql.Identifier(table),
+                sql.SQL("create view {} as {}").format(
+                    view,
                     sql.SQL(" union all ").join(
-                        sql.SQL("select * from {}").format(sql.Identifier(f"seen_{name}", table))
-                        for name in fleet.databases
+                        sql.SQL("select * from {}").format(sql.Identifier(schema, table))
+                        for schema in (every if has_user else every[:1])
                     ),
                 )
+            )
+            conn.execute(
+                sql.SQL(
+                    "create trigger seen_change instead of update or delete on {}"
+                    " for each row execute function seen_change({})"
+                ).format(view, sql.SQL(", ").join(map(sql.Literal, every)))
             )
