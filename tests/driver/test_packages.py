@@ -93,7 +93,8 @@ def project() -> dict[str, Any]:
 
 
 OPTIONAL = ("openai", "httpx2", "tiktoken", "pydantic", "numpy", "click", "rich", "cryptography",
-            "pgrecall.calls", "pgrecall.encryption", "pgrecall.cli")  # fmt: skip
+            "mcp", "agents", "langchain_core", "langgraph", "opentelemetry", "pgrecall.calls",
+            "pgrecall.encryption", "pgrecall.cli", "pgrecall.integrations")  # fmt: skip
 
 
 def loaded_by(code: str) -> set[str]:

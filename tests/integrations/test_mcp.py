@@ -24,7 +24,9 @@ from mcp_types import TextContent, TextResourceContents
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall.cli._main import _run
 from pgrecall.integrations.mcp import http_app, memory_server
+from pgrecall.models import LocalEmbedder
 from support import index_messages
+from support.servers import TestServer
 
 Run = Callable[[Callable[[Client], Awaitable[None]]], None]
 
@@ -141,6 +143,37 @@ def test_client_remembers_searches_and_forgets(
         "retracted",
         "MCP client: asked",
     )
+
+
+@pytest.mark.slow
+def test_recall_context_answers_a_question_in_the_third_person(server: TestServer) -> None:
+    embedder = LocalEmbedder()
+    with server.dropping_databases():
+        dsn = server.dsn(server.cloned_database("mcp_local"))
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            conn.execute("update recall.settings set embedding_model = %s", [embedder.model])
+
+        async def main() -> None:
+            async with (
+                AsyncAgentMemory.connect(dsn, embedder=embedder) as memory,
+                Client(memory_server(memory, user="ada")) as client,
+            ):
+                for fact in (
+                    "Ada prefers tabs over spaces", "Ada lives in Lyon", "Ada owns a boat",
+                    "Ada is allergic to peanuts", "Ada works as a nurse", "Ada plays the cello",
+                ):  # fmt: skip
+                    await memory.remember("ada", fact)
+                for query, word in (
+                    ("How do I indent?", "tabs"), ("formatting of source code", "tabs"),
+                    ("food", "peanuts"), ("hobbies of the user", "cello"),
+                ):  # fmt: skip
+                    found = await answer(client, "recall_context", query=query)
+                    assert word in found["text"]
+                    assert len(found["memories"]) <= 3
+                found = await answer(client, "recall_context", query="Taux de change du yen")
+                assert found["memories"] == []
+
+        anyio.run(main)
 
 
 def test_client_without_trust_neither_replaces_nor_forgets_what_the_user_stated(
