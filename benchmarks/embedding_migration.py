@@ -1,7 +1,7 @@
 """Measure searches before, during and after a change of the embedding model, under load.
 
 One user has half of the memories, so that their search compares sign bits first. The other half
-belongs to users of 200 memories. Two readers search, a writer remembers, replaces and appends, and
+belongs to users of 200 memories. Two readers search, a writer remembers, retracts and appends, and
 a worker makes vectors and runs the maintenance. After a while the model changes from 384 to 768
 dimensions. The vectors are sums of a random direction for each word, other ones for each model.
 
@@ -232,7 +232,7 @@ class Migration:
         return len(set(found) & set(exact)) / len(exact)
 
     def write(self) -> None:
-        """Remember, replace and append until the end."""
+        """Remember, retract and append until the end."""
         remember = ("select memory_id from recall.remember(p_user_id => %(user)s,"
                     " p_content => %(text)s, p_embedding => %(vector)s)")  # fmt: skip
         known = [OLD]
