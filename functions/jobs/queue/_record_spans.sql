@@ -14,7 +14,8 @@ declare
     v_day   constant date    := clock_timestamp() at time zone 'UTC';
     v_shard constant integer := pg_backend_pid() % 64;
     v_user  constant uuid    := p_spans[1].user_id;
-    v_cost  bigint;
+    v_cost  bigint  := 0;
+    v_span  recall.job_phases;
 begin
     begin
         insert into recall.job_phases
@@ -27,8 +28,10 @@ begin
         select s.* from unnest(p_spans) as s;
     end;
 
-    select sum(s.cost_microcents) into v_cost from unnest(p_spans) as s;
-    if coalesce(v_cost, 0) = 0 then
+    foreach v_span in array coalesce(p_spans, '{}'::recall.job_phases[]) loop
+        v_cost := v_cost + coalesce(v_span.cost_microcents, 0);
+    end loop;
+    if v_cost = 0 then
         return;
     end if;
     insert into recall.model_spending as m (user_id, day, cost_microcents)

@@ -25,9 +25,11 @@ begin
         return;
     end if;
 
-    v_text := regexp_replace(v_text, '<think>.*?</think>', '', 'g');
-    -- Some servers send reasoning without its opening tag.
-    v_text := regexp_replace(v_text, '^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)', '');
+    if strpos(v_text, '</think>') > 0 then
+        v_text := regexp_replace(v_text, '<think>.*?</think>', '', 'g');
+        -- Some servers send reasoning without its opening tag.
+        v_text := regexp_replace(v_text, '^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)', '');
+    end if;
     v_text := substr(v_text, nullif(strpos(v_text, '{'), 0));
     if length(v_text) > v_longest then
         o_problem := format('longer than %s characters', v_longest);
