@@ -253,6 +253,11 @@ select content, disputed_content from recall.list_disputes(p_user_id => recall.u
 -- example: list_erasures
 select erasure_id, digest, erased_at from recall.list_erasures();
 
+-- example: get_job
+select j.kind, g.state, g.payload, g.last_error
+  from recall.list_jobs(p_limit => 1) as j
+ cross join lateral recall.get_job(p_user_id => j.user_id, p_job_id => j.job_id) as g;
+
 -- example: list_job_phases
 select phase, duration_ms, prompt_tokens, cost_microcents, error
   from recall.list_job_phases(p_user_id => recall.user_id('ada'));

@@ -596,6 +596,7 @@ begin isolation level read committed;
 \ir ../functions/jobs/queue/enqueue_job.sql
 \ir ../functions/jobs/queue/extend_lease.sql
 \ir ../functions/jobs/queue/fail_job.sql
+\ir ../functions/jobs/queue/get_job.sql
 \ir ../functions/jobs/queue/list_job_phases.sql
 \ir ../functions/jobs/queue/list_jobs.sql
 \ir ../functions/jobs/queue/list_spending.sql

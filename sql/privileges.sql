@@ -44,7 +44,7 @@ declare
         'drop_expired_partitions', 'sample_recall', 'run_backfills',
         'migrate_embeddings', 'get_embedding_migration',
         'run_maintenance', 'run_due_maintenance', 'maintain', 'list_maintenance', 'waiting_jobs',
-        'list_jobs', 'list_total_spending', 'metrics'];
+        'get_job', 'list_jobs', 'list_total_spending', 'metrics'];
     v_admin    constant text[] := array[
         'estimate_embedding_migration', 'start_embedding_migration', 'pause_embedding_migration',
         'resume_embedding_migration', 'cancel_embedding_migration', 'switch_embedding_model',

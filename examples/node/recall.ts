@@ -167,6 +167,21 @@ export interface GetItemsRow {
   expires_at: Date | null;
 }
 
+export interface GetJobRow {
+  job_id: string | null;
+  session_id: string | null;
+  kind: string;
+  state: string;
+  payload: Json | null;
+  attempts: number;
+  max_attempts: number;
+  run_at: Date;
+  lease_until: Date | null;
+  worker: string | null;
+  last_error: string | null;
+  created_at: Date;
+}
+
 export interface MemoryRow {
   memory_id: string;
   content: string;
@@ -1315,6 +1330,16 @@ export class Recall extends Client {
     given: { user_id: string; namespace: string[]; keys: string[] },
   ): Promise<GetItemsRow[]> {
     return this.rows('get_items', given, { user_id: 'uuid', namespace: 'text[]', keys: 'text[]' });
+  }
+
+  /**
+   * A job of the user with its parameters: due, deferred, running or dead. No row when it is done
+   * or unknown.
+   */
+  get_job(
+    given: { user_id: string; job_id: string },
+  ): Promise<GetJobRow[]> {
+    return this.rows('get_job', given, { user_id: 'uuid', job_id: 'uuid' });
   }
 
   /**

@@ -65,6 +65,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
     "forget_user": {"user_id": "uuid"},
     "get_embedding_migration": {},
     "get_items": {"user_id": "uuid", "namespace": "text[]", "keys": "text[]"},
+    "get_job": {"user_id": "uuid", "job_id": "uuid"},
     "get_ledger_rules": {"user_id": "uuid"},
     "get_memories": {"user_id": "uuid", "filter": "jsonb", "as_of": "timestamp with time zone",
         "limit": "integer", "after_id": "uuid"},

@@ -281,3 +281,19 @@ def test_encrypted_user_is_readable_with_the_key_only(dsn: str) -> None:
         assert "[encrypted]" in page
         assert "fritz lives" not in page
         assert "This user is encrypted" in client.get(f"/users/{ids['user_id']}").text
+
+
+def test_job_page_shows_input_and_error(
+    client: TestClient, ada: dict[str, Any], db: psycopg.Connection
+) -> None:
+    [(job,)] = db.execute(
+        "select recall.enqueue_job(%s, 'merge', p_payload => '{\"why\": \"a test\"}')",
+        [ada["user_id"]],
+    ).fetchall()
+    db.execute("update recall.jobs set last_error = 'no model' where job_id = %s", [job])
+    queue = client.get("/jobs").text
+    path = f"/users/{ada['user_id']}/jobs/{job}"
+    assert f'href="{path}"' in queue
+    page = client.get(path).text
+    assert "&#34;a test&#34;" in page
+    assert "no model" in page

@@ -205,6 +205,7 @@ CALLS: list[Call] = [
     _global("waiting_jobs"),
     _global("list_jobs"),
     _global("list_jobs", "'dead', 10, recall.uuidv7()", "page"),
+    _call("get_job", "%(embed_job)s"),
     _call("list_job_phases"),
     _call("list_spending"),
     _global("list_total_spending"),

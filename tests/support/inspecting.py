@@ -82,7 +82,8 @@ def pages_of(ids: dict[str, Any]) -> list[str]:
     return [
         "/", "/users", "/jobs", "/jobs?state=dead", "/health",
         user, f"{user}?q=city", f"{user}?position=50", f"{user}/events", f"{user}/reviews",
-        f"{user}/costs", f"{user}/data?verify=1", f"{user}/search?q=where+last+week",
+        f"{user}/costs", f"{user}/jobs/{ids['goal']}",
+        f"{user}/data?verify=1", f"{user}/search?q=where+last+week",
         f"{user}/sessions", session, f"{session}/context?q=weather", f"{session}/context?turn=6",
         f"{user}/memories/{ids['old']}", f"{user}/memories/{ids['goal']}",
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from pgrecall.inspector._view import (
     next_link,
     optional_uuid,
     text_of,
+    uuid_of,
 )
 
 __all__ = ["PAGES"]
@@ -97,6 +98,21 @@ async def jobs(inspector: Inspector, request: Request) -> Page:
         },
         title="Jobs",
     )
+
+
+@PAGES.at("/users/{user}/jobs/{job}")
+async def job(inspector: Inspector, request: Request) -> Page:
+    """Show one job with its parameters, and the spans that it has left."""
+    owner = await inspector.user(request)
+    of_job = {
+        "user_id": owner["user_id"],
+        "job_id": uuid_of(request.path_params["job"], "job"),
+    }
+    parts = await inspector.parts(
+        job=inspector.source.rows("get_job", **of_job),
+        phases=inspector.source.rows("list_job_phases", **of_job),
+    )
+    return Page("job.html", {"user": owner, **of_job, **parts}, title="Job")
 
 
 @PAGES.at("/health")
