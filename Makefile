@@ -10,7 +10,7 @@ export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
 .PHONY: help setup node demo test test-all lint format generate docs bench eval soak repeat
-.PHONY: dist release bump clean integrations screenshots
+.PHONY: dist release bump clean integrations recipes screenshots
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ integrations: $(STAMP)  ## run test suites of frameworks with our adapters (ARGS
 	$(BIN)/python .ci/integrations.py $(ARGS)
 	@if command -v npm >/dev/null; then $(BIN)/python .ci/mcp_suites.py; \
 	else echo "the MCP suites need npm"; fi
+
+recipes: $(STAMP)  ## run examples/recipes against their frameworks (ARGS=crewai_agent)
+	$(BIN)/python .ci/recipes.py $(ARGS)
 
 repeat: $(STAMP)  ## run the slow and concurrent tests over and over (MINUTES=10)
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); \
