@@ -19,6 +19,9 @@ begin
     select 'pgrecall_memories_estimate', t.rows_, jsonb_build_object('tier', t.item)
       from recall._estimated_rows('memory_store', 'tier') as t
      union all
+    select 'pgrecall_memory_kinds_estimate', k.rows_, jsonb_build_object('kind', k.item)
+      from recall._estimated_rows('memory_store', 'kind') as k
+     union all
     select 'pgrecall_sessions_estimate', s.rows_, jsonb_build_object('status', s.item)
       from recall._estimated_rows('sessions', 'status') as s;
 

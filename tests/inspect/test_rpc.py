@@ -125,6 +125,26 @@ def test_bad_calls_get_an_error_that_says_why(
     assert (answer.status_code, says in answer.text) == (status, True), answer.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"external_id": "\\ud800"}',
+        '{"external_id": NaN}',
+        '{"external_id": 1e999}',
+        '{"external_id": {"a": 1}}',
+        '{"external_id": ""}',
+    ],
+)
+def test_unusual_values_are_refused_without_an_internal_error(
+    client: TestClient, text: str
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/rpc/user_id", content=text, headers=headers)
+    assert answer.status_code in (200, 400), answer.text
+    deep = '{"user_id": null, "filter": ' + "[" * 500 + "]" * 500 + "}"
+    assert client.post("/rpc/get_memories", content=deep, headers=headers).status_code == 400
+
+
 @pytest.mark.parametrize("body", ["", "x", "[]", "5", "[" * 100_000])
 def test_body_must_be_an_object(client: TestClient, body: str) -> None:
     headers = {"content-type": "application/json"}

@@ -111,6 +111,9 @@ def test_memory_gauges_count_tiers_and_accesses(db: Connection, mark: str) -> No
     estimated = gauges(db, "pgrecall_memories_estimate")
     common = max(tiers, key=lambda row: row["count"])
     assert estimated[common["tier"]] == pytest.approx(common["count"], rel=0.1)
+    [fact] = rows(db, "select count(*) from recall.memory_store where kind = 'fact'")
+    kinds = gauges(db, "pgrecall_memory_kinds_estimate")
+    assert kinds["fact"] == pytest.approx(fact["count"], rel=0.1)
     events = rows(db, "select event, count(*) from recall.memory_events group by 1")
     assert gauges(db, "pgrecall_memory_events_last_day") == {
         row["event"]: row["count"] for row in events
