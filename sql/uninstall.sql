@@ -60,6 +60,7 @@ begin
     end if;
 
     drop schema if exists recall cascade;
+    drop schema if exists recall_shard cascade;  -- of a shard behind a proxy
 
     select string_agg(quote_ident(r.rolname), ', ' order by r.rolname)
       into v_roles

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -10,7 +11,7 @@ from psycopg import sql
 
 from pgrecall import AgentMemory
 from pgrecall.cli._shards import move_user, shard_states
-from support import call, open_session, refused, value
+from support import append, call, open_session, refused, said, value
 from support.proxies import Fleet
 
 
@@ -114,3 +115,25 @@ def test_move_to_a_shard_that_is_down_leaves_the_user_where_they_are(
             move_user(conn, user, "b")
         open_session(conn, user)
         assert fleet.home(user) == "a"
+
+
+def test_timeout_on_the_proxy_cancels_the_call_on_the_shard(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("a") as blocker:
+        session = open_session(conn, user)
+        with blocker.transaction():
+            blocker.execute("select 1 from recall.sessions where user_id = %s for update", [user])
+            conn.execute("set statement_timeout = '300ms'")
+            with refused("57014"):
+                append(conn, user, session, said("hello"))
+            waiting = (
+                "select count(*) from pg_stat_activity"
+                " where datname = current_database() and wait_event_type = 'Lock'"
+            )
+            with fleet.shard("a") as beside:
+                until = time.monotonic() + 10
+                while value(beside, waiting) and time.monotonic() < until:
+                    time.sleep(0.05)
+                assert value(beside, waiting) == 0
+        conn.execute("reset statement_timeout")
+        assert call(conn, "get_messages", p_user_id=user, p_session_id=session) == []

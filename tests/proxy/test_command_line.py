@@ -1,0 +1,86 @@
+"""`pgrecall shards`."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+from pgrecall.cli import main
+from support import call, open_session
+from support.proxies import Fleet
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(fleet: Fleet, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command on the proxy; return its exit code, output and messages."""
+    monkeypatch.setenv("PGRECALL_DSN", fleet.dsn)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["shards", *words])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def test_status_lists_shards_and_fails_when_they_differ(fleet: Fleet, run: Run) -> None:
+    code, out, _ = run("status", "--json")
+    shards = json.loads(out)["shards"]
+    assert (code, [(s["name"], s["slots"], s["problems"]) for s in shards]) == (
+        0, [("a", 512, []), ("b", 512, [])],
+    )  # fmt: skip
+    with fleet.shard("b") as shard:
+        call(shard, "register_model", p_model_id="other", p_context_window_size=4096)
+        code, out, _ = run("status")
+        assert (code, "models differ from shard a" in out) == (1, True)
+        shard.execute("delete from recall.models where model_id = 'other'")
+    assert run("status")[0] == 0
+
+
+def test_move_says_how_long_calls_waited(fleet: Fleet, run: Run) -> None:
+    name = f"user {uuid.uuid4()}"
+    with fleet.proxy() as conn:
+        user = call(conn, "ensure_user", p_external_id=name)[0]["ensure_user"]
+        open_session(conn, user)
+    target = "b" if fleet.home(user) == "a" else "a"
+    code, out, err = run("move", name, "--to", target)
+    assert (code, fleet.home(user)) == (0, target)
+    assert "calls waited at most" in out
+    assert "copying what has changed" in err
+    assert "lives on" in run("move", name, "--to", target)[1]
+    done = json.loads(run("move", str(user), "--to", "a" if target == "b" else "b", "--json")[1])
+    assert (done["rows"]["sessions"], done["was_resumed"]) == (1, False)
+
+
+def test_init_again_keeps_the_shards(run: Run) -> None:
+    code, out, _ = run("init", "--json")
+    assert (code, [shard["slots"] for shard in json.loads(out)]) == (0, [512, 512])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["init", "--shard", "a"], 2, "not NAME='host=… dbname=…'"),
+        (["init", "--shard", "a=dbname=x", "--shard", "a=dbname=y"], 2, "shard a is given twice"),
+        (["init", "--shard", "z=dbname=x"], 1, "shard z is new to this proxy"),
+        (["add", "z", "dbname=x user=y"], 1, "names a user or a password"),
+        (["add", "z", "dbname=nothing_here host=127.0.0.1 port=1"], 1, "127.0.0.1"),
+        (["move", "nobody", "--to", "z"], 1, "there is no shard z"),
+    ],
+)
+def test_wrong_use_is_an_error(run: Run, words: list[str], code: int, message: str) -> None:
+    found, _, err = run(*words)
+    assert (found, message in err) == (code, True), err
+
+
+def test_embedded_server_is_no_proxy(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PGRECALL_DSN", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    code, _, err = run("status")
+    assert (code, "name the proxy by --dsn" in err) == (2, True)
