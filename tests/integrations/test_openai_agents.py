@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from agents import Agent, Runner, function_tool
+from agents import Agent, Runner, function_tool, set_tracing_disabled
 from agents.memory import SessionSettings
 from agents.testing import ScriptedModel
 from openai.types.responses import (
@@ -27,6 +27,7 @@ from pgrecall.encryption import LocalWrappingKeys
 from pgrecall.errors import InvalidInputError
 from pgrecall.integrations.openai_agents import PgRecallSession
 
+set_tracing_disabled(True)  # no test sends traces
 KEYS = LocalWrappingKeys({"k1": bytes(range(32))})
 ANSWER = {
     "id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
