@@ -1,4 +1,4 @@
--- Return memories by tier, sessions by state, and events and rates of the last day.
+-- Return memories by tier, sessions by state, items, and events and rates of the last day.
 -- The BRIN index on time finds the events. The relevance of accesses is known until they are
 -- counted; the budget efficiency (η) of some contexts is kept for a day.
 create or replace function recall._metrics_memory()
@@ -60,6 +60,16 @@ begin
                    ('pgrecall_promotion_ratio_last_day', s.promoted, s.added)
            ) as m (name, part, whole);
 
+    return query
+    select 'pgrecall_items_estimate', greatest(sum(c.reltuples), 0)::float8, '{}'::jsonb
+      from pg_inherits as h
+      join pg_class as c on c.oid = h.inhrelid
+     where h.inhparent = 'recall.items'::regclass
+     union all
+    -- Bounded, since expire_items may be far behind.
+    select 'pgrecall_expired_items', count(*)::float8, '{}'::jsonb
+      from (select from recall.items as i where i.expires_at <= v_now limit 10000) as d;
+
     -- The table is UNLOGGED, so a standby cannot read it.
     if not pg_is_in_recovery() then
         return query
@@ -101,5 +111,5 @@ end;
 $function$;
 
 comment on function recall._metrics_memory() is
-    'Metrics of memories: by tier, events and rates of the last day, relevance of the memories '
+    'Metrics of memories and items: by tier, events and rates of the last day, relevance of the memories '
     'used in contexts, budget efficiency, and recall of approximate searches.';

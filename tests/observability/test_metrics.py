@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from psycopg.types.json import Jsonb
 
 from pgrecall import AgentMemory
 from pgrecall.cli.metrics import prometheus_text
@@ -104,6 +105,21 @@ def test_work_and_its_cost(db: Connection) -> None:
         assert gauges(db, "pgrecall_compaction_ratio_last_day") == {"": 10}
         cost = gauges(db, "pgrecall_cost_dollars")
         assert cost == {"today": pytest.approx(1.5, abs=0.01), "yesterday": 0}
+
+
+def test_item_gauges_count_expired_items_until_they_are_deleted(
+    db: Connection, user: uuid.UUID
+) -> None:
+    items = [{"namespace": ["a"], "key": f"k{n}", "value": n, "ttl": 60} for n in range(3)]
+    call(db, "put_items", p_user_id=user, p_items=Jsonb(items))
+    db.execute("update recall.items set expires_at = now() - interval '1 hour'"
+               " where user_id = %s and key <> 'k0'", [user])  # fmt: skip
+    db.execute("analyze recall.items")
+    assert gauges(db, "pgrecall_expired_items") == {"": 2}
+    stored = value(db, "select count(*) from recall.items")
+    assert gauges(db, "pgrecall_items_estimate") == {"": stored}
+    call(db, "expire_items")
+    assert gauges(db, "pgrecall_expired_items") == {"": 0}
 
 
 def test_memory_gauges_count_tiers_and_accesses(db: Connection, mark: str) -> None:
