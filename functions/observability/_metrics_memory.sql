@@ -68,7 +68,7 @@ begin
      union all
     -- Bounded, since expire_items may be far behind.
     select 'pgrecall_expired_items', count(*)::float8, '{}'::jsonb
-      from (select from recall.items as i where i.expires_at <= v_now limit 10000) as d;
+      from (select i.user_id from recall.items as i where i.expires_at <= v_now limit 10000) as d;
 
     -- The table is UNLOGGED, so a standby cannot read it.
     if not pg_is_in_recovery() then
@@ -111,5 +111,5 @@ end;
 $function$;
 
 comment on function recall._metrics_memory() is
-    'Metrics of memories and items: by tier, events and rates of the last day, relevance of the memories '
-    'used in contexts, budget efficiency, and recall of approximate searches.';
+    'Metrics of memories and items: by tier, events and rates of the last day, relevance of the '
+    'memories used in contexts, budget efficiency, and recall of approximate searches.';
