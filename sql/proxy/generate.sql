@@ -325,6 +325,10 @@ $body$, c.name) end as body
 ),
 
 statements (place, name, statement) as (
+    select -1, '', 'do $$ begin if to_regclass(''recall.settings'') is not null then '
+        'raise exception using errcode = ''RC007'', message = ''this database has an installation '
+        'of pgrecall'', hint = ''A proxy is a database of its own.''; end if; end $$'
+    union all
     select 0, '', 'do $$ declare v_function text; begin for v_function in select '
         'p.oid::regprocedure from pg_catalog.pg_proc as p join pg_catalog.pg_language as l '
         'on l.oid = p.prolang where p.pronamespace = ''recall_proxy''::regnamespace '

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pgrecall import schema
 from pgrecall.cli._shards import init_shards, shard_states
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from support import append, call, open_session, refused, rows, said, value
@@ -184,6 +185,14 @@ def test_init_is_repeatable_and_refuses_what_cannot_be(fleet: Fleet) -> None:
             init_shards(conn, {"a": fleet.connection("a")})
         with pytest.raises(ConfigurationError, match="is no proxy"):
             shard_states(conn)
+        # by psql, on the shard instead of on the proxy
+        made = conn.execute(schema.read_file("sql/proxy/generate.sql").encode())
+        while made.nextset():
+            pass
+        script = "".join(statement for (statement,) in made.fetchall())
+        with pytest.raises(psycopg.Error, match="database has an installation"):
+            conn.execute(script.encode())
+        assert value(conn, "select to_regclass('recall.settings')") is not None
 
 
 @pytest.mark.slow
