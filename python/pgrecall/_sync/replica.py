@@ -49,7 +49,7 @@ class Primary(Transport):
         self._all_written_at = -math.inf
 
     def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
-        """Send a call, as `AsyncTransport` does; it counts as a write of its user."""
+        """Send a call; it counts as a write of its user."""
         try:
             return self.read(call, repeatable, timeout)
         finally:  # a lost connection may have lost only the answer
