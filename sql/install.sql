@@ -18,13 +18,13 @@ begin isolation level read committed;
 \ir ../functions/common/_databases_sharing_roles.sql
 \ir sharing.sql
 
--- Migrations: each runs once in an upgrade, as in
---     select current_setting('recall.due_0001') as is_due \gset
---     \if :is_due
---     \ir ../migrations/0001_add_priority.sql
---     \endif
+-- Migrations: each runs once, in an upgrade
 \ir migrations.sql
 \ir applied.sql
+select current_setting('recall.due_0001') as is_due \gset
+\if :is_due
+\ir ../migrations/0001_add_turns_of_spans.sql
+\endif
 
 -- Types and tables
 \ir types.sql

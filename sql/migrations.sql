@@ -3,6 +3,7 @@
 do $migrations$
 begin
     perform set_config('recall.migrations', $list$
+0001_add_turns_of_spans fa8d1d83f3d4e006ecfd850a108c1230a458db1d645c6f9158d223ee58ca8c9a
 $list$, true);
 end;
 $migrations$;

@@ -331,18 +331,20 @@ export interface ListErasuresRow {
 
 export interface ListJobPhasesRow {
   phase_id: string;
-  job_id: string;
+  job_id: string | null;
   session_id: string | null;
   kind: string;
   phase: string;
   created_at: Date;
   duration_ms: number;
   items: number;
-  prompt_tokens: number;
-  completion_tokens: number;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
   cost_microcents: bigint | null;
   model_id: string | null;
   error: string | null;
+  from_turn: number | null;
+  to_turn: number | null;
 }
 
 export interface ListJobsRow {
@@ -487,8 +489,8 @@ export interface ListSummariesRow {
   summary_id: string;
   session_id: string | null;
   kind: string;
-  from_turn: number;
-  to_turn: number;
+  from_turn: number | null;
+  to_turn: number | null;
   summary: string;
   token_count: number;
   source_tokens: bigint | null;
@@ -1540,7 +1542,8 @@ export class Recall extends Client {
 
   /**
    * Spans of the user's jobs, newest first, of one job or of all: time, tokens, cost and error of
-   * each phase. The next page starts after p_before_id. RC003: a bad limit.
+   * each phase, and the turns that an extraction has read. The next page starts after p_before_id.
+   * RC003: a bad limit.
    */
   list_job_phases(
     given: {

@@ -47,6 +47,8 @@ class JobPhase:
     cost_microcents: int | None = None
     model_id: str | None = None
     error: str | None = None
+    from_turn: int | None = None
+    to_turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,8 @@ create table if not exists recall.job_phases (
     cost_microcents   bigint           default 0,
     model_id          text,
     error             text,
+    from_turn         integer,
+    to_turn           integer,
     constraint job_phases_pkey primary key (user_id, job_id, phase_id, created_at),
     constraint job_phases_numbers_check check (
         duration_ms >= 0 and items >= 0 and prompt_tokens >= 0 and completion_tokens >= 0
@@ -99,6 +101,9 @@ comment on column recall.job_phases.cost_microcents is
     'Cost in micro-cents; NULL: the phase used tokens of a model without a price.';
 comment on column recall.job_phases.model_id is 'Model called.';
 comment on column recall.job_phases.error is 'Error message, if the phase failed.';
+comment on column recall.job_phases.from_turn is
+    'First turn that an extraction has read, in the span of its effect (persist); else NULL.';
+comment on column recall.job_phases.to_turn is 'Last turn that it has read.';
 
 -- Cost of jobs, in a table that a claim can read: there are too many spans to add up.
 create table if not exists recall.model_spending (

@@ -297,3 +297,17 @@ def test_job_page_shows_input_and_error(
     page = client.get(path).text
     assert "&#34;a test&#34;" in page
     assert "no model" in page
+
+
+def test_session_page_shows_which_job_read_which_turns(
+    client: TestClient, memory: AgentMemory
+) -> None:
+    chat = memory.session(user="reader", model="m", extraction="verbatim")
+    chat.append(user="I live in Lyon.", reply="Noted.")
+    chat.append(user="I like tea.", reply="So do I.")
+    chat.close()
+    memory.worker().run_until_idle()
+    here = f"/users/{chat.user_id}/sessions/{chat.session_id}"
+    page = client.get(here).text
+    assert f'<a href="{here}?before=5#turn-1">1 to 4</a>' in page
+    assert 'id="turn-1"' in client.get(f"{here}?before=5").text

@@ -392,6 +392,24 @@ def test_spans_carry_tokens_and_cost(
     assert session.total_cost_microcents == 36000
 
 
+@pytest.mark.parametrize("mode", ["llm", "verbatim"])
+def test_span_of_an_extraction_has_the_turns_that_it_read(
+    memory: AgentMemory, script: Script, user: uuid.UUID, mode: str
+) -> None:
+    script.facts = {"I use Vim": [fact("User uses Vim.")]}
+    chat = memory.session(user=user, model=MODEL, extraction=mode)
+    for number in range(2):
+        chat.append(user=f"I use Vim on machine {number}.", reply="Noted.")
+        chat.append(user=f"I like tea number {number}.", reply="So do I.")
+        chat.close()
+        work(memory)
+        chat.resume()
+    spans = memory.pages.job_phases(user)[::-1]
+    effects = [one for one in spans if (one.kind, one.phase) == ("extract", "persist")]
+    assert [(one.from_turn, one.to_turn) for one in effects] == [(1, 4), (5, 8)]
+    assert {(one.from_turn, one.to_turn) for one in spans if one not in effects} == {(None, None)}
+
+
 def test_a_failed_attempt_has_its_price(
     memory: AgentMemory, openai: ScriptedOpenAI, script: Script, user: uuid.UUID,
     db: psycopg.Connection,

@@ -95,7 +95,8 @@ def test_list_job_phases_pages_through_the_spans_of_one_job_or_all(
     for number in range(3):
         call(db, "enqueue_job", p_user_id=user, p_kind="merge", p_dedupe_key=str(number))
         [job] = call(db, "claim_jobs", p_worker="w")
-        phases = [{"phase": "merge", "duration_ms": n, "items": number} for n in range(3)]
+        phases = [{"phase": "merge", "duration_ms": n, "items": number, "from_turn": "no turn"}
+                  for n in range(3)]  # fmt: skip
         call(db, "fail_job", p_user_id=user, p_job_id=job["job_id"], p_phases=phases,
              p_lease_token=job["lease_token"], p_error="boom", p_retry=False)  # fmt: skip
     found = pages(db, "list_job_phases", "phase_id", "p_before_id", p_user_id=user)

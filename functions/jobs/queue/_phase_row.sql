@@ -42,7 +42,8 @@ begin
         v_span ->> 'model_id',
         case when v_span ->> 'error' is null then null
              when recall._is_sealed_user(p_job.user_id) then 'not kept: the user is encrypted'
-             else v_span ->> 'error' end)::recall.job_phases;
+             else v_span ->> 'error' end,
+        (v_span ->> 'from_turn')::integer, (v_span ->> 'to_turn')::integer)::recall.job_phases;
 end;
 $function$;
 

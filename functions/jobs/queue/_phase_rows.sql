@@ -33,7 +33,7 @@ begin
     end if;
 
     for v_span in select e.phase from jsonb_array_elements(p_phases) as e (phase) loop
-        v_rows := v_rows || recall._phase_row(p_job, v_span);
+        v_rows := v_rows || recall._phase_row(p_job, v_span - '{from_turn,to_turn}'::text[]);
     end loop;
     return v_rows;
 end;

@@ -21,7 +21,9 @@ returns table (
     completion_tokens integer,
     cost_microcents   bigint,
     model_id          text,
-    error             text
+    error             text,
+    from_turn         integer,
+    to_turn           integer
 )
 language plpgsql
 stable
@@ -39,7 +41,8 @@ begin
 
     return query
     select s.phase_id, s.job_id, s.session_id, s.kind, s.phase, s.created_at, s.duration_ms,
-           s.items, s.prompt_tokens, s.completion_tokens, s.cost_microcents, s.model_id, s.error
+           s.items, s.prompt_tokens, s.completion_tokens, s.cost_microcents, s.model_id, s.error,
+           s.from_turn, s.to_turn
       from (
             select k.job_id, k.phase_id, k.created_at
               from recall.job_phases as k
@@ -60,4 +63,4 @@ $function$;
 
 comment on function recall.list_job_phases(uuid, uuid, integer, uuid) is
     'Spans of the user''s jobs, newest first, of one job or of all: time, tokens, cost and error '
-    'of each phase. The next page starts after p_before_id. RC003: a bad limit.';
+    'of each phase, and the turns that an extraction has read. The next page starts after p_before_id. RC003: a bad limit.';

@@ -20,6 +20,9 @@ declare
     v_lists   constant text[]      := case
         when p_result ?| '{candidates,episodes,merges,texts}'
             then '{candidates,episodes,merges,texts}'::text[] else '{message_ids}'::text[] end;
+    -- from_turn is the last turn before; a result without a later turn has read none
+    v_has_turns constant boolean   := coalesce((p_result ->> 'through_turn')::integer
+                                               > (p_result ->> 'from_turn')::integer, false);
     v_items   integer := 0;
     v_is_done boolean;
 begin
@@ -45,6 +48,8 @@ begin
         'phase', 'persist',
         'duration_ms', greatest(0, 1000 * extract(epoch from clock_timestamp() - v_started)),
         'items', v_items,
+        'from_turn', case when v_has_turns then (p_result ->> 'from_turn')::integer + 1 end,
+        'to_turn', case when v_has_turns then p_result -> 'through_turn' end,
         'error', case when not v_is_done then 'the session moved on' end));
     if not v_is_done then
         o_next := recall._defer_job(p_job, '{}', 'the session moved on');
