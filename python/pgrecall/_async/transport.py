@@ -100,6 +100,10 @@ class AsyncTransport:
         """Whether calls may be sent at the same time: not over one connection of the caller."""
         return not isinstance(self._target, AsyncConnection)
 
+    def beside(self, target: Target) -> AsyncTransport:
+        """Return a transport of another way to the same server."""
+        return AsyncTransport(target, self._limits, self._home)
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncTransport]:
         """Give a transport whose calls are one transaction, committed at the end."""
@@ -183,6 +187,7 @@ class AsyncTransport:
             is_behind_pooler = await self._is_behind_pooler(connection)
             if not is_known:
                 await connection.commit()
+            await self._accept(connection, call)
             cursor = connection.cursor(row_factory=tuple_row)
             if is_behind_pooler:
                 async with connection.transaction():
@@ -198,6 +203,9 @@ class AsyncTransport:
                 if not connection.autocommit:
                     await connection.commit()
             return _columns(cursor), await cursor.fetchall()
+
+    async def _accept(self, connection: AsyncConnection[Any], call: Call) -> None:
+        """Raise where a call must not be sent on a connection; here any call may."""
 
     async def _joined(
         self,

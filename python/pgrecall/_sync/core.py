@@ -74,9 +74,7 @@ class Core:
         self.write = self._database(own)
         self.history = self._reads(history)
         self.memory = self.history if memory == history else self._reads(memory)
-        self.work = self.write
-        if worker is not None:
-            self.work = self._database(Transport(worker, self.limits, self._home))
+        self.work = self.write if worker is None else self._database(own.beside(worker))
         self.background = SyncBackground()
         self._given_embedder = embedder
         self._embedder: Embedder | Unset | None = UNSET

@@ -101,6 +101,10 @@ class Transport:
         """Whether calls may be sent at the same time: not over one connection of the caller."""
         return not isinstance(self._target, Connection)
 
+    def beside(self, target: Target) -> Transport:
+        """Return a transport of another way to the same server."""
+        return Transport(target, self._limits, self._home)
+
     @contextmanager
     def transaction(self) -> Iterator[Transport]:
         """Give a transport whose calls are one transaction, committed at the end."""
@@ -184,6 +188,7 @@ class Transport:
             is_behind_pooler = self._is_behind_pooler(connection)
             if not is_known:
                 connection.commit()
+            self._accept(connection, call)
             cursor = connection.cursor(row_factory=tuple_row)
             if is_behind_pooler:
                 with connection.transaction():
@@ -199,6 +204,9 @@ class Transport:
                 if not connection.autocommit:
                     connection.commit()
             return _columns(cursor), cursor.fetchall()
+
+    def _accept(self, connection: Connection[Any], call: Call) -> None:
+        """Raise where a call must not be sent on a connection; here any call may."""
 
     def _joined(
         self,
