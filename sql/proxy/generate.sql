@@ -95,8 +95,10 @@ modes (name, mode, query) as (
      'select r.* from recall_proxy.list_shards() as s cross join lateral {call} as r
        where recall_proxy.shard_of(r.user_id) = s.shard_no
        order by r.user_id limit p_limit'),
+    -- A replay stores the erasures of all shards on each.
     ('list_erasures', 'query',
-     'select r.* from recall_proxy.list_shards() as s cross join lateral {call} as r
+     'select distinct on (r.erasure_id) r.*
+        from recall_proxy.list_shards() as s cross join lateral {call} as r
        order by r.erasure_id limit p_limit'),
     ('run_maintenance',        'shard', null),
     ('maintain',               'shard', null),
@@ -166,7 +168,10 @@ calls as (
                'recall_proxy.settings()',
                nullif(array_to_string(array(
                    select case when f.mode = 'claim_jobs' and n.name = 'p_limit'
-                               then 'p_limit - v_count' else n.name end
+                               then 'p_limit - v_count'
+                               when f.name = 'replay_erasures'
+                               then 'recall_proxy.merge_erasures(p_erasures)'
+                               else n.name end
                      from unnest(f.names) with ordinality as n (name, place)
                     order by n.place), ', '), ''))) as call,
            case when f.is_void or not f.is_set then 'r' else 'r.*' end as columns,
@@ -192,7 +197,7 @@ declare
     v_detail  text;
     v_hint    text;
 begin
-    loop
+    loop%s
         v_shard := recall_proxy.shard_of(%s);
         begin
             %s;%s
@@ -205,7 +210,11 @@ begin
         v_attempt := v_attempt + 1;
     end loop;
 end;
-$body$, case c.mode when 'user' then 'p_user_id' else 'recall.user_id(p_external_id)' end,
+$body$, case when c.name in ('forget_user', 'forget_session', 'forget_memory')
+             then format(E'\n        perform recall_proxy.check_moves(p_user_id, %s);',
+                         (c.name <> 'forget_user')::text)
+             else '' end,
+        case c.mode when 'user' then 'p_user_id' else 'recall.user_id(p_external_id)' end,
         case when c.is_void then 'perform ' || c.call
              when c.is_set then 'return query select * from ' || c.call
              else 'return ' || c.call end,
@@ -269,28 +278,38 @@ $body$, case when c.is_void then 'text' else c.result end,
            when c.mode = 'claim_jobs' then format($body$
 #variable_conflict use_column
 declare
-    v_shard integer;
-    v_count integer := 0;
-    v_rows  integer;
+    v_shard    integer;
+    v_name     text;
+    v_count    integer := 0;
+    v_rows     integer;
+    v_answered boolean := false;
+    v_state    text;
+    v_message  text;
+    v_detail   text;
+    v_hint     text;
 begin
     -- From a random shard on, so that no shard waits while another one has jobs.
-    for v_shard in select s.shard_no from recall_proxy.reachable_shards() as s loop
-        return query
-        select r.* from %s as r where recall_proxy.shard_of(r.user_id) = v_shard;
-        get diagnostics v_rows = row_count;
-        v_count := v_count + v_rows;
+    for v_shard, v_name in
+        select s.shard_no, s.name from recall_proxy.reachable_shards() as s
+    loop
+        begin
+            return query
+            select r.* from %s as r where recall_proxy.shard_of(r.user_id) = v_shard;
+            get diagnostics v_rows = row_count;
+            v_count := v_count + v_rows;
+            v_answered := true;
+        exception when others then
+            -- the jobs of other shards are leased already, so the caller must get them
+            get stacked diagnostics
+                v_state = returned_sqlstate, v_message = message_text,
+                v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+            raise warning 'shard %% has given no jobs', v_name using detail = v_message;
+        end;
         exit when v_count >= p_limit;
     end loop;
-exception when others then
-    declare
-        v_message text;
-        v_detail  text;
-        v_hint    text;
-    begin
-        get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail,
-                                v_hint = pg_exception_hint;
-        perform recall_proxy.check_error(v_shard, 100, sqlstate, v_message, v_detail, v_hint);
-    end;
+    if not v_answered and v_state is not null then
+        perform recall_proxy.check_error(v_shard, 100, v_state, v_message, v_detail, v_hint);
+    end if;
 end;
 $body$, c.call)
            when c.mode in ('query', 'sweep') then format($body$
@@ -402,7 +421,8 @@ statements (place, name, statement) as (
             'recall_proxy.list_shards(), recall_proxy.ping(integer), recall_proxy.check_shards(), '
             'recall_proxy.reachable_shards(), recall_proxy.is_unreachable(text, text), '
             'recall_proxy.check_error(integer, integer, text, text, text, text), '
-            'recall_proxy.check_failures(jsonb) to %I; end', quote_ident(g.role), g.role, g.role,
+            'recall_proxy.check_failures(jsonb), recall_proxy.check_moves(uuid, boolean), '
+            'recall_proxy.merge_erasures(jsonb) to %I; end', quote_ident(g.role), g.role, g.role,
             g.role, g.role))
       from (select distinct unnest(f.roles) as role from functions as f) as g
     union all

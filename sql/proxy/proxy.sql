@@ -338,6 +338,68 @@ $function$;
 comment on function recall_proxy.check_error(integer, integer, text, text, text, text) is
     'Raise a shard''s error as it was, or return when the call shall be sent again.';
 
+-- Reject an erasure in data of a user whose move is not finished.
+-- Both shards may have rows of the user, and an erasure reaches one of them. A move in progress
+-- brings smaller erasures to both, so p_may_run accepts it; its process holds the advisory lock.
+-- Raises  40001.
+create or replace function recall_proxy.check_moves(
+    p_user_id uuid,
+    p_may_run boolean
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+security definer
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_target constant text := (select s.name
+                                 from recall_proxy.moves as m
+                                 join recall_proxy.shards as s on s.shard_no = m.to_shard
+                                where m.user_id = p_user_id);
+begin
+    if v_target is not null
+       and (not p_may_run
+            or pg_try_advisory_xact_lock_shared(
+                   hashtextextended('recall_proxy.move ' || p_user_id::text, 0)))
+    then
+        raise exception using
+            errcode = '40001',
+            message = format('the move of user %s to another shard is not finished', p_user_id),
+            hint    = format('Nothing was erased. Repeat the call after the move. An interrupted '
+                             'one is finished by: pgrecall shards move %s --to %s', p_user_id,
+                             v_target);
+    end if;
+end;
+$function$;
+
+comment on function recall_proxy.check_moves(uuid, boolean) is
+    'Reject an erasure in data of a user whose move is not finished (40001).';
+
+-- Add the erasures of all shards to those given.
+-- A shard restored from a backup lacks later erasures, of which some were recorded on other shards.
+create or replace function recall_proxy.merge_erasures(
+    p_erasures jsonb
+)
+returns jsonb
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    if jsonb_typeof(p_erasures) <> 'array' then
+        return p_erasures;  -- the shards raise the error
+    end if;
+    return coalesce(p_erasures, '[]') || (
+        select coalesce(jsonb_agg(e), '[]') from recall.list_erasures(null, 2147483647) as e);
+end;
+$function$;
+
+comment on function recall_proxy.merge_erasures(jsonb) is
+    'These erasures, and those of all shards.';
+
 -- Raise an error for a change that some shards have refused.
 -- When all shards have given the same answer, that one is raised: the input is wrong.
 create or replace function recall_proxy.check_failures(
@@ -480,10 +542,34 @@ $function$;
 comment on function recall_proxy.users_in_slots(integer, integer[]) is
     'Users of a shard in these slots.';
 
+-- List the users who have rows on a shard although calls for them go to another one.
+-- Unfinished moves are no strays. It takes about two seconds per million users.
+create or replace function recall_proxy.list_strays(
+    p_shard integer
+)
+returns setof uuid
+language sql
+volatile
+parallel unsafe
+begin atomic
+    select u.user_id
+      from recall_proxy.users_in_slots(
+               p_shard, array(select a.slot from recall_proxy.slots as a)) as u (user_id)
+      join recall_proxy.slots as s on s.slot = recall_proxy.slot_of(u.user_id)
+      left join recall_proxy.moved_users as m on m.user_id = u.user_id
+     where coalesce(m.shard_no, s.shard_no) <> p_shard
+       and not exists (select from recall_proxy.moves as v where v.user_id = u.user_id)
+     order by u.user_id;
+end;
+
+comment on function recall_proxy.list_strays(integer) is
+    'Users with rows on a shard who live on another one.';
+
 -- Give slots to a shard, so that new users come to it; no user moves.
 -- The present users of these slots become exceptions on the shard where they live. The slots are
 -- taken from the shards that have most. Calls wait meanwhile, about two seconds per million users.
--- Raises  RC001 no such shard; RC003 more slots than there are.
+-- Calls queue behind a waiting lock, so each wait is short and repeated.
+-- Raises  RC001 no such shard; RC003 more slots than there are; 55P03 calls never stop.
 create or replace function recall_proxy.assign_slots(
     p_name  text,
     p_count integer
@@ -493,8 +579,10 @@ language plpgsql
 volatile
 parallel unsafe
 set search_path to pg_catalog, pg_temp
+set lock_timeout to '1s'
 as $function$
 declare
+    v_tries constant integer := 60;
     v_to    integer := (select s.shard_no from recall_proxy.shards as s where s.name = p_name);
     v_slots integer[];
     v_from  integer;
@@ -511,7 +599,20 @@ begin
             message = format('p_count is %s', coalesce(p_count::text, 'null')),
             hint    = 'Pass 0 to 1024.';
     end if;
-    lock table recall_proxy.slots in access exclusive mode;
+    for v_try in 1 .. v_tries loop
+        begin
+            lock table recall_proxy.slots in access exclusive mode;
+            exit;
+        exception when lock_not_available then
+            if v_try = v_tries then
+                raise exception using
+                    errcode = '55P03',
+                    message = 'the slots are in use by transactions that do not end',
+                    hint    = 'pg_stat_activity on the proxy shows them. No slot was given.';
+            end if;
+        end;
+        perform pg_sleep(0.2);
+    end loop;
 
     v_slots := array(
         select t.slot

@@ -255,8 +255,8 @@ begin
             raise exception using
                 errcode = 'RC007',
                 message = format('user %s has rows on the receiving shard already', p_user_id),
-                hint    = 'Find out which rows are right, and delete the others by forget_user '
-                          'on that shard.';
+                hint    = 'Find out which rows are right. recall_shard.depart and '
+                          'remove_departed delete the others on that shard.';
         end if;
         perform recall._delete_user(p_user_id);
         perform recall._delete_unlogged(array[p_user_id]);

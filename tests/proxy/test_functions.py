@@ -171,6 +171,27 @@ def test_shard_of_another_release_is_refused(fleet: Fleet) -> None:
         call(conn, "get_profile", p_user_id=user)
 
 
+def test_workers_get_jobs_beside_a_shard_that_refuses(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    definition = "select pg_get_functiondef('recall.version'::regproc)"
+    claim = {"p_worker": "w", "p_kinds": ["embed"], "p_limit": 100}
+    with fleet.proxy() as conn, fleet.shard("b") as shard:
+        original = value(shard, definition)
+        installed = value(shard, "select recall.version()")
+        warnings: list[str] = []
+        conn.add_notice_handler(lambda notice: warnings.append(str(notice.message_primary)))
+        try:
+            shard.execute(original.replace(installed, "9.9.9").encode())
+            for _ in range(8):  # either shard comes first
+                call(conn, "enqueue_job", p_user_id=user, p_kind="embed")
+                assert [job["user_id"] for job in call(conn, "claim_jobs", **claim)] == [user]
+            assert "shard b has given no jobs" in warnings
+        finally:
+            shard.execute(original.encode())
+        with refused("RC003"):
+            call(conn, "claim_jobs", p_worker="w", p_limit=-1)
+
+
 def test_init_is_repeatable_and_refuses_what_cannot_be(fleet: Fleet) -> None:
     with fleet.proxy() as conn:
         before = value(conn, "select 'recall.search'::regproc::oid")

@@ -115,6 +115,7 @@ def test_move_to_a_shard_that_is_down_leaves_the_user_where_they_are(
             move_user(conn, user, "b")
         open_session(conn, user)
         assert fleet.home(user) == "a"
+        call(conn, "forget_user", p_user_id=user)  # no move has begun that an erasure waits for
 
 
 def test_timeout_on_the_proxy_cancels_the_call_on_the_shard(fleet: Fleet) -> None:

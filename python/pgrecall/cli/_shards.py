@@ -164,11 +164,17 @@ def shard_states(proxy: psycopg.Connection[Any]) -> list[Shard]:
         try:
             with _connected(proxy, shard.connection) as conn:
                 found = _digests(conn)
+            strays = _rows(proxy, "select * from recall_proxy.list_strays(%s)", [shard.shard_no])
         except psycopg.Error as error:
             shard.problems.append(f"cannot be reached: {str(error).strip().splitlines()[-1]}")
             continue
         shard.version, shard.users = found.pop("version"), found.pop("users")
         shard.digests = found
+        if strays:
+            shard.problems.append(
+                f"has rows of {len(strays)} users who live elsewhere, such as "
+                f"{strays[0]['list_strays']}: was it restored from a backup?"
+            )
         if shard.version != expected:
             shard.problems.append(
                 f"is of release {shard.version}, the proxy of {expected}: calls are refused until "
@@ -220,6 +226,9 @@ def move_user(
             move = Move(user_id, source.name, target, {})
             if source.name == target:
                 return move
+            for shard in (source, names[target]):  # no move is recorded that cannot begin
+                with _connected(proxy, shard.connection):
+                    pass
             proxy.execute(
                 "insert into recall_proxy.moves (user_id, from_shard, to_shard)"
                 " values (%s, %s, %s)",
@@ -237,6 +246,8 @@ def move_user(
             if state == "copying":
                 held_at = time.monotonic()
                 if not _has_departed(giving, user_id):
+                    if move.was_resumed and not _has_user(giving, user_id):
+                        _abandon(proxy, names[target], move)
                     try:
                         held_at = _copy(proxy, giving, names[target], move, say)
                     except (NotFoundError, ConfigurationError):
@@ -260,6 +271,21 @@ def move_user(
             proxy.execute("delete from recall_proxy.moves where user_id = %s", [user_id])
     move.seconds = time.monotonic() - began
     return move
+
+
+def _abandon(proxy: psycopg.Connection[Any], target: Shard, move: Move) -> None:
+    """End a move whose user was erased on the source; the target may have committed a copy.
+
+    Raises:
+        NotFoundError: always, when the copy is deleted.
+    """
+    with _as_owner(proxy, target.connection) as taking, taking.transaction():
+        taking.execute("select recall_shard.receive_user(%s, true, '[]')", [move.user_id])
+    proxy.execute("delete from recall_proxy.moves where user_id = %s", [move.user_id])
+    raise NotFoundError(
+        f"user {move.user_id} was erased on {move.source} before the move was finished",
+        hint=f"The copy on {target.name} is deleted, and the move has ended.",
+    )
 
 
 def _copy(
@@ -313,31 +339,35 @@ def _send_changes(
         return _send(giving, taking, table, _of_user(user_id), table["name"])
     changed = _CHANGED.format(user=sql.Literal(user_id), since=sql.Literal(since))
     _make_scratch(taking, table, table["columns"])
-    if _send(giving, taking, table, changed, "pg_temp.moved_rows"):
+    sent = _send(giving, taking, table, changed, "pg_temp.moved_rows")
+    if sent:
         taking.execute(
             sql.SQL("delete from {} as t using pg_temp.moved_rows as m where {}").format(
                 name, _matching(keys)
             )
         )
+    count = sql.SQL("select count(*) from {} where user_id = %s").format(name)
+    there, here = (_value(conn, count, [user_id]) for conn in (giving, taking))
+    if there != here + sent:
+        # Rows were deleted meanwhile. They go first: a changed row may have the value of a deleted
+        # one that a unique index allows once.
+        _make_scratch(taking, table, keys, "moved_keys")
+        _send(giving, taking, {**table, "columns": keys}, _of_user(user_id), "pg_temp.moved_keys")
+        taking.execute(
+            sql.SQL(
+                "delete from {} as t where t.user_id = %s"
+                " and not exists (select 1 from pg_temp.moved_keys as m where {})"
+            ).format(name, _matching(keys)),
+            [user_id],
+        )
+    if sent:
         columns = _listed(table["columns"])
         taking.execute(
             sql.SQL("insert into {} ({}) select {} from pg_temp.moved_rows").format(
                 name, columns, columns
             )
         )
-    count = sql.SQL("select count(*) from {} where user_id = %s").format(name)
-    there, here = (_value(conn, count, [user_id]) for conn in (giving, taking))
-    if there != here:  # rows were deleted meanwhile
-        _make_scratch(taking, table, keys)
-        _send(giving, taking, {**table, "columns": keys}, _of_user(user_id), "pg_temp.moved_rows")
-        taking.execute(
-            sql.SQL(
-                "delete from {} as t where t.user_id = %s"
-                " and not exists (select 1 from pg_temp.moved_rows as m where {})"
-            ).format(name, _matching(keys)),
-            [user_id],
-        )
-        here = _value(taking, count, [user_id])
+    here = _value(taking, count, [user_id])
     if there != here:
         raise ConfigurationError(
             f"{table['name']}: {there} rows on the source, {here} on the target",
@@ -391,12 +421,16 @@ def _send(
 
 
 def _make_scratch(
-    taking: psycopg.Connection[Any], table: Mapping[str, Any], columns: list[str]
+    taking: psycopg.Connection[Any],
+    table: Mapping[str, Any],
+    columns: list[str],
+    name: str = "moved_rows",
 ) -> None:
-    taking.execute("drop table if exists pg_temp.moved_rows")
+    scratch = sql.Identifier("pg_temp", name)
+    taking.execute(sql.SQL("drop table if exists {}").format(scratch))
     taking.execute(
-        sql.SQL("create temp table moved_rows as select {} from {} limit 0").format(
-            _listed(columns), _name(table)
+        sql.SQL("create temp table {} as select {} from {} limit 0").format(
+            scratch, _listed(columns), _name(table)
         )
     )
 
@@ -425,18 +459,20 @@ def _held(giving: psycopg.Connection[Any], user_id: UUID) -> Iterator[float]:
 
     Calls queue behind a waiting lock, so each wait is short and repeated.
     """
-    for tries in range(_HOLD_TRIES):
-        began = time.monotonic()
-        try:
-            with giving.transaction():
-                giving.execute(sql.SQL("set local lock_timeout = {}").format(_HOLD_TIMEOUT))
-                giving.execute("select recall_shard.hold_user(%s)", [user_id])
-                yield began
-                return
-        except psycopg.errors.LockNotAvailable:
-            if tries == _HOLD_TRIES - 1:
-                raise
-            time.sleep(0.2)
+    with giving.transaction():
+        for tries in range(_HOLD_TRIES):
+            began = time.monotonic()
+            try:
+                with giving.transaction():  # a savepoint, whose end releases the locks
+                    giving.execute(sql.SQL("set local lock_timeout = {}").format(_HOLD_TIMEOUT))
+                    giving.execute("select recall_shard.hold_user(%s)", [user_id])
+                break
+            except psycopg.errors.LockNotAvailable:
+                if tries == _HOLD_TRIES - 1:
+                    raise
+                time.sleep(0.2)
+        giving.execute("set local lock_timeout to default")
+        yield began
 
 
 def _generate(proxy: psycopg.Connection[Any], shards: Mapping[str, str]) -> None:
@@ -590,7 +626,7 @@ def _connected(
 
 @contextmanager
 def _as_owner(proxy: psycopg.Connection[Any], connection: str) -> Iterator[psycopg.Connection[Any]]:
-    """Connect to a shard, and act as the owner of its schema."""
+    """Connect to a shard, and act as the owner of its schema, with durable commits."""
     with _connected(proxy, connection) as conn:
         owner = _value(
             conn,
@@ -598,7 +634,8 @@ def _as_owner(proxy: psycopg.Connection[Any], connection: str) -> Iterator[psyco
             " where n.nspname = 'recall_shard'",
         )
         conn.execute(sql.SQL("set role {}").format(sql.Identifier(owner)))
-        conn.execute("set statement_timeout = 0")
+        # the source deletes what the target has committed, so that must not get lost
+        conn.execute("set statement_timeout = 0; set synchronous_commit = on")
         yield conn
 
 
@@ -609,6 +646,12 @@ def _has_departed(giving: psycopg.Connection[Any], user_id: UUID) -> bool:
             "select exists (select from recall_shard.departed_users where user_id = %s)",
             [user_id],
         )
+    )
+
+
+def _has_user(giving: psycopg.Connection[Any], user_id: UUID) -> bool:
+    return bool(
+        _value(giving, "select exists (select from recall.users where user_id = %s)", [user_id])
     )
 
 
