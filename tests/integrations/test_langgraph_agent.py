@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from pgrecall import AgentMemory
-from pgrecall.errors import InvalidInputError
+from pgrecall.errors import InvalidInputError, SessionNotActiveError
 from pgrecall.integrations.langgraph import PgRecallMiddleware, PgRecallStore
 
 CALL = {"name": "weather", "args": {"city": "Lyon"}, "id": "c1", "type": "tool_call"}
@@ -176,6 +176,80 @@ def test_answer_of_a_last_tool_is_stored(memory: AgentMemory, user: str) -> None
     )  # fmt: skip
     agent.invoke(said("Weather?"), thread("trip"))
     assert [one["role"] for one in stored(memory, user, "trip")] == ["user", "assistant", "tool"]
+
+
+def test_file_without_a_form_in_openai_is_stored_and_never_shown(
+    memory: AgentMemory, user: str
+) -> None:
+    asked = HumanMessage(
+        [
+            {"type": "text", "text": "Read these."},
+            {"type": "file", "url": "https://example.com/hiddencanary.pdf"},
+            {"type": "image_url"},
+            {"type": "file", "base64": "cGRm", "mime_type": "application/pdf", "filename": "a.pdf"},
+        ]
+    )
+    agent = create_agent(
+        model("Read."), middleware=[PgRecallMiddleware(memory, user=user, extraction="none")]
+    )
+    agent.invoke({"messages": [asked]}, thread("trip"))
+    [parts, _] = [one["content"] for one in stored(memory, user, "trip")]
+    assert [part["type"] for part in parts] == ["text", "file", "item", "item"]
+    assert parts[2]["item"] == asked.content[1]
+    shown = str(memory.session(user=user, session_id="trip").context("And?"))
+    assert "hiddencanary" not in shown
+
+
+def test_run_without_messages_calls_the_model(memory: AgentMemory, user: str) -> None:
+    memory.remember(user, "Ada flies to Lyon on Friday", kind="instruction")
+    fake = model("Hello.")
+    agent = create_agent(
+        fake, middleware=[PgRecallMiddleware(memory, user=user, extraction="none")]
+    )
+    agent.invoke({"messages": []}, thread("trip"))
+    assert "Ada flies to Lyon on Friday" in str(fake.asked[0])
+    assert [one["content"] for one in stored(memory, user, "trip")] == ["Hello."]
+
+
+def test_expired_session_is_resumed_and_closed_one_is_not(
+    memory: AgentMemory, user: str, db: psycopg.Connection
+) -> None:
+    agent = create_agent(
+        model("One.", "Two.", "Three."), checkpointer=InMemorySaver(),
+        middleware=[PgRecallMiddleware(memory, user=user, extraction="none")],
+    )  # fmt: skip
+    agent.invoke(said("Hello."), thread("trip"))
+    db.execute(
+        "update recall.sessions set status = 'expired', expires_at = now() - interval '1 day'"
+        " where user_id = recall.user_id(%s)", [user],
+    )  # fmt: skip
+    agent.invoke(said("Again."), thread("trip"))
+    assert [one["content"] for one in stored(memory, user, "trip")] == [
+        "Hello.", "One.", "Again.", "Two.",
+    ]  # fmt: skip
+    memory.session(user=user, session_id="trip").close()
+    with pytest.raises(SessionNotActiveError, match="closed"):
+        agent.invoke(said("Else."), thread("trip"))
+
+
+def test_characters_that_cannot_be_stored_are_replaced(memory: AgentMemory, user: str) -> None:
+    @tool
+    def weather(city: str) -> str:
+        """Return the weather."""
+        return f"sunny\0 in {city} \ud83d"
+
+    call = {**CALL, "args": {"city": "Ly\0on"}}
+    agent = create_agent(
+        model(AIMessage([{"type": "reasoning", "k": "\udc00"}], tool_calls=[call]), "Sunny."),
+        tools=[weather], checkpointer=InMemorySaver(),
+        middleware=[PgRecallMiddleware(memory, user=user, extraction="none")],
+    )  # fmt: skip
+    agent.invoke(said("Weather\0?"), thread("trip"))
+    kept = stored(memory, user, "trip")
+    assert [one["role"] for one in kept] == ["user", "assistant", "tool", "assistant"]
+    assert kept[0]["content"] == "Weather\ufffd?"
+    assert kept[1]["content"] == [{"type": "item", "item": {"type": "reasoning", "k": "\ufffd"}}]
+    assert kept[2]["content"] == "sunny\ufffd in Ly\ufffdon \ufffd"
 
 
 def test_postgres_saver_works_in_the_same_database(

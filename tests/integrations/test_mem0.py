@@ -447,6 +447,34 @@ def test_delete_all_ends_the_memories_of_a_scope(m: Memory, ada: str) -> None:
         m.delete_all()
 
 
+@pytest.mark.parametrize("kind", ["agent", "run"])
+def test_memory_without_a_session_belongs_to_its_agent_or_run(
+    m: Memory, memory: AgentMemory, kind: str
+) -> None:
+    name = f"{kind}-{uuid.uuid4()}"
+    ids = {f"{kind}_id": name}
+    add(m, "Tea is served at five", **ids)
+    add(m, "The boat is red", **ids)
+    # as a consolidation stores what it writes: without the session of one of its parts
+    memory.remember(f"{kind} {name}", "Tea and cake are served at five")
+    found = {one["memory"]: one for one in m.get_all(filters=ids)["results"]}
+    assert len(found) == 3
+    for item in found.values():
+        assert item[f"{kind}_id"] == name
+        assert "user_id" not in item
+    assert "Tea and cake are served at five" in memories(m.search("cake", filters=ids))
+    m.delete_all(**ids)
+    assert memory.memories.list(f"{kind} {name}") == []
+
+
+def test_delete_all_of_an_agent_and_a_run_ends_no_other_run(m: Memory) -> None:
+    agent = f"bot-{uuid.uuid4()}"
+    add(m, "Tea is served at five", agent_id=agent, run_id="r")
+    add(m, "The boat is red", agent_id=agent, run_id="s")
+    m.delete_all(agent_id=agent, run_id="r")
+    assert memories(m.get_all(filters={"agent_id": agent})) == {"The boat is red"}
+
+
 def test_reset_erases_the_users_of_this_class_only(m: Memory, ada: str) -> None:
     other = f"bob-{uuid.uuid4()}"
     m.client.remember(other, "Bob likes tea")
@@ -512,6 +540,27 @@ def test_configuration_of_mem0_is_read(model_dsn: str, openai: ScriptedOpenAI, a
         ({"vector_store": {"provider": "qdrant"}}, "vector_store qdrant"),
         ({"llm": {"provider": "ollama"}}, "llm ollama"),
         ({"custom_instructions": "x"}, "custom_instructions is not supported"),
+        ({"embedder": {"provider": "openai", "config": endpoint}}, "embedder needs vector_store"),
     ):
         with pytest.raises(ValueError, match=message):
             Memory.from_config(bad)
+
+
+def test_close_leaves_the_client_of_the_caller_open(m: Memory, ada: str) -> None:
+    m.close()
+    add(m, "Ada likes tea", user_id=ada)
+
+
+@pytest.mark.parametrize("kind", [Memory, AsyncMemory])
+def test_close_closes_the_client_that_a_configuration_made(
+    kind: type[Memory] | type[AsyncMemory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[AgentMemory] = []
+
+    def close(self: AgentMemory) -> None:
+        closed.append(self)
+
+    monkeypatch.setattr(AgentMemory, "close", close)
+    m = kind.from_config({"vector_store": {"config": {"connection_string": "host=/nowhere"}}})
+    m.close()
+    assert closed == [m.client]

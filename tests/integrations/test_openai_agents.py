@@ -13,8 +13,9 @@ from typing import Any
 import psycopg
 import pytest
 from agents import Agent, Runner, function_tool, set_tracing_disabled
-from agents.memory import SessionSettings
+from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 from agents.testing import ScriptedModel
+from openai import AsyncOpenAI
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -24,8 +25,9 @@ from openai.types.responses import (
 
 from pgrecall import AgentMemory
 from pgrecall.encryption import LocalWrappingKeys
-from pgrecall.errors import InvalidInputError
+from pgrecall.errors import InvalidInputError, SessionNotActiveError
 from pgrecall.integrations.openai_agents import PgRecallSession
+from support.scripted_openai import Raw, ScriptedOpenAI
 
 set_tracing_disabled(True)  # no test sends traces
 KEYS = LocalWrappingKeys({"k1": bytes(range(32))})
@@ -162,9 +164,106 @@ def test_sessions_of_users_are_apart_and_can_be_cleared(memory: AgentMemory) -> 
 def test_refused_item_stores_none_of_its_batch(memory: AgentMemory, user: str) -> None:
     async def main() -> None:
         kept = session(memory, user)
+        not_json: Any = {"type": "reasoning", "score": float("nan")}
         with pytest.raises(InvalidInputError):
-            await kept.add_items([ITEMS[0], {"role": "user", "content": "a\0b"}])
+            await kept.add_items([ITEMS[0], not_json])
         assert await kept.get_items() == []
+
+    asyncio.run(main())
+
+
+def test_characters_that_cannot_be_stored_are_replaced(memory: AgentMemory, user: str) -> None:
+    async def main() -> None:
+        kept = session(memory, user)
+        items: list[Any] = [
+            {"role": "user", "content": "a\0b"},
+            {"type": "function_call_output", "call_id": "c", "output": "half \ud83d, key",
+             "k\0": [{"deep": "\udc00"}]},
+        ]  # fmt: skip
+        await kept.add_items(items)
+        assert await kept.get_items() == [
+            {"role": "user", "content": "a\ufffdb"},
+            {"type": "function_call_output", "call_id": "c", "output": "half \ufffd, key",
+             "k\ufffd": [{"deep": "\ufffd"}]},
+        ]  # fmt: skip
+
+    asyncio.run(main())
+
+
+def test_expired_session_is_resumed_and_closed_one_is_not(
+    memory: AgentMemory, user: str, db: psycopg.Connection
+) -> None:
+    async def main() -> None:
+        kept = session(memory, user)
+        await kept.add_items(ITEMS[:1])
+        db.execute(
+            "update recall.sessions set status = 'expired', expires_at = now() - interval '1 day'"
+            " where user_id = recall.user_id(%s)", [user],
+        )  # fmt: skip
+        await kept.add_items(ITEMS[1:2])
+        assert await kept.get_items() == ITEMS[:2]
+        memory.session(user=user, session_id="trip").close()
+        with pytest.raises(SessionNotActiveError, match="closed"):
+            await kept.add_items(ITEMS[2:3])
+
+    asyncio.run(main())
+
+
+def compacting(openai: ScriptedOpenAI, kept: PgRecallSession) -> OpenAIResponsesCompactionSession:
+    """Return the SDK's wrapper around a session, with the scripted server."""
+    client = AsyncOpenAI(base_url=openai.base_url, api_key="x", max_retries=0)
+    return OpenAIResponsesCompactionSession("trip", kept, client=client, compaction_mode="input")
+
+
+def test_compaction_by_the_sdk_replaces_items_and_keeps_memories(
+    memory: AgentMemory, openai: ScriptedOpenAI, user: str
+) -> None:
+    output: list[Any] = [
+        {"type": "message", "role": "user", "content": "I fly to Lyon."},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "hiddencanary"},
+    ]
+    openai.respond = lambda _: Raw(
+        json.dumps({"id": "r", "object": "response.compaction", "created_at": 1, "output": output})
+    )
+
+    async def main() -> None:
+        kept = PgRecallSession("trip", memory, user=user, extraction="verbatim")
+        await kept.add_items([ITEMS[0], ANSWER])
+        chat = memory.session(user=user, session_id="trip")
+        chat.close()
+        memory.worker(kinds=["extract:verbatim"]).run_until_idle()
+        chat.resume()
+        before = {one.content for one in memory.memories.list(user)}
+        assert any("I fly to Lyon" in one for one in before)
+        await kept.add_items([{"role": "user", "content": "My cat is called Tom."}])
+
+        wrapped = compacting(openai, kept)
+        await wrapped.run_compaction({"force": True})
+        compacted: list[Any] = await kept.get_items()
+        assert [one["type"] for one in compacted] == ["message", "compaction"]
+        assert await session(memory, user).get_items(1) == compacted[-1:]
+        assert {one.content for one in memory.memories.list(user)} == before
+        shown = chat.context("And now?")
+        assert "hiddencanary" not in str(shown)
+        turns = str([one for one in shown if one["role"] != "system"])
+        assert turns.count("I fly to Lyon.") == 1
+
+        # nothing was extracted from these turns before, and nothing is extracted twice
+        chat.close()
+        memory.worker(kinds=["extract:verbatim"]).run_until_idle()
+        chat.resume()
+        found = [one.content for one in memory.memories.list(user)]
+        assert sum("I fly to Lyon" in one for one in found) == 1
+        assert sum("cat is called Tom" in one for one in found) == 1
+
+        await kept.add_items(ITEMS[:1])
+        await wrapped.run_compaction({"force": True})
+        assert await kept.get_items() == compacted
+        popped = [await kept.pop_item() for _ in range(4)]
+        assert popped == [*reversed(compacted), None, None]
+        assert await kept.get_items() == []
+        await kept.add_items(ITEMS[:1])
+        assert await kept.get_items() == ITEMS[:1]
 
     asyncio.run(main())
 

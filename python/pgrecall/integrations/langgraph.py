@@ -28,7 +28,12 @@ from uuid import UUID
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain_core.embeddings import Embeddings
-from langchain_core.messages import BaseMessage, SystemMessage, convert_to_openai_messages
+from langchain_core.messages import (
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    convert_to_openai_messages,
+)
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import (
@@ -55,6 +60,7 @@ from pgrecall._messages import content_text
 from pgrecall._options import ContextOptions
 from pgrecall._sql import UNSET, User
 from pgrecall.errors import InvalidEmbeddingError, InvalidInputError
+from pgrecall.integrations._appending import append_resuming, storable
 
 __all__ = ["AsyncPgRecallStore", "PgRecallIndexConfig", "PgRecallMiddleware", "PgRecallStore"]
 
@@ -475,7 +481,8 @@ class PgRecallMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Store the new messages."""
-        self._session(runtime).sync([*map(_to_message, state["messages"])])
+        chat = self._session(runtime)
+        append_resuming(chat, chat.sync, [*map(_to_message, state["messages"])])
 
     async def aafter_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Store the new messages."""
@@ -511,7 +518,7 @@ class PgRecallMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         chat = self._session(request.runtime)
         # the messages of the thread are in the request already
         options: Any = {**self._context, "current_message": None, "history_budget": 0}
-        if asked is request.messages[-1]:
+        if asked is not None and asked is request.messages[-1]:
             shown = chat.context(query or None, **options)  # counts as use of the memories
         else:
             shown = chat.compile(query or None, **options).messages
@@ -532,17 +539,28 @@ def _to_message(message: BaseMessage) -> dict[str, Any]:
     content = [message.content] if isinstance(message.content, str) else message.content
     parts = [{"type": "text", "text": one} if isinstance(one, str) else one for one in content]
     is_user = message.type == "human"
-    shown = [one for one in parts if one.get("type") in (_SHOWN_PARTS if is_user else ("text",))]
+    shown = [one for one in parts if _is_shown(one, _SHOWN_PARTS if is_user else ("text",))]
     hidden = [one for one in parts if one not in shown]
     if reasoning := message.additional_kwargs.get("reasoning_content"):
         hidden.insert(0, {"type": "reasoning", "reasoning_content": reasoning})
     plain = message.model_copy(update={"content": shown})
-    converted: dict[str, Any] = convert_to_openai_messages(plain, text_format="block")
+    converted = storable(convert_to_openai_messages(plain, text_format="block"))
     texts = converted.get("content") or []
     if not hidden and all(one.get("type") == "text" for one in texts):
         text = content_text(texts)
         return {**converted, "content": None if converted.get("tool_calls") and not text else text}
     if is_user and not texts:
         texts = [{"type": "text", "text": "[attachment]"}]
-    items = [{"type": "item", "item": one} for one in hidden]
+    items = [{"type": "item", "item": storable(one)} for one in hidden]
     return {**converted, "content": [*texts, *items]}
+
+
+def _is_shown(part: Any, types: Sequence[str]) -> bool:
+    """Return whether a part has one of these types, and a form in OpenAI's chat API."""
+    if part.get("type") not in types:
+        return False
+    try:
+        convert_to_openai_messages([HumanMessage([part])], text_format="block")
+    except (KeyError, TypeError, ValueError):  # such as a file by its URL
+        return False
+    return True

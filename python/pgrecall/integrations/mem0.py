@@ -101,6 +101,7 @@ class Memory:
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self._client = self.config.client or AgentMemory.from_environment()
+        self._owns_client = self.config.client is None
         llm: Any = self.config.llm or self._client._endpoint.llm  # noqa: SLF001
         if not isinstance(llm, ModelSettings):
             has_endpoint = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
@@ -116,9 +117,11 @@ class Memory:
         openai, and `version`.
 
         Raises:
-            ValueError: another key or provider.
+            ValueError: another key or provider; an embedder without a vector_store.
         """
-        return cls(_configured(config_dict))
+        made = cls(_configured(config_dict))
+        made._owns_client = True
+        return made
 
     @property
     def client(self) -> AgentMemory:
@@ -301,10 +304,12 @@ class Memory:
         """End all memories of a user, an agent or a run; `client.privacy` erases."""
         given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         scope = _Scope.of(given, "delete_all()")
+        # with one id the scope is all of the user, also what no session of this class carries
+        is_whole = len(scope.ids) == 1
         ids = [
             row.memory_id
             for row in self._rows(scope.user)
-            if _is_shown(self._item(scope.user, row), scope.ids, show_expired=True)
+            if is_whole or _is_shown(self._item(scope.user, row), scope.ids, show_expired=True)
         ]
         for memory_id in ids:
             self._client.memories.retract(scope.user, memory_id)
@@ -344,7 +349,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the client, unless it is the caller's."""
-        if self.config.client is None:
+        if self._owns_client:
             self._client.close()
 
     def chat(self, query: str) -> Any:
@@ -532,11 +537,10 @@ class Memory:
         """Return a memory in mem0's shape."""
         carried = self._carried(user, row.source_session_id)
         own = row.metadata.get(_OWN) or {}
-        ids = {"user_id": str(user)} | dict(carried.get("ids") or {})
+        # a consolidation of several memories has no session, and thus carries no ids
+        ids = dict(carried.get("ids") or {}) or _ids_of(str(user))
         if row.agent_id is not None:
             ids["agent_id"] = row.agent_id
-        if carried.get("ids") and "user_id" not in carried["ids"]:
-            del ids["user_id"]
         promoted = ids | {key: own[key] for key in ("actor_id", "role") if own.get(key)}
         expires = own.get("expiration_date", carried.get("expiration_date"))
         if expires is not None:
@@ -587,7 +591,9 @@ class AsyncMemory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Return the memory that a configuration of mem0 names; as of `Memory`."""
-        return cls(_configured(config_dict))
+        made = cls(_configured(config_dict))
+        made._memory._owns_client = True  # noqa: SLF001
+        return made
 
     @property
     def client(self) -> AgentMemory:
@@ -718,6 +724,12 @@ def _entity(value: Any, name: str) -> str:
     if not text or any(character.isspace() for character in text):
         raise ValueError(f"{name} is {value!r}: pass a text without whitespace")
     return text
+
+
+def _ids_of(user: str) -> dict[str, str]:
+    """Return the ids that a user's name says, the reverse of `_Scope.of`."""
+    kind, _, name = user.partition(" ")
+    return {f"{kind}_id": name} if name and kind in ("agent", "run") else {"user_id": user}
 
 
 def _messages(given: Any) -> list[dict[str, Any]]:
@@ -880,6 +892,11 @@ def _configured(given: Mapping[str, Any]) -> Config:
             dimensions=embedder.get("embedding_dims"),
         )
     if store is None:
+        if made is not None:
+            raise ValueError(
+                "embedder needs vector_store: name the database there, or pass Config(client="
+                "AgentMemory.connect(…, embedder=…))"
+            )
         client = AgentMemory.from_environment()
     else:
         client = AgentMemory.connect(_dsn(store), embedder=made)

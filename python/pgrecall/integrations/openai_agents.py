@@ -23,6 +23,7 @@ from agents.memory.session_settings import (
 from pgrecall import AgentMemory, ChatSession
 from pgrecall._messages import content_text
 from pgrecall._sql import UNSET, User
+from pgrecall.integrations._appending import append_resuming, storable
 from pgrecall.rows import Message
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ Result = TypeVar("Result")
 _PAGE = 500
 _ROLES = ("user", "assistant", "system", "developer")
 _TEXTS = ("input_text", "output_text", "text")
+# The history of the SDK begins after the newest message that holds this item.
+_START: dict[str, Any] = {"type": "pgrecall_history_start"}
 
 
 class PgRecallSession(SessionABC):
@@ -84,7 +87,7 @@ class PgRecallSession(SessionABC):
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items in one transaction."""
         if items:
-            await _finished(self._chat.append, [_to_message(item) for item in items])
+            await _finished(self._append, [_to_message(item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the newest item and return it; None when there is none.
@@ -97,6 +100,27 @@ class PgRecallSession(SessionABC):
         """Erase all items, and the memories that rest on them alone."""
         await _finished(self._chat.clear)
 
+    async def _atomic_replace_items(self, items: list[TResponseInputItem]) -> bool:
+        """Let `get_items` return other items; `OpenAIResponsesCompactionSession` calls this.
+
+        Without it the SDK would call `clear_session`, which erases memories. It is one append:
+        messages stay, so that memories are extracted from all of them. The given items repeat
+        messages, so they are kept as items that no context shows.
+
+        Returns:
+            False for a subclass that stores items in another form.
+        """
+        kind = type(self)
+        if (kind.add_items, kind.get_items) != (
+            PgRecallSession.add_items, PgRecallSession.get_items,
+        ):  # fmt: skip
+            return False
+        await _finished(self._append, [_hidden(storable(item)) for item in (_START, *items)])
+        return True
+
+    def _append(self, messages: list[dict[str, Any]]) -> None:
+        append_resuming(self._chat, self._chat.append, messages)
+
     def _get_items(self, limit: int | None) -> list[TResponseInputItem]:
         newest: list[TResponseInputItem] = []
         before: int | None = None
@@ -108,11 +132,17 @@ class PgRecallSession(SessionABC):
             if not page:
                 break
             before = page[-1].turn_index
-            newest += _to_items(page)
+            start = next((n for n, message in enumerate(page) if _is_start(message)), None)
+            newest += _to_items(page[:start])
+            if start is not None:
+                break
         return newest[::-1]
 
     def _pop_item(self) -> TResponseInputItem | None:
         while popped := self._chat.pop():
+            if _is_start(popped[0]):
+                self._append([_hidden(_START)])  # messages before it stay hidden
+                return None
             for item in _to_items(popped):
                 return item
         return None
@@ -139,6 +169,7 @@ async def _finished(call: Callable[..., Result], *arguments: Any) -> Result:
 
 def _to_message(item: Any) -> dict[str, Any]:
     """Return an item as a message of the database."""
+    item = storable(item)
     role = item.get("role")
     if role in _ROLES and item.get("type", "message") == "message":
         content = item.get("content")
@@ -150,7 +181,15 @@ def _to_message(item: Any) -> dict[str, Any]:
         if isinstance(content, list) and (texts := [*filter(None, map(_text, content))]):
             parts = [{**part, "text": None} if _text(part) else part for part in content]
             return _message(role, texts, {**item, "content": parts})
+    return _hidden(item)
+
+
+def _hidden(item: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": [{"type": "item", "item": item}]}
+
+
+def _is_start(message: Message) -> bool:
+    return any(part.get("item") == _START for part in message.content_parts or ())
 
 
 def _message(role: str, texts: Iterable[str], frame: Mapping[str, Any]) -> dict[str, Any]:
