@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from pgrecall import AgentMemory
+from pgrecall.cli.inspect import redirect_file
 from support.browsing import browser, enter, overflow, served, tab_to, violations
 from support.inspecting import HOSTILE, TOKEN, furnish_user, pages_of
 
@@ -114,6 +116,16 @@ def test_page_of_another_server_can_not_act(chrome: Any, window: Any, address: s
     window.click("button")
     window.wait_for_load_state()
     assert "needs its token" in window.content() or "another server" in window.content()
+
+
+def test_file_of_the_command_opens_the_inspector(chrome: Any, address: str, tmp_path: Path) -> None:
+    context = chrome.new_context()
+    page = context.new_page()
+    page.goto(redirect_file(tmp_path, f"{address}/?token={TOKEN}").as_uri())
+    page.wait_for_url(f"{address}/")
+    assert page.title().endswith("pgrecall inspect")
+    assert page.locator("main h1").count() == 1
+    context.close()
 
 
 def test_first_tab_skips_to_the_content(window: Any, address: str) -> None:

@@ -8,8 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import httpx2
 import pytest
@@ -57,6 +60,33 @@ def test_token_of_the_environment(dsn: str) -> None:
         assert address.endswith("?token=chosen")
         headers = {"authorization": "Bearer chosen"}
         assert "changes are allowed" in httpx2.get(address.partition("?")[0], headers=headers).text
+
+
+def test_token_with_reserved_characters_is_quoted_in_the_address(dsn: str) -> None:
+    with command("--dsn", dsn, PGRECALL_INSPECT_TOKEN="a&b +c/#%41") as (_, address):
+        assert httpx2.get(address, follow_redirects=True).status_code == 200
+
+
+def test_open_passes_the_browser_a_private_file_and_no_token(dsn: str, tmp_path: Path) -> None:
+    browser, given = tmp_path / "browser", tmp_path / "given"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$*" > "{given}.new"\nmv "{given}.new" "{given}"\n')
+    browser.chmod(0o700)
+    with command("--dsn", dsn, "--open", BROWSER=f"{browser} %s") as (process, address):
+        for _ in range(100):
+            if given.exists():
+                break
+            time.sleep(0.1)
+        argument = given.read_text()
+        token = address.partition("token=")[2]
+        assert argument.startswith("file://")
+        assert token not in argument
+        page = Path(unquote(urlsplit(argument).path))
+        assert page.stat().st_mode & 0o777 == 0o600
+        assert page.parent.stat().st_mode & 0o777 == 0o700
+        assert f'content="0; url={address}"' in page.read_text()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert not page.parent.exists()
 
 
 def test_used_port_is_an_error(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:

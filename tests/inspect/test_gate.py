@@ -61,6 +61,17 @@ def test_token_in_the_address_becomes_a_cookie_and_leaves_the_address(client: Te
     assert client.get("/users").status_code == 200
 
 
+def test_token_in_a_link_of_a_file_is_followed_by_a_request_of_this_server(
+    client: TestClient,
+) -> None:
+    site = {"sec-fetch-site": "cross-site"}
+    answer = client.get("/users", params={"token": TOKEN, "x": "1"}, headers=site)
+    assert (answer.status_code, answer.headers["refresh"]) == (200, "0; url=/users?x=1")
+    assert "SameSite=strict" in answer.headers["set-cookie"]
+    assert TOKEN not in answer.text + str(answer.headers)
+    assert client.get("/", params={"token": "x"}, headers=site).status_code == 401
+
+
 @pytest.mark.parametrize("path", ["//evil.example/x", "/\\evil.example", "///evil.example"])
 def test_redirect_never_leads_to_another_server(dsn: str, path: str) -> None:
     sent = []

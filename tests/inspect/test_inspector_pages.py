@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
+from openai import OpenAIError
 from psycopg import conninfo
 from starlette.testclient import TestClient
 
 from pgrecall import AgentMemory
+from pgrecall.inspector._context import differences
+from pgrecall.inspector._pictures import chain_picture
+from pgrecall.models import EmbeddingError
 from support import login_role
+from support.fakes import WordEmbedder
 from support.inspecting import HOSTILE, JSON, csrf_of, entered, furnish_user, pages_of
 from support.sealed import KEYS
+
+
+class FailingEmbedder(WordEmbedder):
+    """An embedder whose endpoint fails."""
+
+    def __init__(self, model: str, error: Exception) -> None:
+        super().__init__(model)
+        self.error = error
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # noqa: ARG002
+        raise self.error
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +137,7 @@ def test_session_page_shows_calls_of_tools_by_name(client: TestClient, ada: dict
         ("{user}/calls/{user_id}", 404, "has no call"),
         ("{session}/context?turn=99", 404, "no turn 99"),
         ("{session}/context?turn=99999999999999999999", 400, "pass a number"),
+        ("{session}/context?turn=000000000000000001999999999999", 400, "pass a number"),
         ("{session}/context?q=x&memory_budget=-1", 400, "pass a number"),
     ],
 )
@@ -281,6 +299,55 @@ def test_encrypted_user_is_readable_with_the_key_only(dsn: str) -> None:
         assert "[encrypted]" in page
         assert "fritz lives" not in page
         assert "This user is encrypted" in client.get(f"/users/{ids['user_id']}").text
+
+
+@pytest.mark.parametrize("error", [EmbeddingError("it is away"), OpenAIError("it is away")])
+def test_pages_search_by_words_where_the_embedder_fails(
+    dsn: str, ada: dict[str, Any], db: psycopg.Connection, error: Exception
+) -> None:
+    [(model,)] = db.execute("select embedding_model from recall.settings").fetchall()
+    user = f"/users/{ada['user_id']}"
+    session = f"{user}/sessions/{ada['session_id']}"
+    goal = f"{user}/memories/{ada['goal']}"
+    note = "Searched by words only: it is away"
+    with entered(dsn, write=True, embedder=FailingEmbedder(model, error)) as client:
+        for path, finds in ((f"{user}?q=Porto", "ada lives in Porto"),
+                            (f"{user}/search?q=Porto", "ada lives in Porto"),
+                            (f"{session}/context?q=Porto", "ada lives in Porto"),
+                            (f"{session}/context?turn=6", "Budget"),
+                            (f"{user}/memories/{ada['old']}", "Nearest messages")):  # fmt: skip
+            page = client.get(path)
+            assert (page.status_code, "notice error" in page.text) == (200, False), path
+            assert (note in page.text, finds in page.text) == (True, True), path
+        csrf = {"csrf": csrf_of(client, goal)}
+        answer = client.post(f"{goal}/correct", data={**csrf, "content": "ada learns Greek"})
+        assert (answer.status_code, "Nothing was changed" in answer.text) == (502, True)
+        assert "ada learns Greek" not in client.get(goal).text
+
+
+def test_picture_of_a_long_chain_has_its_newest_versions() -> None:
+    ids = [UUID(int=number) for number in range(1, 252)]
+    chain = [
+        {"memory_id": one, "superseded_by": following, "content": "x", "end_reason": None}
+        for one, following in zip(ids, [*ids[1:], None], strict=True)
+    ]
+    picture = chain_picture(chain)
+    assert [node.memory["memory_id"] for node in picture.nodes] == ids[-100:]
+    assert (len(picture.edges), picture.left_out) == (99, 151)
+    assert chain_picture(chain[:100]).left_out == 0
+
+
+def test_long_texts_are_shown_whole_instead_of_compared() -> None:
+    sides = [[{"role": "user", "content": " ".join(f"w{n}" for n in range(count)) + end}]
+             for count, end in ((5_000, " a"), (5_000, " b"))]  # fmt: skip
+    [changed] = differences(*sides)
+    assert changed["words"] == [
+        {"kind": "sent", "text": sides[0][0]["content"]},
+        {"kind": "replayed", "text": sides[1][0]["content"]},
+    ]
+    [changed] = differences(*([{**side[0], "content": side[0]["content"][-2000:]}]
+                              for side in sides))  # fmt: skip
+    assert [part["kind"] for part in changed["words"]] == ["same", "sent", "replayed"]
 
 
 def test_job_page_shows_input_and_error(

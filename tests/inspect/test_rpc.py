@@ -61,6 +61,16 @@ def test_writes_need_write_and_the_database_says_so(
     assert db.execute(count).fetchone() == (1,)
 
 
+def test_refused_write_is_sent_once(
+    client: TestClient, ada: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The driver takes a read-only server for one that a failover left, and repeats the call."""
+    body = {"user_id": str(ada["user_id"]), "content": "ada plays go"}
+    with caplog.at_level("INFO", logger="pgrecall"):
+        assert client.post("/rpc/remember", json=body).status_code == 403
+    assert "is sent again" not in caplog.text
+
+
 def contents(db: psycopg.Connection) -> list[tuple[Any, ...]]:
     """Return a checksum of every table of the schema."""
     tables = db.execute(
@@ -114,6 +124,51 @@ def test_no_function_writes_without_write(
         ("message_hash", {"message": "a\x00b"}, 400, "cannot store"),
         ("get_user_keys", {"user_id": "{user}"}, 200, "[]"),
         ("new_messages_since", {"cursor": "%%", "messages": []}, 400, "cursor is no bytea"),
+        ("get_memories", {"user_id": "{user}", "p_user_id": None}, 400, "with p_ and without"),
+        (
+            "search_items",
+            {"user_id": "{user}", "namespace": {"a": 1}},
+            400,
+            "namespace is no text[]",
+        ),
+        ("search_items", {"user_id": "{user}", "namespace": "a"}, 400, "namespace is no text[]"),
+        ("search_items", {"user_id": "{user}", "namespace": ["a", 1]}, 400, "mixed types"),
+        (
+            "search_items",
+            {"user_id": "{user}", "namespace": [["a"]]},
+            400,
+            "namespace[0] is no text",
+        ),
+        (
+            "get_messages_by_id",
+            {"user_id": "{user}", "message_ids": ["x"]},
+            400,
+            "message_ids[0] is no uuid",
+        ),
+        (
+            "search",
+            {"user_id": "{user}", "query_embedding": 5},
+            400,
+            "query_embedding is no halfvec",
+        ),
+        (
+            "ingest_memories",
+            {"user_id": "{user}", "session_id": "{user}", "candidates": [], "embeddings": 5},
+            400,
+            "embeddings is no halfvec[]",
+        ),
+        (
+            "ingest_memories",
+            {"user_id": "{user}", "session_id": "{user}", "candidates": [], "embeddings": [5]},
+            400,
+            "embeddings[0] is no halfvec",
+        ),
+        (
+            "record_access",
+            {"user_id": "{user}", "memory_ids": [], "relevance": [1, 0.5]},
+            400,
+            "0 memories and 2 numbers",
+        ),
     ],
 )
 def test_bad_calls_get_an_error_that_says_why(

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import importlib.util
 import os
 import secrets
+import signal
 import socket
+import sys
+import tempfile
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
 
 import click
 
@@ -21,9 +29,13 @@ from pgrecall.cli._target import (
     target_option,
 )
 
-__all__ = ["check_web", "inspect_command", "serve_inspector"]
+__all__ = ["check_web", "inspect_command", "redirect_file", "serve_inspector"]
 
 _TOKEN = "PGRECALL_INSPECT_TOKEN"  # noqa: S105
+_REDIRECT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">
+<title>pgrecall inspect</title></head><body><a href="{address}">Open the inspector</a></body></html>
+"""
 
 
 @click.command("inspect")
@@ -111,16 +123,38 @@ def serve_inspector(
                                     server_header=False)  # fmt: skip
             listener.listen()
             async with source:
-                address = f"http://{at}:{own}/?token={token}"
+                address = f"http://{at}:{own}/?token={quote(token, safe='')}"
                 note(f"{'reading and changing' if write else 'reading'} {where}")
                 note(f"open {address}")
                 if open_browser:
-                    webbrowser.open(address)
+                    webbrowser.open(redirect_file(Path(folder), address).as_uri())
                 await uvicorn.Server(config).serve(sockets=[listener])
 
     if host not in LOOPBACK and not host.startswith("127."):
         note(f"warning: {host} is reachable from other machines, and HTTP is not encrypted")
-    asyncio.run(serve())
+    with _cleaning_up_at_sigterm(), tempfile.TemporaryDirectory(prefix="pgrecall-") as folder:
+        asyncio.run(serve())
+
+
+def redirect_file(folder: Path, address: str) -> Path:
+    """Write a page that leads to an address, readable by this account only.
+
+    A browser gets the page as its argument: other accounts can read the arguments of a process.
+    """
+    path = folder / "inspect.html"
+    path.touch(mode=0o600)
+    path.write_text(_REDIRECT.format(address=html.escape(address)), encoding="utf-8")
+    return path
+
+
+@contextmanager
+def _cleaning_up_at_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block by SystemExit, since the default action cleans nothing up."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _bound(host: str, port: int) -> socket.socket:

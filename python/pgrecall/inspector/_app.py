@@ -20,11 +20,10 @@ from starlette.types import ASGIApp
 
 from pgrecall._plain import plain_text
 from pgrecall.inspector import _actions, _context, _memories, _operation, _rpc, _sessions, _shown
-from pgrecall.inspector._errors import describe, status_of
+from pgrecall.inspector._errors import describe, embedding_failures, status_of
 from pgrecall.inspector._gate import Gate
 from pgrecall.inspector._source import Source
-from pgrecall.inspector._view import Inspector, Page, PageRoute
-from pgrecall.models._embedders import EmbeddingError
+from pgrecall.inspector._view import Inspector, Page, PageRoute, shortened
 
 __all__ = ["inspector_app"]
 
@@ -67,7 +66,6 @@ def inspector_app(
         exception_handlers={
             HTTPException: answers.http_error,
             psycopg.Error: answers.database_error,
-            EmbeddingError: answers.embedding_error,
         },
     )
     return Gate(app, token=token, hosts=hosts)
@@ -101,7 +99,11 @@ class _Answers:
         """Return the endpoint of a page."""
 
         async def endpoint(request: Request) -> Response:
-            found = await handler(inspector, request)
+            try:
+                found = await handler(inspector, request)
+            except embedding_failures() as error:
+                hint = "Nothing was changed. Try again when the embedding model answers."
+                return self._error(request, 502, shortened(error), None, hint)
             return found if isinstance(found, Response) else self.page(request, found)
 
         return endpoint
@@ -149,10 +151,6 @@ class _Answers:
             described["code"],
             described["hint"],
         )
-
-    async def embedding_error(self, request: Request, error: Exception) -> Response:
-        """Return the page of an embedder that failed."""
-        return self._error(request, 502, str(error), None, "Search by words instead.")
 
 
 def wants_json(request: Request) -> bool:

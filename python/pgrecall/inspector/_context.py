@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from pgrecall._json import json_text
 from pgrecall._options import ContextOptions
-from pgrecall.errors import ConfigurationError
+from pgrecall._runtime import AsyncRuntime
 from pgrecall.inspector._pictures import shares
 from pgrecall.inspector._sessions import session_of
 from pgrecall.inspector._source import Row
@@ -31,6 +31,7 @@ _CANDIDATES = 100  # on a page. Stale memories, which come last, may be thousand
 _MESSAGES = 60  # on a page, unless all are asked for.
 _WITHIN = timedelta(minutes=10)  # from the end of a call to the append of its answer.
 _SAME = 0.5  # messages less alike than this are two.
+_COMPARED = 5_000  # words of a text; the time grows with the square.
 
 
 @PAGES.at("/users/{user}/sessions/{session}/context")
@@ -69,11 +70,8 @@ async def context(inspector: Inspector, request: Request) -> Page:
         chat = inspector.source.reader.session(
             user=owner["user_id"], session_id=session["session_id"]
         )
-        try:
-            await inspector.source.reading.embedder()
-        except ConfigurationError as error:
-            options["embedding"] = None
-            data["note"] = f"Searched by words only: {error}"
+        if query is not None:
+            options["embedding"], data["note"] = await inspector.vector(owner["user_id"], query)
         parts = await inspector.parts(
             compiled=chat.compile(query, **options), candidates=chat.explain(query, **options)
         )
@@ -88,7 +86,9 @@ async def context(inspector: Inspector, request: Request) -> Page:
             used = {name: budget_of[name] for name in _USED if budget_of.get(name)}
             data["bar"] = shares(used, _whole(used, budget_of))
             if sent is not None and isinstance(sent["messages"], list):
-                data["differences"] = differences(sent["messages"], compiled.messages)
+                data["differences"] = await AsyncRuntime.in_thread(
+                    differences, sent["messages"], compiled.messages
+                )
     return Page("context.html", data, title="Context X-ray")
 
 
@@ -234,8 +234,13 @@ def _text(message: Any) -> str:
 
 
 def _words(one: str, other: str) -> list[Row]:
-    """Return the words of both texts in order, each as same, sent or replayed."""
+    """Return the words of both texts in order, each as same, sent or replayed.
+
+    Long texts are shown whole, one after the other.
+    """
     left, right = one.split(" "), other.split(" ")
+    if max(len(left), len(right)) > _COMPARED:
+        return [{"kind": "sent", "text": one}, {"kind": "replayed", "text": other}]
     found: list[Row] = []
     for kind, a, b, c, d in difflib.SequenceMatcher(a=left, b=right, autojunk=False).get_opcodes():
         if kind == "equal":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import psycopg
 
 from pgrecall.errors import InterruptedCallError, PgRecallError
+from pgrecall.models._embedders import EmbeddingError
 
-__all__ = ["describe", "status_of"]
+__all__ = ["describe", "embedding_failures", "status_of"]
 
 _STATUS = {
     "RC001": 404, "RC002": 409, "RC003": 400, "RC004": 400, "RC005": 409, "RC006": 403,
@@ -23,9 +26,16 @@ def status_of(error: psycopg.Error) -> int:
     """Return the HTTP status of an error."""
     if (code := error.sqlstate) in _STATUS:
         return _STATUS[code]
-    if code is not None and code[:2] == "22":  # data exception: a value that does not convert
+    # a value that does not convert, in the server (class 22) or in psycopg (without a code)
+    if (code or "")[:2] == "22" or (code is None and isinstance(error, psycopg.DataError)):
         return 400
     return 503 if isinstance(error, InterruptedCallError) else 500
+
+
+def embedding_failures() -> tuple[type[Exception], ...]:
+    """Return the errors of embedders; an error of openai needs its module to be loaded already."""
+    openai = sys.modules.get("openai")
+    return (EmbeddingError,) if openai is None else (EmbeddingError, openai.OpenAIError)
 
 
 def describe(error: psycopg.Error) -> dict[str, str | None]:

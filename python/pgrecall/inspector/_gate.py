@@ -105,8 +105,7 @@ class Gate:
             return self._entered(request)
         if self._has_bearer(request):
             return None
-        # another port of the same host is the same site, which SameSite does not tell apart
-        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        if _is_foreign(request):
             return _problem(403, "A page of another server has sent this request.")
         if not same_token(request.cookies.get(self._cookie, ""), self._session):
             return _problem(401, _CLOSED)
@@ -119,7 +118,13 @@ class Gate:
         rest = [item for item in request.query_params.multi_items() if item[0] != "token"]
         # one slash: //name would lead to another server
         path = "/" + quote(request.url.path.lstrip("/\\"), safe="/:@-._~")
-        response = RedirectResponse(path + ("?" + urlencode(rest) if rest else ""), 303)
+        path += "?" + urlencode(rest) if rest else ""
+        response: Response = RedirectResponse(path, 303)
+        if _is_foreign(request):
+            # A redirect still counts as a request of the page or file with the link, to which the
+            # browser adds no strict cookie. A refresh counts as a request of this server.
+            response = PlainTextResponse("Opening the inspector.\n")
+            response.headers["refresh"] = f"0; url={path}"
         response.set_cookie(self._cookie, self._session, path="/", httponly=True, samesite="strict")
         return response
 
@@ -143,6 +148,14 @@ class Gate:
                 "Load the page again; the server may have been restarted.",
             )
         return None
+
+
+def _is_foreign(request: Request) -> bool:
+    """Return whether a page of another origin, or a file, has sent a request.
+
+    Another port of the same host is the same site, which SameSite does not tell apart.
+    """
+    return request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
 
 
 def form_of(request: Request, body: bytes) -> dict[str, str]:

@@ -65,8 +65,10 @@ async def user(inspector: Inspector, request: Request) -> Page:
     query = text_of(request.query_params, "q")
     note = None
     if query is not None:
-        _, note = await inspector.vector(user_id, query)
-        listed = _found(inspector, user_id, query, chosen=chosen, as_of=as_of, limit=PAGE_SIZE)
+        vector, note = await inspector.vector(user_id, query)
+        listed = _found(
+            inspector, user_id, query, vector, chosen=chosen, as_of=as_of, limit=PAGE_SIZE
+        )
     elif as_of is not None:
         listed = inspector.source.rows(
             "get_memories",
@@ -123,6 +125,7 @@ async def _found(
     inspector: Inspector,
     user_id: UUID,
     query: str,
+    vector: Any,
     *,
     chosen: Row,
     as_of: datetime | None,
@@ -132,6 +135,7 @@ async def _found(
     hits = await inspector.source.reader.search(
         user_id,
         query,
+        embedding=vector,
         limit=limit,
         filter=chosen or UNSET,
         as_of=UNSET if as_of is None else as_of,
@@ -181,12 +185,15 @@ async def memory(inspector: Inspector, request: Request) -> Page:
         events=source.rows("memory_history", **of_one),
         sources=_sources(inspector, user_id, row),
     )
-    nearest = None
+    nearest = note = None
     if not parts["sources"]["rows"] and not parts["sources"]["error"]:
-        nearest = (await inspector.parts(nearest=_nearest(inspector, user_id, row)))["nearest"]
+        made = await inspector.parts(vector=inspector.vector(user_id, row["content"]))
+        vector, note = made["vector"]["rows"] or (None, None)
+        near = await inspector.parts(nearest=_nearest(inspector, user_id, row, vector))
+        nearest = near["nearest"]
     return Page(
         "memory.html",
-        {"user": owner, "memory": row, "nearest": nearest, **parts,
+        {"user": owner, "memory": row, "nearest": nearest, "note": note, **parts,
          "picture": chain_picture(parts["chain"]["rows"] or [row])},
         title=f"Memory of {owner['name']}",
     )  # fmt: skip
@@ -200,10 +207,10 @@ async def _sources(inspector: Inspector, user_id: UUID, row: Row) -> list[Row]:
     return await inspector.source.rows("get_messages_by_id", user_id=user_id, message_ids=ids)
 
 
-async def _nearest(inspector: Inspector, user_id: UUID, row: Row) -> list[Row]:
+async def _nearest(inspector: Inspector, user_id: UUID, row: Row, vector: Any) -> list[Row]:
     """Return the messages that say most nearly what a memory says."""
     hits = await inspector.source.reader.sessions.search_messages(
-        user_id, row["content"], limit=_NEAREST
+        user_id, row["content"], embedding=vector, limit=_NEAREST
     )
     return [{field.name: getattr(hit, field.name) for field in fields(hit)} for hit in hits]
 
@@ -256,10 +263,11 @@ async def search(inspector: Inspector, request: Request) -> Page:
         shared = {"user_id": user_id, "limit": limit, "filter": chosen,
                   "as_of": UNSET if as_of is None else as_of}  # fmt: skip
         asked = {
-            "together": _found(inspector, user_id, query, chosen=chosen, as_of=as_of, limit=limit),
+            "together": _found(inspector, user_id, query, vector, chosen=chosen, as_of=as_of,
+                               limit=limit),
             "dates": source.rows("query_dates", query=query),
-        }
-        if vector is not UNSET:
+        }  # fmt: skip
+        if vector is not None:
             asked["by_words"] = source.rows("search", query=query, **shared)
             asked["by_vector"] = source.rows("search", query_embedding=vector, **shared)
         data |= await inspector.parts(**asked)

@@ -12,6 +12,7 @@ from pgrecall._plain import plain_text
 __all__ = ["Chain", "Node", "Share", "chain_picture", "shares"]
 
 _WIDTH, _HEIGHT, _GAP, _LETTERS = 300, 76, 48, 38
+_DRAWN = 100  # versions; the time grows with the square
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,21 @@ class Edge:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain of versions: the oldest at the top, the current one at the bottom."""
+    """A chain of versions: the oldest at the top, the current one at the bottom.
+
+    Attributes:
+        width: of the picture.
+        height: of the picture.
+        nodes: its boxes.
+        edges: its arrows.
+        left_out: how many versions are older than those of the picture.
+    """
 
     width: int
     height: int
     nodes: list[Node]
     edges: list[Edge]
+    left_out: int
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,9 @@ class Share:
 
 
 def chain_picture(memories: Sequence[Mapping[str, Any]]) -> Chain:
-    """Arrange the versions of a memory: each stands below all that it replaced."""
+    """Arrange the versions of a memory, oldest first: each stands below all that it replaced."""
+    left_out = max(0, len(memories) - _DRAWN)
+    memories = memories[left_out:]
     by_id = {memory["memory_id"]: memory for memory in memories}
     levels: dict[UUID, int] = {}
     for memory in memories:
@@ -94,7 +106,7 @@ def chain_picture(memories: Sequence[Mapping[str, Any]]) -> Chain:
     ]  # fmt: skip
     width = (max(seen.values(), default=0) + 1) * (_WIDTH + 20) - 16
     height = (max(seen, default=0) + 1) * (_HEIGHT + _GAP) - _GAP + 4
-    return Chain(width, height, list(nodes.values()), edges)
+    return Chain(width, height, list(nodes.values()), edges, left_out)
 
 
 def _lines(text: str) -> tuple[str, ...]:

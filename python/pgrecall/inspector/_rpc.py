@@ -114,6 +114,8 @@ def _arguments(given: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, 
     """
     types = {one["name"]: one["type"] for one in known}
     named = {name.removeprefix("p_"): value for name, value in given.items()}
+    if twice := sorted(name for name in named if name in given and f"p_{name}" in given):
+        raise HTTPException(400, f"The parameter {twice[0][:80]} is given with p_ and without.")
     if unknown := sorted(named.keys() - types.keys()):
         raise HTTPException(400, f"There is no parameter {unknown[0][:80]}.")
     if missing := [one["name"] for one in known if one["required"] and one["name"] not in named]:
@@ -129,13 +131,16 @@ def _argument(name: str, value: Any, kind: str) -> Any:
             return UUID(value)
         if kind == "bytea":
             return base64.b64decode(value, validate=True)
-    except (ValueError, AttributeError, TypeError):
+        if kind in ("real", "double precision") and type(value) is int:
+            return float(value)  # psycopg sends no array of both int and float
+    except (ValueError, AttributeError, TypeError, OverflowError):
         raise HTTPException(400, f"{name} is no {kind}.") from None
-    if (
-        kind not in ("jsonb", "halfvec")
-        and not kind.endswith("[]")
-        and isinstance(value, (dict, list))
-    ):
+    is_list = isinstance(value, list)
+    if kind == "jsonb" or (kind == "halfvec" and is_list):
+        return value
+    if kind.endswith("[]") and is_list:
+        return [_argument(f"{name}[{n}]", one, kind[:-2]) for n, one in enumerate(value)]
+    if is_list or isinstance(value, dict) or kind == "halfvec" or kind.endswith("[]"):
         raise HTTPException(400, f"{name} is no {kind}.")
     return value
 

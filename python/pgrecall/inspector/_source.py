@@ -38,6 +38,11 @@ class Source:
         write: whether changes are allowed; without it there is no connection that may write.
         on_close: what to do after the connections are closed.
         options: `embedder`, `limits`, `wrapping_keys` and `sealed` of `AsyncAgentMemory.connect`.
+
+    Attributes:
+        can_write: whether changes are allowed.
+        reader: the memory that reads.
+        writer: the memory that writes; without `write` the server refuses what it sends.
     """
 
     def __init__(
@@ -55,8 +60,8 @@ class Source:
         self.can_write = write
         self.reading: AsyncCore
         self.reader: AsyncAgentMemory
-        self._writing: AsyncCore | None = None
-        self._writer: AsyncAgentMemory | None = None
+        self._writing: AsyncCore
+        self.writer: AsyncAgentMemory
 
     async def open(self) -> None:
         """Connect, and check that the schema is installed."""
@@ -73,7 +78,11 @@ class Source:
         await self.reader.open()
         if self.can_write:
             self._writing = await self._core(dsn, read_only=False)
-            self._writer = AsyncAgentMemory(self._writing)
+        else:
+            self._writing = AsyncCore(self._pools[0], **self._options)
+            # The driver takes 25006 for a failover, sends the call again, and replaces connections.
+            self._writing.write.transport._repeats = ()  # noqa: SLF001
+        self.writer = AsyncAgentMemory(self._writing)
 
     async def _core(self, dsn: str, *, read_only: bool) -> AsyncCore:
         limits: Limits = self._options.get("limits") or Limits()
@@ -115,11 +124,6 @@ class Source:
         if on_close is not None:
             await AsyncRuntime.in_thread(on_close)
 
-    @property
-    def writer(self) -> AsyncAgentMemory:
-        """The memory that may write; without `write` it is the reader, which the server refuses."""
-        return self._writer or self.reader
-
     async def rows(self, function: str, **arguments: Any) -> list[Row]:
         """Return the rows of a function that reads; texts of encrypted users are decrypted."""
         call = Call.of(function, **arguments)
@@ -138,7 +142,7 @@ class Source:
 
     async def call(self, function: str, arguments: Mapping[str, Any], *, write: bool) -> list[Row]:
         """Return the rows of a function; a write without `can_write` gets SQLSTATE 25006."""
-        core = self._writing if write and self._writing is not None else self.reading
+        core = self._writing if write else self.reading
         return await _rows(core, Call.of(function, **arguments), repeatable=False)
 
     async def change(self, function: str, **arguments: Any) -> Any:

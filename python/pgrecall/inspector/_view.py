@@ -15,15 +15,16 @@ from starlette.requests import Request
 
 from pgrecall._sql import UNSET, Unset
 from pgrecall.errors import ConfigurationError
-from pgrecall.inspector._errors import describe
+from pgrecall.inspector._errors import describe, embedding_failures
 from pgrecall.inspector._gate import form_of
 from pgrecall.inspector._source import Row, Source
-from pgrecall.models._embedders import EmbeddingError
 
-__all__ = ["PAGE_SIZE", "Inspector", "Page", "PageRoute", "Pages", "form", "number", "text_of",
-           "time_of", "uuid_of"]  # fmt: skip
+__all__ = ["PAGE_SIZE", "Inspector", "Page", "PageRoute", "Pages", "form", "number", "shortened",
+           "text_of", "time_of", "uuid_of"]  # fmt: skip
 
 PAGE_SIZE = 50
+_LONGEST_ERROR = 500  # characters of an embedder's error
+_LONGEST_NUMBER = 18  # digits; more do not fit a bigint
 
 
 @dataclass
@@ -89,6 +90,11 @@ class Inspector:
             return {"rows": await part, "error": None}
         except psycopg.Error as error:
             return {"rows": None, "error": describe(error)}
+        except embedding_failures() as error:
+            return {
+                "rows": None,
+                "error": {"message": shortened(error), "code": None, "hint": None},
+            }
 
     async def user(self, request: Request) -> dict[str, Any]:
         """Return the user of an address; the name is known to the rights of `recall_admin` only.
@@ -111,14 +117,22 @@ class Inspector:
         }
 
     async def vector(self, user_id: UUID, query: str) -> tuple[Any, str | None]:
-        """Return the vector of a query, and why there is none."""
+        """Return the vector of a query, and why there is none; None searches by words."""
         try:
             found = await self.source.reading.vector(user_id, query, UNSET)
-        except (ConfigurationError, EmbeddingError) as error:
-            return UNSET, f"No vector of the query: {error}"
+        except ConfigurationError as error:
+            return None, f"Searched by words only: {error}"
+        except embedding_failures() as error:
+            return None, f"Searched by words only: {shortened(error)}"
         if found is UNSET:
-            return UNSET, "No vector of the query: there is no embedding model here."
+            return None, "Searched by words only: no embedding model, or no vectors of this user."
         return found, None
+
+
+def shortened(error: Exception) -> str:
+    """Return the message of an error; an endpoint may answer with a page of HTML."""
+    text = str(error).strip() or type(error).__name__
+    return text if len(text) <= _LONGEST_ERROR else text[:_LONGEST_ERROR] + "…"
 
 
 async def form(request: Request) -> Mapping[str, str]:
@@ -142,7 +156,8 @@ def number(
     given = text_of(values, name)
     if given is None:
         return None
-    if not given.isascii() or not given.isdigit() or not least <= int(given[:18]) <= most:
+    is_number = given.isascii() and given.isdigit() and len(given) <= _LONGEST_NUMBER
+    if not is_number or not least <= int(given) <= most:
         raise HTTPException(400, f"{name} is {given[:40]}: pass a number from {least} to {most}.")
     return int(given)
 
