@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -17,6 +19,7 @@ def compare_sign_bits(migration: Migration) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make repeat")
 def test_no_search_fails_and_recall_stays_during_the_change(server: TestServer) -> None:
     figures = embedding_migration.measure(
         server.admin_dsn,

@@ -20,7 +20,10 @@ from pgrecall.inspector import Source, inspector_app
 from support import plan_nodes
 from support.inspecting import HOST, TOKEN, furnish_user, pages_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make repeat"),
+]
 
 USERS, ROWS, SESSIONS = 10_000, 100_000, 10_000
 MILLISECONDS = 300
