@@ -23,7 +23,7 @@ begin
     select m.day, m.cost_microcents
       from recall.model_spending as m
      where m.user_id = p_user_id
-       and m.day     > (clock_timestamp() at time zone 'UTC')::date - p_days
+       and m.day     > (clock_timestamp() at time zone 'UTC')::date - least(p_days, 100000)
      order by m.day desc;
 end;
 $function$;

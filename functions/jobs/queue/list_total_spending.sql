@@ -19,7 +19,7 @@ begin
     return query
     select t.day, sum(t.cost_microcents)::bigint
       from recall.model_spending_totals as t
-     where t.day > (clock_timestamp() at time zone 'UTC')::date - p_days
+     where t.day > (clock_timestamp() at time zone 'UTC')::date - least(p_days, 100000)
      group by t.day
      order by t.day desc;
 end;
