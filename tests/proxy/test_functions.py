@@ -184,7 +184,7 @@ def test_workers_get_jobs_beside_a_shard_that_refuses(fleet: Fleet) -> None:
             shard.execute(original.replace(installed, "9.9.9").encode())
             for _ in range(8):  # either shard comes first
                 call(conn, "enqueue_job", p_user_id=user, p_kind="embed")
-                assert [job["user_id"] for job in call(conn, "claim_jobs", **claim)] == [user]
+                assert user in {job["user_id"] for job in call(conn, "claim_jobs", **claim)}
             assert "shard b has given no jobs" in warnings
         finally:
             shard.execute(original.encode())
