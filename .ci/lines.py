@@ -30,7 +30,7 @@ PURPOSES = {
         "_pages.py",
         "integrations",
     ),
-    "reads on standbys": ("replica.py",),
+    "reads on standbys": ("replica.py", "_writes.py"),
 }
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

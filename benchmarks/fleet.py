@@ -25,13 +25,12 @@ import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from growth import COLORS, Growth, clock
+import growth
 from target import database
 
 HERE = Path(__file__).resolve().parent
@@ -168,46 +167,9 @@ def table(costs: Costs, habits: Habits, server: Server) -> str:
 
 def plot(costs: Costs, habits: Habits, server: Server) -> str:
     """Return the servers that each resource asks for, by users, both logarithmic, as SVG."""
-    left, top, width, height = 60, 40, 420, 220
-    exponents = [math.log10(users) for users in FLEETS]
-    points = [servers(users, costs, habits, server) for users in FLEETS]
-    counts = [math.log10(count) for point in points for count in point.values()]
-    low, high = math.floor(min(counts)), math.ceil(max(counts))
-
-    def place(exponent: float, count: float) -> tuple[float, float]:
-        return (
-            left + width * (exponent - exponents[0]) / (exponents[-1] - exponents[0]),
-            top + height * (high - math.log10(count)) / (high - low),
-        )
-
-    parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg"',
-        f' width="{left + width + 160}" height="{top + height + 34}">',
-        "<style>text { font: 13px sans-serif }</style>",
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="12" y="22" font-weight="bold">{escape("servers by users")}</text>',
-    ]
-    for decade in range(low, high + 1):
-        _, y = place(exponents[0], 10**decade)
-        parts.append(
-            f'<line x1="{left}" y1="{y:.0f}" x2="{left + width}" y2="{y:.0f}" stroke="#ddd"/>'
-            f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end" fill="#666">{10**decade:g}'
-            "</text>"
-        )
-    for exponent in range(4, 9):
-        x, _ = place(exponent, 1)
-        parts.append(f'<text x="{x:.0f}" y="{top + height + 20}" text-anchor="middle"'
-                     f' fill="#666">{10**exponent:,}</text>')  # fmt: skip
-    bottom = math.inf
-    for color, name in zip(COLORS, sorted(points[-1], key=points[-1].__getitem__), strict=False):
-        dots = [place(at, point[name]) for at, point in zip(exponents, points, strict=True)]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
-        bottom = min(dots[-1][1], bottom - 15)
-        parts.append(
-            f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>'
-            f'<text x="{dots[-1][0] + 8:.0f}" y="{bottom + 4:.0f}" fill="{color}">{name}</text>'
-        )
-    return "\n".join([*parts, "</svg>\n"])
+    return growth.plot("servers by users", [
+        {"size": users, "p50": servers(users, costs, habits, server)} for users in FLEETS
+    ])  # fmt: skip
 
 
 class Measurement:
@@ -215,7 +177,7 @@ class Measurement:
 
     def __init__(self, db: psycopg.Connection[Any], dimensions: int) -> None:
         self.db = db
-        self.grown = Growth(db, dimensions)
+        self.grown = growth.Growth(db, dimensions)
         self.users: list[uuid.UUID] = []
 
     def stored(self) -> dict[str, int]:
@@ -277,9 +239,9 @@ class Measurement:
 
     def _costs(self, call: Callable[[], object]) -> tuple[float, float]:
         """Return the processor milliseconds and the bytes of log of a call."""
-        before, at = clock(self.db), self._position()
+        before, at = growth.clock(self.db), self._position()
         call()
-        return clock(self.db) - before, self._position() - at
+        return growth.clock(self.db) - before, self._position() - at
 
     def _position(self) -> int:
         row = self.db.execute("select pg_current_wal_insert_lsn() - '0/0'").fetchone()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import random
 import socket
 import subprocess
@@ -21,24 +20,17 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from target import database
+from target import database, process_ms
 
 SCRIPT = Path(__file__).resolve().parents[1] / ".ci" / "debian_pg.sh"
 TURN = '[{"role": "user", "content": "hello"}, {"role": "assistant", "content": "good day"}]'
 APPEND = "select 1 from recall.append_messages(%s, %s, %s::jsonb)"
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int) -> float:
     """Return the resident memory of a process."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
-
-def processor_ms(pid: int) -> float:
-    """Return the processor time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * 1000 / TICK
 
 
 async def connected(dsn: str, count: int) -> list[psycopg.AsyncConnection]:
@@ -83,9 +75,9 @@ async def measured(dsn: str, direct: str, pid: int, given: argparse.Namespace,
     before = await appended(own, given.calls, given.pool, sessions)
     empty = memory_mb(pid)
     clients = await connected(dsn, given.clients)
-    full, spent = memory_mb(pid), processor_ms(pid)
+    full, spent = memory_mb(pid), process_ms(pid)
     after = await appended(clients, given.calls, given.pool, sessions)
-    spent = processor_ms(pid) - spent
+    spent = process_ms(pid) - spent
     print(f"| clients, server connections | {given.pool}, {given.pool} "
           f"| {given.clients}, {given.pool} |")  # fmt: skip
     for name, share in (("p50", 0.5), ("p99", 0.99)):

@@ -22,7 +22,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -31,6 +30,7 @@ from psycopg.types.json import Jsonb
 
 import pgrecall.schema
 from pgrecall.cli._shards import init_shards
+from target import process_ms
 
 SHARDS = (1, 2, 4)
 MEMORIES, MESSAGES = 30, 20
@@ -62,17 +62,6 @@ def databases(dsn: str, count: int) -> Iterator[tuple[str, list[str]]]:
         finally:
             for name in (run, *names):
                 admin.execute(f"drop database if exists {name} with (force)")
-
-
-def processor_ms(pids: list[int]) -> float:
-    """Return the processor milliseconds of processes of this machine."""
-    return (
-        sum(
-            int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0])
-            for pid in pids
-        )
-        / 1e6
-    )
 
 
 def backends(conn: Connection, own: int) -> list[int]:
@@ -124,15 +113,15 @@ def measure(
             send(db, *user)
         own = [db.info.backend_pid]
         far = backends(db, own[0]) if is_proxy else []
-        before, far_before = processor_ms(own), processor_ms(far)
+        before, far_before = sum(map(process_ms, own)), sum(map(process_ms, far))
         times = []
         for user in chance.choices(users, k=rounds):
             began = time.perf_counter()
             send(db, *user)
             times.append(time.perf_counter() - began)
         found[name] = {
-            "own_ms": (processor_ms(own) - before) / rounds,
-            "shards_ms": (processor_ms(far) - far_before) / rounds,
+            "own_ms": (sum(map(process_ms, own)) - before) / rounds,
+            "shards_ms": (sum(map(process_ms, far)) - far_before) / rounds,
             "median_ms": statistics.median(times) * 1000,
         }
     return found

@@ -47,10 +47,14 @@ def database(dsn: str | None, *, dimensions: int) -> Iterator[psycopg.Connection
 def processor_ms(db: psycopg.Connection[Any]) -> float | None:
     """Return the processor milliseconds of the server process, or None where unknown."""
     try:
-        text = Path(f"/proc/{db.info.backend_pid}/schedstat").read_text(encoding="ascii")
+        return process_ms(db.info.backend_pid)
     except OSError:
         return None
-    return int(text.split()[0]) / 1e6
+
+
+def process_ms(pid: int) -> float:
+    """Return the processor milliseconds of a process with one thread."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e6
 
 
 def do_job(

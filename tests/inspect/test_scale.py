@@ -7,7 +7,6 @@ import re
 import time
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -19,6 +18,7 @@ from pgrecall._sql import Call
 from pgrecall.inspector import Source, inspector_app
 from support import plan_nodes
 from support.inspecting import HOST, TOKEN, furnish_user, pages_of
+from target import process_ms
 
 pytestmark = [
     pytest.mark.slow,
@@ -130,12 +130,6 @@ def pages_of_crowd(ids: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def processor_ms(pid: int) -> float:
-    """Return the processor time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def test_every_page_is_quick(
     client: TestClient, crowd: dict[str, Any], db: psycopg.Connection
 ) -> None:
@@ -156,11 +150,11 @@ def test_every_page_is_quick(
                     " and application_name = 'pgrecall'"
                 ).fetchall()
             ]
-            before = {pid: processor_ms(pid) for pid in backends}
+            before = {pid: process_ms(pid) for pid in backends}
             started = time.process_time()
             answer = client.get(path)
             own = 1000 * (time.process_time() - started)
-            taken.append(own + max(processor_ms(pid) - before[pid] for pid in backends))
+            taken.append(own + max(process_ms(pid) - before[pid] for pid in backends))
             assert answer.status_code == 200, path
             assert "notice error" not in answer.text, path
         best = min(taken[1:])

@@ -17,7 +17,7 @@ import pytest
 from psycopg import conninfo, sql
 
 from pgrecall import AgentMemory, ChatSession, Limits, schema
-from pgrecall._sync.replica import Writes
+from pgrecall._writes import Writes
 from pgrecall.errors import InterruptedCallError
 from support import together, value, wait_for
 from support.servers import DIMENSIONS, Standby, TestServer, running_server, streaming_standby
@@ -207,7 +207,7 @@ def test_writes_of_a_worker_count_as_own(dsn: str, standby: Standby, writer: Age
 
 
 def test_many_writers_are_noted_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgrecall._sync.replica._MAX_WRITERS", 3)
+    monkeypatch.setattr("pgrecall._writes._MAX_WRITERS", 3)
     writes = Writes()
     users = [uuid.uuid4() for _ in range(5)]
     before = time.monotonic()

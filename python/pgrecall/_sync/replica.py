@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 import psycopg
 from psycopg import Connection
@@ -20,6 +18,7 @@ from pgrecall._limits import Limits
 from pgrecall._runtime import SyncHome
 from pgrecall._sql import Call
 from pgrecall._sync.transport import Answer, Target, Transport
+from pgrecall._writes import Writes
 from pgrecall.errors import CallTimeoutError, is_lost
 
 __all__ = ["Primary", "Replica"]
@@ -33,43 +32,12 @@ _CHECK_SECONDS = 1.0  # between checks, at most
 
 _AWAY_SECONDS = 5.0  # until a standby that did not answer is asked again
 
-_MAX_WRITERS = 10_000
-
 # The insert position, since a commit that does not wait for the disk is ahead of the written one.
 _WRITTEN = Call("", b"select pg_catalog.pg_current_wal_insert_lsn() - '0/0'", {})
 _REPLAYED = b"""
 select case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn()
             else pg_catalog.pg_current_wal_insert_lsn() end - '0/0'
 """
-
-
-class Writes:
-    """The monotonic times of the last writes by a client; threads may share it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._by_user: dict[UUID, float] = {}
-        self._all_at = -math.inf
-
-    def note(self, user_id: UUID | None) -> None:
-        """Note a write of a user; None is one that may concern any."""
-        with self._lock:
-            now = time.monotonic()
-            if user_id is None or len(self._by_user) >= _MAX_WRITERS:
-                self._all_at = now
-                self._by_user.clear()
-            else:
-                self._by_user[user_id] = now
-
-    def last(self, user_id: UUID | None) -> float:
-        """Return the time of the last write that a read for this user must see."""
-        own = -math.inf if user_id is None else self._by_user.get(user_id, -math.inf)
-        return max(own, self._all_at)
-
-    def forget(self, until: float) -> None:
-        """Forget the writes up to a time."""
-        with self._lock:
-            self._by_user = {user: at for user, at in self._by_user.items() if at > until}
 
 
 class Primary(Transport):
