@@ -543,7 +543,7 @@ comment on function recall_proxy.users_in_slots(integer, integer[]) is
     'Users of a shard in these slots.';
 
 -- List the users who have rows on a shard although calls for them go to another one.
--- Unfinished moves are no strays. It takes about two seconds per million users.
+-- Users of an unfinished move are left out. It reads the ids of all users of the shard.
 create or replace function recall_proxy.list_strays(
     p_shard integer
 )
@@ -567,7 +567,7 @@ comment on function recall_proxy.list_strays(integer) is
 
 -- Give slots to a shard, so that new users come to it; no user moves.
 -- The present users of these slots become exceptions on the shard where they live. The slots are
--- taken from the shards that have most. Calls wait meanwhile, about two seconds per million users.
+-- taken from the shards that have most. Calls wait meanwhile: it reads the ids of all their users.
 -- Calls queue behind a waiting lock, so each wait is short and repeated.
 -- Raises  RC001 no such shard; RC003 more slots than there are; 55P03 calls never stop.
 create or replace function recall_proxy.assign_slots(

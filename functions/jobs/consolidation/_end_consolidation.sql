@@ -24,7 +24,7 @@ begin
         perform recall._count_memories(p_job.user_id, 0, p_job.kind = 'merge',
                                        p_job.kind = 'pattern');
     end if;
-    -- A job whose texts have vectors leaves none without.
+    -- A job that has the vectors of its texts adds no memory without one.
     if not p_is_embedded
        and recall._has_unembedded(p_job.user_id, p_settings.embedding_model) then
         perform recall._enqueue_job(p_job.user_id, 'embed', null, p_job.user_id::text);

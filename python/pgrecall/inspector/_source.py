@@ -23,7 +23,7 @@ __all__ = ["ENCRYPTED", "Row", "Source"]
 Row = dict[str, Any]
 
 ENCRYPTED = "[encrypted]"
-"""Shown for a text whose key is not at hand."""
+"""Pages show this for a text whose key is missing."""
 
 _PARTS = 4  # connections that wait for the parts of a page, which are read at the same time
 

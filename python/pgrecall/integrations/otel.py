@@ -50,7 +50,7 @@ _OPERATIONS = {
 _REQUEST = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens",
             "max_completion_tokens": "max_tokens"}  # fmt: skip
 
-# of the job at hand: its model belongs to no client
+# of the job that this context works on: its model belongs to no client
 _recorder: ContextVar[_Recorder | None] = ContextVar("pgrecall_recorder", default=None)
 _patching = threading.Lock()
 _patched: set[type] = set()
