@@ -38,8 +38,9 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir tables/ledger.sql
 \ir tables/items.sql
 \ir tables/operation.sql
+\ir flat.sql
 \ir indexes.sql
-\ir context_types.sql
+\ir row_types.sql
 \ir kept_types.sql
 
 -- functions/common

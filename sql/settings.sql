@@ -20,7 +20,8 @@ begin
         continue when v_value is null;
 
         if v_value !~ '^[0-9]{1,6}$'
-           or v_value::integer not between 1 and (
+           or v_value::integer not between (case v_name when 'hash_partitions' then 0 else 1 end)
+              and (
                   case v_name
                       when 'embedding_dimensions' then 16000
                       when 'hash_partitions' then 1024
@@ -29,7 +30,7 @@ begin
             raise exception using
                 errcode = 'RC007',
                 message = format('recall.%s is %s', v_name, quote_literal(v_value)),
-                hint    = 'embedding_dimensions: 1 to 16000, hash_partitions: 1 to 1024, '
+                hint    = 'embedding_dimensions: 1 to 16000, hash_partitions: 0 to 1024, '
                           'history_months_ahead: 1 to 120.';
         end if;
 

@@ -1,6 +1,6 @@
 -- Choose the storage of vectors and create the hash partitions, once, at installation.
 -- Up to 3,700 dimensions a vector fits a page and is stored inline, which makes the exact scan five
--- times faster than with TOAST.
+-- times faster than with TOAST. With 0 partitions the tables are plain (sql/flat.sql).
 create or replace function recall._create_hash_leaves(
     p_partitions integer,
     p_dimensions integer
@@ -12,14 +12,13 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_table regclass;
-    v_name  text;
+    v_storage constant jsonb := '{
+        "sessions": "fillfactor = 80", "users": "fillfactor = 70", "memory_store": "fillfactor = 85"
+        }';
+    v_table  regclass;
+    v_name   text;
 begin
-    if p_dimensions <= 3700 and not exists (
-        select
-          from pg_catalog.pg_inherits as i
-         where i.inhparent = 'recall.memory_embedding'::regclass
-    ) then
+    if p_dimensions <= 3700 and not current_setting('recall.is_upgrade')::boolean then
         alter table recall.memory_embedding alter column embedding set storage plain;
         alter table recall.memory_embedding_ended alter column embedding set storage plain;
     end if;
@@ -39,16 +38,22 @@ begin
                 'for values with (modulus %s, remainder %s)%s',
                 format('%s_p%s', v_name, v_remainder), v_table, p_partitions,
                 v_remainder,
-                case v_name
-                    when 'conversation_history' then ' partition by range (created_at)'
-                    when 'sessions'             then ' with (fillfactor = 80)'
-                    when 'users'                then ' with (fillfactor = 70)'
-                    when 'memory_store'         then ' with (fillfactor = 85)'
-                    else ''
-                end);
+                case v_name when 'conversation_history' then ' partition by range (created_at)'
+                            else coalesce(' with (' || (v_storage ->> v_name) || ')', '') end);
             execute format('alter table recall.%I enable row level security',
                            format('%s_p%s', v_name, v_remainder));
         end loop;
+    end loop;
+
+    for v_table, v_name in
+        select c.oid::regclass, c.relname
+          from pg_catalog.pg_class as c
+         where c.relnamespace = 'recall'::regnamespace
+           and c.relkind = 'r'
+           and c.reloptions is null
+           and v_storage ? c.relname::text
+    loop
+        execute format('alter table %s set (%s)', v_table, v_storage ->> v_name);
     end loop;
 end;
 $function$;

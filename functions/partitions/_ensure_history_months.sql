@@ -15,7 +15,9 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_leaf regclass := recall._hash_leaf('recall.conversation_history', p_user_id);
+    v_leaf constant regclass := coalesce(
+        recall._hash_leaf('recall.conversation_history', p_user_id),
+        'recall.conversation_history');
     v_at   timestamptz;
 begin
     for v_at in

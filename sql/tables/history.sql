@@ -150,23 +150,3 @@ comment on column recall.message_annotations.annotation_id is 'UUIDv7.';
 comment on column recall.message_annotations.patch is 'Keys to set; null removes a key.';
 comment on column recall.message_annotations.created_at is
     'Time of the patch, which orders the patches.';
-
--- An append passes its messages from checking to storing in this type.
-do $types$
-begin
-    if to_regtype('recall.message_batch') is null then
-        create type recall.message_batch as (
-            messages    recall.conversation_history[],
-            first_at    timestamptz,
-            last_at     timestamptz,
-            turns       integer,
-            user_turns  integer,
-            token_count bigint,
-            has_tools   boolean,
-            usage_place integer);
-    end if;
-end;
-$types$;
-
-comment on type recall.message_batch is
-    'The messages of an append as rows, their totals, and the index of the one with the usage.';

@@ -136,7 +136,7 @@ create table pg_temp.settings (
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
     constraint settings_embedding_dimensions_check check (embedding_dimensions between 1 and 16000),
-    constraint settings_hash_partitions_check check (hash_partitions between 1 and 1024),
+    constraint settings_hash_partitions_check check (hash_partitions between 0 and 1024),
     constraint settings_history_months_ahead_check check (history_months_ahead between 1 and 120),
     constraint settings_embed_batch_check check (embed_batch between 1 and 2048),
     constraint settings_default_context_window_check check (default_context_window > 0),
@@ -336,7 +336,8 @@ comment on column recall.settings.embedding_dimensions is
     'Dimensions of embedding_model (1 to 16000; vectors up to 3700 are stored inline). The '
     'installer sets those of the first model, start_embedding_migration those of another.';
 comment on column recall.settings.hash_partitions is
-    'Partitions of each hash-partitioned table; fixed at installation (1 to 1024).';
+    'Partitions of each hash-partitioned table; fixed at installation (0 to 1024). 0: no such '
+    'level, for Citus.';
 comment on column recall.settings.history_months_ahead is
     'Months of history partitions created in advance (1 to 120).';
 comment on column recall.settings.role_prefix is

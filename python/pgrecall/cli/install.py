@@ -47,7 +47,7 @@ def _print_warning(notice: psycopg.errors.Diagnostic) -> None:
 )
 @click.option(
     "--hash-partitions",
-    type=click.IntRange(1, 1024),
+    type=click.IntRange(0, 1024),
     help="Hash partitions per table. Default for a new installation: 8; 1 is fine for a small one.",
 )
 @click.option(

@@ -1,5 +1,19 @@
--- Types that the context module passes from step to step. They contain rows of tables, so they
--- follow the tables.
+-- Types that functions pass from step to step. They contain rows of tables, so they follow the
+-- tables.
+create type recall.message_batch as (
+    messages    recall.conversation_history[],
+    first_at    timestamptz,
+    last_at     timestamptz,
+    turns       integer,
+    user_turns  integer,
+    token_count bigint,
+    has_tools   boolean,
+    usage_place integer
+);
+
+comment on type recall.message_batch is
+    'The messages of an append as rows, their totals, and the index of the one with the usage.';
+
 create type recall.context_request as (
     session         recall.sessions,
     settings        recall.settings,
