@@ -13,8 +13,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import figures
+
 HERE = Path(__file__).resolve().parent
 RESULTS = {"default": HERE / "results.json", "crowd": HERE / "results_crowd.json"}  # by scale
+LOAD = HERE / "results_load.json"
 PLOTS = HERE / "plots"
 ROOT = HERE.parents[1]
 DETAILS = HERE.parent / "README.md"
@@ -370,6 +373,10 @@ def published() -> dict[Path, str]:
     for path, text in ((DETAILS, details), (SUMMARY, short)):
         document = replaced(path.read_text(encoding="utf-8"), "peers", text)
         files[path] = replaced(document, "crowd", crowd(read["crowd"]))
+    if LOAD.exists():
+        load = json.loads(LOAD.read_text(encoding="utf-8"))
+        text = f"{figures.conditions(load)}\n\n{figures.table(load)}"
+        files[DETAILS] = replaced(files[DETAILS], "load", text)
     readme = FRONT.read_text(encoding="utf-8")
     files[FRONT] = replaced(readme, "peers", front(results, read["crowd"]))
     return files

@@ -27,7 +27,7 @@ import tempfile
 import time
 import uuid
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -138,11 +138,7 @@ def measure(
             "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - started),
             "scale": {"name": scale, **asdict(SCALES[scale]), "seed": seed},
-            "machine": {
-                "cpus": len(os.sched_getaffinity(0)),
-                "system": f"{platform.system()} {platform.machine()}",
-                "python": platform.python_version(),
-            },
+            "machine": machine(),
             "server": described(dsn),
             "contenders": found,
         }
@@ -185,19 +181,23 @@ def in_process(python: Path, name: str, dsn: str, folder: Path, seconds: float) 
 
 
 def interpreter(requirements: str | None) -> Path:
-    """Return the Python of an environment; create it when missing or out of date."""
+    """Return the Python of an environment; create it when missing or out of date.
+
+    Two names with a plus between them are one environment with the requirements of both.
+    """
     if requirements is None:
         return Path(sys.executable)
-    file = HERE / "requirements" / f"{requirements}.txt"
-    if not file.exists():
-        raise InstallError(f"cannot be installed: {file} is missing")
-    wanted = hashlib.sha256(file.read_bytes()).hexdigest()
+    files = [HERE / "requirements" / f"{part}.txt" for part in requirements.split("+")]
+    if missing := [file for file in files if not file.exists()]:
+        raise InstallError(f"cannot be installed: {missing[0]} is missing")
+    wanted = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     home = CACHE / requirements
     python, stamp = home / "bin" / "python", home / "installed.sha256"
     if not stamp.exists() or stamp.read_text() != wanted:
         venv.create(home, clear=True, with_pip=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         done = subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", file],
+            [*pip, *(part for file in files for part in ("-r", file))],
             capture_output=True,
             text=True,
             check=False,
@@ -222,12 +222,12 @@ def database(dsn: str) -> Iterator[str]:
             admin.execute("checkpoint")
 
 
-def described(dsn: str) -> dict[str, Any]:
+def described(dsn: str, names: Iterable[str] = SHOWN) -> dict[str, Any]:
     """Return versions and settings of the server."""
     with psycopg.connect(dsn, autocommit=True) as db:
         shown = db.execute(
             "select name, current_setting(name) from pg_settings where name = any(%s)",
-            [list(SHOWN)],
+            [list(names)],
         ).fetchall()
         versions = db.execute(
             "select current_setting('server_version'),"
@@ -239,6 +239,15 @@ def described(dsn: str) -> dict[str, Any]:
         "pgvector": versions[1],
         "pgrecall": importlib.metadata.version("pgrecall"),
         "settings": dict(sorted(shown)),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return what is known of the machine."""
+    return {
+        "cpus": len(os.sched_getaffinity(0)),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
     }
 
 
