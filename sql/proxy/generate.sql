@@ -1,6 +1,7 @@
 -- Write the statements that make the functions of a proxy; run it on a shard.
 -- The proxy gets the same functions in the schema recall, with their types, defaults, comments and
--- rights. Each calls a function of PL/Proxy in recall_proxy, which calls the shard's function:
+-- rights. Each calls a function of PL/Proxy in recall_proxy, which calls the shard's function. That
+-- of a user finds the shard itself, so that no caller can choose another one:
 --     psql -qAt -d SHARD -f sql/proxy/generate.sql | psql -1 -v ON_ERROR_STOP=1 -d PROXY
 --
 -- The function below `recall_shard.enter` depends on its result, so the settings take effect first.
@@ -113,9 +114,9 @@ functions as (
            pg_get_function_arguments(p.oid) as arguments,
            pg_get_function_identity_arguments(p.oid) as identity,
            case when p.prokind = 'f' then pg_get_function_result(p.oid) end as result,
+           oidvectortypes(p.proargtypes) as argument_types,
            p.proretset as is_set,
            p.prorettype = 'void'::regtype as is_void,
-           concat_ws(', ', 'integer', 'jsonb', nullif(oidvectortypes(p.proargtypes), '')) as types,
            coalesce(p.proargnames[:p.pronargs], '{}') as names,
            array_position(p.proargnames, 'p_user_id') as user_place,
            case when array_position(p.proargnames, 'p_user_id') is not null then 'user'
@@ -162,10 +163,11 @@ types as (
 
 calls as (
     select f.*,
+           concat_ws(', ', f.shard_type, 'jsonb', nullif(f.argument_types, '')) as types,
            format('recall_proxy.%I(%s)', f.name, concat_ws(', ',
-               case when f.mode in ('user', 'ensure_user', 'any', 'every', 'sum', 'claim_jobs')
-                    then 'v_shard' else 's.shard_no' end,
-               'recall_proxy.settings()',
+               case when f.mode in ('any', 'every', 'sum', 'claim_jobs') then 'v_shard'
+                    when f.shard_type is not null then 's.shard_no' end,
+               case f.mode when 'claim_jobs' then 'v_settings' else 'recall_proxy.settings()' end,
                nullif(array_to_string(array(
                    select case when f.mode = 'claim_jobs' and n.name = 'p_limit'
                                then 'p_limit - v_count'
@@ -176,13 +178,18 @@ calls as (
                     order by n.place), ', '), ''))) as call,
            case when f.is_void or not f.is_set then 'r' else 'r.*' end as columns,
            format('recall.%I(%s)', f.name, array_to_string(array(
-               select case when n.place = f.user_place then 'e.id' else '$' || n.place + 2 end
+               select case when n.place = f.user_place then 'e.id' else '$' || n.place + f.first end
                  from unnest(f.names) with ordinality as n (name, place)
                 order by n.place), ', ')) as remote,
-           case f.mode when 'user' then '$' || f.user_place + 2
-                       when 'ensure_user' then 'recall.user_id($3)'
+           case f.mode when 'user' then '$' || f.user_place + f.first
+                       when 'ensure_user' then 'recall.user_id($2)'
                        else 'null' end as remote_user
-      from functions as f
+      from (
+            select g.*,
+                   case when g.mode not in ('user', 'ensure_user') then 'integer' end as shard_type,
+                   case when g.mode in ('user', 'ensure_user') then 1 else 2 end as first
+              from functions as g
+           ) as f
 ),
 
 bodies as (
@@ -190,7 +197,6 @@ bodies as (
            case
            when c.mode in ('user', 'ensure_user') then format($body$
 declare
-    v_shard   integer;
     v_attempt integer := 0;
     v_state   text;
     v_message text;
@@ -198,15 +204,15 @@ declare
     v_hint    text;
 begin
     loop%s
-        v_shard := recall_proxy.shard_of(%s);
         begin
             %s;%s
-        exception when others then
+        exception when others or query_canceled then
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text,
                 v_detail = pg_exception_detail, v_hint = pg_exception_hint;
         end;
-        perform recall_proxy.check_error(v_shard, v_attempt, v_state, v_message, v_detail, v_hint);
+        perform recall_proxy.check_error(recall_proxy.shard_of(%s), v_attempt, v_state, v_message,
+                                         v_detail, v_hint);
         v_attempt := v_attempt + 1;
     end loop;
 end;
@@ -214,11 +220,11 @@ $body$, case when c.name in ('forget_user', 'forget_session', 'forget_memory')
              then format(E'\n        perform recall_proxy.check_moves(p_user_id, %s);',
                          (c.name <> 'forget_user')::text)
              else '' end,
-        case c.mode when 'user' then 'p_user_id' else 'recall.user_id(p_external_id)' end,
         case when c.is_void then 'perform ' || c.call
              when c.is_set then 'return query select * from ' || c.call
              else 'return ' || c.call end,
-        case when c.is_set or c.is_void then ' return;' else '' end)
+        case when c.is_set or c.is_void then ' return;' else '' end,
+        case c.mode when 'user' then 'p_user_id' else 'recall.user_id(p_external_id)' end)
            when c.mode = 'any' then format($body$
 declare
     v_shard   integer;
@@ -230,7 +236,7 @@ begin
     for v_shard in select s.shard_no from recall_proxy.list_shards() as s loop
         begin
             %s;%s
-        exception when others then
+        exception when others or query_canceled then
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text,
                 v_detail = pg_exception_detail, v_hint = pg_exception_hint;
@@ -257,9 +263,10 @@ begin
     loop
         begin
             %s;
-        exception when others then
+        exception when others or query_canceled then
             get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail,
                                     v_hint = pg_exception_hint;
+            perform recall_proxy.check_canceled(sqlstate, v_message);
             v_failures := v_failures || jsonb_build_object(
                 'shard', v_name, 'state', sqlstate,
                 'message', regexp_replace(v_message, '^[^[]*\[[^]]*\] (REMOTE [A-Z]+: )?', ''),
@@ -283,11 +290,16 @@ declare
     v_count    integer := 0;
     v_rows     integer;
     v_answered boolean := false;
+    v_settings jsonb   := recall_proxy.settings();
     v_state    text;
     v_message  text;
     v_detail   text;
     v_hint     text;
 begin
+    -- a lock on one shard shall not keep back the jobs of others
+    if v_settings ->> 'lock_timeout' = '0' then
+        v_settings := v_settings || '{"lock_timeout": "2s"}';
+    end if;
     -- From a random shard on, so that no shard waits while another one has jobs.
     for v_shard, v_name in
         select s.shard_no, s.name from recall_proxy.reachable_shards() as s
@@ -298,12 +310,16 @@ begin
             get diagnostics v_rows = row_count;
             v_count := v_count + v_rows;
             v_answered := true;
-        exception when others then
+        exception when others or query_canceled then
             -- the jobs of other shards are leased already, so the caller must get them
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text,
                 v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+            if v_count = 0 then
+                perform recall_proxy.check_canceled(v_state, v_message);
+            end if;
             raise warning 'shard %% has given no jobs', v_name using detail = v_message;
+            exit when v_state = '57014';  -- the time of this call is over
         end;
         exit when v_count >= p_limit;
     end loop;
@@ -322,7 +338,7 @@ declare
 begin
     return query
     %s;
-exception when others then
+exception when others or query_canceled then
     get stacked diagnostics
         v_state = returned_sqlstate, v_message = message_text,
         v_detail = pg_exception_detail, v_hint = pg_exception_hint;
@@ -387,11 +403,14 @@ statements (place, name, statement) as (
     select 102, b.name, format(
         'create function recall_proxy.%I(%s) returns %s language plproxy as %L', b.name, b.types,
         case when b.is_void then 'text' else b.result end,
-        format(E'\n    cluster ''recall'';\n    run on $1;\n    select %s\n'
-               '      from recall_shard.enter($2, %s) as e (id)\n'
+        format(E'\n    cluster ''recall'';\n    run on %s;\n    select %s\n'
+               '      from recall_shard.enter($%s, %s) as e (id)\n'
                '     cross join lateral %s as r;\n',
+               case b.first when 1 then format('recall_proxy.shard_of(%s)', b.remote_user)
+                            else '$1' end,
                case when b.is_void then 'r::text as done'
-                    when b.is_set then 'r.*' else 'r as answer' end, b.remote_user, b.remote))
+                    when b.is_set then 'r.*' else 'r as answer' end, b.first, b.remote_user,
+               b.remote))
       from bodies as b
      where b.mode not in ('copy', 'shard')
     union all
@@ -420,6 +439,7 @@ statements (place, name, statement) as (
             'grant execute on function recall_proxy.shard_of(uuid), recall_proxy.settings(), '
             'recall_proxy.list_shards(), recall_proxy.ping(integer), recall_proxy.check_shards(), '
             'recall_proxy.reachable_shards(), recall_proxy.is_unreachable(text, text), '
+            'recall_proxy.check_canceled(text, text), '
             'recall_proxy.check_error(integer, integer, text, text, text, text), '
             'recall_proxy.check_failures(jsonb), recall_proxy.check_moves(uuid, boolean), '
             'recall_proxy.merge_erasures(jsonb) to %I; end', quote_ident(g.role), g.role, g.role,
@@ -434,7 +454,7 @@ statements (place, name, statement) as (
     union all
     select 107, f.name, format('grant execute on function recall_proxy.%I(%s) to %I', f.name,
                                f.types, g.role)
-      from functions as f
+      from bodies as f
      cross join lateral unnest(f.roles) as g (role)
      where f.mode not in ('copy', 'shard')
 ),

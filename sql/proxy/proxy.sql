@@ -25,6 +25,7 @@ $proxy$;
 create extension if not exists plproxy;
 create extension if not exists vector;
 create schema if not exists recall_proxy;
+create extension if not exists dblink schema recall_proxy;  -- moves of users
 comment on schema recall_proxy is 'pgrecall: the shards behind this proxy, and where users live.';
 
 create table if not exists recall_proxy.shards (
@@ -211,6 +212,28 @@ $function$;
 
 comment on function recall_proxy.ping(integer) is 'Answer 1 from a shard.';
 
+-- Raise a cancellation of the call on the proxy itself; one of a shard is an error like others.
+-- Raises  57014.
+create or replace function recall_proxy.check_canceled(
+    p_state   text,
+    p_message text
+)
+returns void
+language plpgsql
+volatile
+parallel safe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    if p_state = '57014' and strpos(p_message, '] REMOTE ') = 0 then
+        raise exception using errcode = p_state, message = p_message;
+    end if;
+end;
+$function$;
+
+comment on function recall_proxy.check_canceled(text, text) is
+    'Raise a cancellation of the call on the proxy itself (57014).';
+
 -- List the shards, and whether they answer.
 create or replace function recall_proxy.check_shards()
 returns table (
@@ -228,8 +251,9 @@ begin
         problem := null;
         begin
             perform recall_proxy.ping(shard_no);
-        exception when others then
+        exception when others or query_canceled then
             problem := sqlerrm;
+            perform recall_proxy.check_canceled(sqlstate, problem);
         end;
         return next;
     end loop;
@@ -445,7 +469,8 @@ comment on function recall_proxy.check_failures(jsonb) is
 -- Define the cluster of PL/Proxy from the table of shards.
 -- modular_mapping lets any number of shards take part: the number of a shard is its partition.
 -- The mapping for PUBLIC names no user, so PL/Proxy connects as the caller's own role. A mapping
--- for one role may add a password.
+-- for one role may add a password. The timeout on the proxy counts: when a shard cancels a
+-- statement by itself, PL/Proxy 2.11 waits forever. Options in a connection replace this one.
 create or replace function recall_proxy.define_cluster()
 returns void
 language plpgsql
@@ -469,7 +494,10 @@ begin
                                       pg_catalog.pg_options_to_table(f.srvoptions) as o
                            where f.srvname = 'recall'
                              and o.option_name = 'p' || s.shard_no) then 'set' else 'add' end,
-                      s.shard_no, s.connection), ', ' order by s.shard_no)
+                      s.shard_no,
+                      s.connection || case when s.connection ~ '\moptions\s*=' then ''
+                                           else ' options=''-c statement_timeout=0''' end),
+               ', ' order by s.shard_no)
       into v_options
       from recall_proxy.shards as s;
     execute format('alter server recall options (%s)', v_options);
@@ -667,5 +695,659 @@ $function$;
 
 comment on function recall_proxy.route_user(uuid, integer) is 'Record where a user lives.';
 
+-- Describe a shard: its release, its users, and digests of what all shards must have in common.
+create or replace function recall_proxy.state_of(integer)
+returns table (version text, users bigint, digests jsonb)
+language plproxy
+as $function$
+    cluster 'recall';
+    run on $1;
+    select s.version, s.users, s.digests from recall_shard.state() as s;
+$function$;
+
+comment on function recall_proxy.state_of(integer) is 'Release, users and digests of a shard.';
+
+-- List the shards, with what an administrator must do something about.
+create or replace function recall_proxy.status()
+returns table (
+    shard_no   integer,
+    name       text,
+    connection text,
+    slots      bigint,
+    exceptions bigint,
+    version    text,
+    users      bigint,
+    digests    jsonb,
+    problems   text[]
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+    v_release constant text := (select r.version from recall_proxy.release as r);
+    v_first   text;
+    v_common  jsonb;
+    v_strays  uuid[];
+    v_differ  text;
+begin
+    for shard_no, name, connection, slots, exceptions in
+        select s.shard_no, s.name, s.connection,
+               (select count(*) from recall_proxy.slots as l where l.shard_no = s.shard_no),
+               (select count(*) from recall_proxy.moved_users as m where m.shard_no = s.shard_no)
+          from recall_proxy.shards as s
+         order by s.shard_no
+    loop
+        version := null;
+        users := null;
+        digests := null;
+        problems := '{}';
+        begin
+            select t.version, t.users, t.digests
+              into version, users, digests
+              from recall_proxy.state_of(shard_no) as t;
+            v_strays := array(select t.t from recall_proxy.list_strays(shard_no) as t (t));
+        exception when others or query_canceled then
+            perform recall_proxy.check_canceled(sqlstate, sqlerrm);
+            problems := array[format('cannot be reached: %s', regexp_replace(
+                sqlerrm, '^[^[]*\[[^]]*\] *(REMOTE [A-Z]+: )?', ''))];
+            return next;
+            continue;
+        end;
+        if cardinality(v_strays) > 0 then
+            problems := problems || format(
+                'has rows of %s users who live elsewhere, such as %s: was it restored from a '
+                'backup?', cardinality(v_strays), v_strays[1]);
+        end if;
+        if version <> v_release then
+            problems := problems || format(
+                'is of release %s, the proxy of %s: calls are refused until all shards are '
+                'upgraded and pgrecall shards init has run', version, v_release);
+        end if;
+        if v_first is null then
+            v_first := name;
+            v_common := digests;
+        else
+            select string_agg(d.key, ', ' order by d.key)
+              into v_differ
+              from jsonb_each_text(digests) as d
+             where d.value is distinct from v_common ->> d.key;
+            if v_differ is not null then
+                problems := problems || format('%s differ from shard %s', v_differ, v_first);
+            end if;
+        end if;
+        return next;
+    end loop;
+end;
+$function$;
+
+comment on function recall_proxy.status() is
+    'The shards, with what an administrator must do something about.';
+
+-- Return the one value of a statement on a connection of dblink.
+create or replace function recall_proxy.ask(
+    p_name      text,
+    p_statement text
+)
+returns text
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    return (select a.answer from recall_proxy.dblink(p_name, p_statement) as a (answer text));
+end;
+$function$;
+
+comment on function recall_proxy.ask(text, text) is 'The one value of a statement on a shard.';
+
+-- End a connection of dblink, if there is one; its transaction is rolled back.
+create or replace function recall_proxy.disconnect_shard(
+    p_name text
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    if p_name = any (recall_proxy.dblink_get_connections()) then
+        perform recall_proxy.dblink_disconnect(p_name);
+    end if;
+end;
+$function$;
+
+comment on function recall_proxy.disconnect_shard(text) is 'End a connection of dblink.';
+
+-- Connect to a shard by dblink, as the current user, and act as the owner of the schema there.
+-- The user mapping of PL/Proxy gives the password, if it has one.
+-- Raises  58000 the shard cannot be reached.
+create or replace function recall_proxy.connect_shard(
+    p_name  text,
+    p_shard integer
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_name   text;
+    v_login  text;
+    v_detail text;
+begin
+    perform recall_proxy.disconnect_shard(p_name);
+    select s.name, s.connection into v_name, v_login
+      from recall_proxy.shards as s
+     where s.shard_no = p_shard;
+    select v_login || string_agg(format(' %s=''%s''', o.name,
+                                        regexp_replace(o.value, '([\\''])', '\\\1', 'g')), '')
+      into v_login
+      from (
+            -- the last value of a key counts
+            select 1 as place, 'user' as name, current_user::text as value
+            union all
+            select 2, m.option_name, m.option_value
+              from pg_catalog.pg_user_mappings as u
+             cross join lateral pg_options_to_table(u.umoptions) as m
+             where u.srvname = 'recall'
+               and u.usename = current_user
+             order by 1
+           ) as o;
+    begin
+        perform recall_proxy.dblink_connect(p_name, v_login);
+    exception when sqlclient_unable_to_establish_sqlconnection then
+        get stacked diagnostics v_detail = pg_exception_detail;
+        raise exception using
+            errcode = '58000',
+            message = format('shard %s cannot be reached', v_name),
+            detail  = v_detail,
+            hint    = 'The proxy''s server connects as the role that moves users. Its password '
+                      'belongs into a user mapping: create user mapping for … server recall.';
+    end;
+    -- the source deletes what the target has committed, so that must not get lost
+    perform recall_proxy.dblink_exec(
+        p_name, 'set statement_timeout = 0; set lock_timeout = 0; set synchronous_commit = on; '
+                'set idle_in_transaction_session_timeout = 0; set client_min_messages = warning; '
+                'set default_transaction_isolation = ''read committed''; '
+                'set default_transaction_read_only = off');
+    perform recall_proxy.dblink_exec(p_name, format('set role %I', recall_proxy.ask(
+        p_name, 'select pg_get_userbyid(n.nspowner) from pg_namespace as n '
+                'where n.nspname = ''recall_shard''')));
+end;
+$function$;
+
+comment on function recall_proxy.connect_shard(text, integer) is
+    'Connect to a shard by dblink, as the owner of its schema.';
+
+-- Send the rows of the source's cursor to a function of the target; p_call has %L for them.
+create or replace function recall_proxy.send_rows(
+    p_call text
+)
+returns bigint
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_rows  text;
+    v_count bigint := 0;
+begin
+    loop
+        v_rows := recall_proxy.ask('recall_source', 'select recall_shard.read_rows()');
+        exit when v_rows is null;
+        v_count := v_count + coalesce(nullif(recall_proxy.ask(
+            'recall_target', format(p_call, v_rows)), ''), '0')::bigint;
+    end loop;
+    return v_count;
+end;
+$function$;
+
+comment on function recall_proxy.send_rows(text) is 'Send the rows of the source''s cursor.';
+
+-- Send the rows of a table that were written since a transaction of the source.
+-- p_count is how many rows the target has; the new number is returned. Keys are sent only when the
+-- numbers show that rows were deleted. They go before the new rows: a changed row may have the
+-- value of a deleted one that a unique index allows once.
+-- Raises  RC007 the numbers differ in the end.
+create or replace function recall_proxy.send_changes(
+    p_user_id uuid,
+    p_table   text,
+    p_columns text[],
+    p_keys    text[],
+    p_since   text,
+    p_count   bigint
+)
+returns bigint
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_open  constant text    := 'select %s from recall_shard.open_rows(%L, %L, %L, %L) as o';
+    v_stage constant text    := 'select recall_shard.stage_rows(%L, %%L)';
+    v_drop  constant text    := 'select recall_shard.drop_rows(%L, %L, %L, %L)';
+    v_found constant bigint[] := recall_proxy.ask('recall_source', format(
+        v_open, 'array[o.o_rows, o.o_found]', p_user_id, p_table, p_columns, p_since));
+    v_here  bigint            := p_count;
+begin
+    if v_found[1] = p_count and v_found[2] = 0 then
+        return p_count;
+    end if;
+    if cardinality(p_keys) = 0 then
+        -- rows without a key cannot be compared, so all are sent again
+        perform recall_proxy.ask('recall_source', format(
+            v_open, '1', p_user_id, p_table, p_columns, null));
+        v_here := v_here
+                  - recall_proxy.ask('recall_target', format(v_drop, p_user_id, p_table, null,
+                                                             p_keys))::bigint
+                  + recall_proxy.send_rows(format('select recall_shard.add_rows(%L, %L, %%L)',
+                                                  p_table, p_columns));
+    else
+        perform recall_proxy.ask('recall_target', 'select recall_shard.stage_rows(false, ''[]'')');
+        if v_found[2] > 0 then
+            perform recall_proxy.send_rows(format(v_stage, false));
+            v_here := v_here - recall_proxy.ask('recall_target', format(
+                v_drop, p_user_id, p_table, p_columns, p_keys))::bigint;
+        end if;
+        if v_here + v_found[2] <> v_found[1] then
+            perform recall_proxy.ask('recall_source', format(
+                v_open, '1', p_user_id, p_table, p_keys, null));
+            perform recall_proxy.send_rows(format(v_stage, true));
+            v_here := v_here - recall_proxy.ask('recall_target', format(
+                v_drop, p_user_id, p_table, null, p_keys))::bigint;
+        end if;
+        if v_found[2] > 0 then
+            v_here := v_here + recall_proxy.ask('recall_target', format(
+                'select recall_shard.add_rows(%L, %L, null)', p_table, p_columns))::bigint;
+        end if;
+    end if;
+    if v_here <> v_found[1] then
+        raise exception using
+            errcode = 'RC007',
+            message = format('%s: %s rows on the source, %s on the target', p_table, v_found[1],
+                             v_here),
+            hint    = 'Something writes to the shards past the proxy. Nothing was moved.';
+    end if;
+    return v_here;
+end;
+$function$;
+
+comment on function recall_proxy.send_changes(uuid, text, text[], text[], text, bigint) is
+    'Send the rows of a table that were written since a transaction of the source.';
+
+-- List the tables that a move copies, as the source describes them.
+create or replace function recall_proxy.user_tables()
+returns table (
+    name    text,
+    columns text[],
+    keys    text[]
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    return query
+    select t.name, t.columns, t.keys
+      from recall_proxy.dblink('recall_source', 'select * from recall_shard.user_tables()')
+           as t (name text, columns text[], keys text[]);
+end;
+$function$;
+
+comment on function recall_proxy.user_tables() is 'Tables that a move copies.';
+
+-- Be the only move of a user until the transaction ends.
+-- Raises  RC007 another process moves the user.
+create or replace function recall_proxy.lock_move(
+    p_user_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    if not pg_try_advisory_xact_lock(
+               hashtextextended('recall_proxy.move ' || p_user_id::text, 0)) then
+        raise exception using
+            errcode = 'RC007',
+            message = format('another process moves user %s', p_user_id),
+            hint    = 'Wait until it has finished.';
+    end if;
+end;
+$function$;
+
+comment on function recall_proxy.lock_move(uuid) is 'Be the only move of a user.';
+
+-- Raise when a shard cannot give or take a user now.
+-- Raises  RC007.
+create or replace function recall_proxy.check_shards_of_move()
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_check constant text := format('select recall_shard.check_move(%L)', (
+                                 select r.version from recall_proxy.release as r));
+begin
+    perform recall_proxy.ask('recall_source', v_check);
+    perform recall_proxy.ask('recall_target', v_check);
+end;
+$function$;
+
+comment on function recall_proxy.check_shards_of_move() is
+    'Raise when a shard cannot give or take a user now (RC007).';
+
+-- Record a move, or find the interrupted one; no move is recorded that cannot begin.
+-- o_state is NULL when the user lives on the shard already.
+-- Raises  RC001 no such shard; RC003 no user given; RC007 another move of the user runs or is not
+--         finished, or a shard is not ready for it; 58000 a shard cannot be reached.
+create or replace function recall_proxy.begin_move(
+    p_user_id         uuid,
+    p_shard           text,
+    out o_source      integer,
+    out o_target      integer,
+    out o_state       text,
+    out o_was_resumed boolean
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_wanted constant integer := (select s.shard_no from recall_proxy.shards as s
+                                   where s.name = p_shard);
+begin
+    if v_wanted is null then
+        raise exception using
+            errcode = 'RC001',
+            message = format('there is no shard %s', coalesce(p_shard, 'null')),
+            hint    = 'pgrecall shards status and recall_proxy.status() list the shards.';
+    end if;
+    perform recall_proxy.lock_move(p_user_id);
+    select m.from_shard, m.to_shard, m.state, true
+      into o_source, o_target, o_state, o_was_resumed
+      from recall_proxy.moves as m
+     where m.user_id = p_user_id;
+    if found and o_target <> v_wanted then
+        raise exception using
+            errcode = 'RC007',
+            message = format('a move of this user to %s is not finished', (
+                          select s.name from recall_proxy.shards as s
+                           where s.shard_no = o_target)),
+            hint    = 'Finish that move first, by the same call with that shard.';
+    elsif not found then
+        o_source := recall_proxy.shard_of(p_user_id);
+        o_target := v_wanted;
+        o_was_resumed := false;
+        if o_source = o_target then
+            return;
+        end if;
+        o_state := 'copying';
+        insert into recall_proxy.moves (user_id, from_shard, to_shard)
+        values (p_user_id, o_source, o_target);
+    end if;
+    perform recall_proxy.connect_shard('recall_source', o_source);
+    if o_state = 'copying' then
+        perform recall_proxy.connect_shard('recall_target', o_target);
+        perform recall_proxy.check_shards_of_move();
+    end if;
+end;
+$function$;
+
+comment on function recall_proxy.begin_move(uuid, text) is
+    'Record a move, or find the interrupted one.';
+
+-- Copy all rows of a user, and have the source refuse the user; return the copied rows by table.
+-- The receiving transaction commits once, at the end: no sweep there sees a part of a user. Three
+-- passes send all rows, then the changes meanwhile, then the last changes while calls wait. So the
+-- wait grows with reading the user's rows, not with sending them. NULL means that the user was
+-- erased on the source before an interrupted move was finished; the copy is deleted then.
+create or replace function recall_proxy.copy_user(
+    p_user_id        uuid,
+    p_was_resumed    boolean,
+    out o_rows       jsonb,
+    out o_held_since timestamptz
+)
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_xid      constant text   := 'select pg_snapshot_xmin(pg_current_snapshot())::xid';
+    v_open     constant text   := 'select 1 from recall_shard.open_rows(%L, %L, %L, null)';
+    v_add      constant text   := 'select recall_shard.add_rows(%L, %L, %%L)';
+    v_awaits   constant text   := 'select recall_shard.awaits_walk(%L)';
+    v_prompts  constant text[] := '{prompt_hash, content, token_count, created_at}';
+    v_position jsonb;
+    v_table    record;
+    v_name     text;
+    v_since    text;
+    v_next     text;
+begin
+    o_held_since := clock_timestamp();
+    o_rows := '{}';
+    if recall_proxy.ask('recall_source', format(
+           'select exists (select from recall_shard.departed_users where user_id = %L)',
+           p_user_id))::boolean then
+        return;  -- the target has committed
+    end if;
+    if p_was_resumed and not recall_proxy.ask('recall_source', format(
+           'select exists (select from recall.users where user_id = %L)', p_user_id))::boolean
+    then
+        perform recall_proxy.ask('recall_target', format(
+            'select recall_shard.receive_user(%L, true)', p_user_id));
+        o_rows := null;
+        return;
+    end if;
+
+    loop
+        v_position := recall_proxy.ask('recall_source', format(
+            'select recall_shard.finish_backfills(%L, %L)', p_user_id, v_position));
+        exit when v_position is null;
+    end loop;
+    if recall_proxy.ask('recall_source', format(v_awaits, p_user_id))::boolean
+       and not recall_proxy.ask('recall_target', format(v_awaits, p_user_id))::boolean
+    then
+        perform recall_proxy.ask('recall_source', format(
+            'select recall._enqueue_embeddings(%L, clock_timestamp(), true)', p_user_id));
+    end if;
+    perform recall_proxy.ask('recall_target', format(
+        'select recall_shard.ensure_months(%L, %L)', p_user_id, recall_proxy.ask(
+            'recall_source', format(
+                'select coalesce(json_agg(m), ''[]'') from recall_shard.user_months(%L) as m',
+                p_user_id))));
+    v_since := recall_proxy.ask('recall_source', v_xid);
+    perform recall_proxy.dblink_exec('recall_target', 'begin');
+    perform recall_proxy.ask('recall_target', format(
+        'select recall_shard.receive_user(%L, %L)', p_user_id, p_was_resumed));
+    perform recall_proxy.dblink_exec('recall_source', 'begin');
+    for v_table in select t.name, t.columns from recall_proxy.user_tables() as t loop
+        raise notice 'copying %', v_table.name;
+        perform recall_proxy.ask('recall_source', format(
+            v_open, p_user_id, v_table.name, v_table.columns));
+        o_rows := o_rows || jsonb_build_object(
+            substr(v_table.name, 8),
+            recall_proxy.send_rows(format(v_add, v_table.name, v_table.columns)));
+    end loop;
+    perform recall_proxy.dblink_exec('recall_source', 'commit');
+
+    for v_pass in 2 .. 3 loop
+        raise notice '%', case v_pass when 2 then 'copying what has changed'
+                                      else 'copying the last changes while calls wait' end;
+        v_next := recall_proxy.ask('recall_source', v_xid);
+        if v_pass = 2 then
+            -- counts and rows of one snapshot, because calls go on
+            perform recall_proxy.dblink_exec('recall_source',
+                                             'begin isolation level repeatable read');
+        else
+            perform recall_proxy.dblink_exec('recall_source', 'begin');
+            o_held_since := clock_timestamp() - recall_proxy.ask('recall_source', format(
+                'select recall_shard.hold_user(%L)', p_user_id))::interval;
+            perform recall_proxy.check_shards_of_move();
+        end if;
+        for v_table in select t.name, t.columns, t.keys from recall_proxy.user_tables() as t loop
+            v_name := substr(v_table.name, 8);
+            o_rows := o_rows || jsonb_build_object(v_name, recall_proxy.send_changes(
+                p_user_id, v_table.name, v_table.columns, v_table.keys, v_since,
+                (o_rows ->> v_name)::bigint));
+        end loop;
+        if v_pass = 2 then
+            perform recall_proxy.dblink_exec('recall_source', 'commit');
+        end if;
+        v_since := v_next;
+    end loop;
+    perform recall_proxy.ask('recall_source', format(
+        v_open, p_user_id, 'recall.system_prompts', v_prompts));
+    perform recall_proxy.send_rows(format(v_add, 'recall.system_prompts', v_prompts));
+    perform recall_proxy.dblink_exec('recall_target', 'commit');
+    -- both shards have all rows now; the source refuses the user by this commit
+    perform recall_proxy.ask('recall_source', format('select recall_shard.depart(%L)', p_user_id));
+    perform recall_proxy.dblink_exec('recall_source', 'commit');
+end;
+$function$;
+
+comment on function recall_proxy.copy_user(uuid, boolean) is
+    'Copy all rows of a user, and have the source refuse the user.';
+
+-- Delete what a moved user has left on the source, and end the move.
+create or replace function recall_proxy.finish_move(
+    p_user_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    perform recall_proxy.lock_move(p_user_id);
+    raise notice 'deleting the rows on the source';
+    perform recall_proxy.ask('recall_source', format(
+        'select recall_shard.remove_departed(%L)', p_user_id));
+    perform recall_proxy.disconnect_shard('recall_source');
+    delete from recall_proxy.moves as m where m.user_id = p_user_id;
+end;
+$function$;
+
+comment on function recall_proxy.finish_move(uuid) is
+    'Delete what a moved user has left on the source, and end the move.';
+
+-- Move a user to another shard; an interrupted move continues. Call it outside a transaction.
+-- The target commits first, then the source refuses the user, then the proxy knows the new shard.
+-- So at each moment one shard accepts writes, or none does. p_outcome tells rows and seconds.
+-- Raises  as begin_move; RC001 no such user, or erased before an interrupted move was finished.
+create or replace procedure recall_proxy.move_user(
+    p_user_id       uuid,
+    p_shard         text,
+    inout p_outcome jsonb default null
+)
+language plpgsql
+as $procedure$
+declare
+    v_began      constant timestamptz := clock_timestamp();
+    v_move       record;
+    v_rows       jsonb;
+    v_held_since timestamptz;
+    v_held       interval := '0';
+    v_gone       boolean  := false;
+    v_state      text;
+    v_message    text;
+    v_detail     text;
+    v_hint       text;
+begin
+    v_move := recall_proxy.begin_move(p_user_id, p_shard);
+    commit;
+    if v_move.o_state = 'copying' then
+        begin
+            perform recall_proxy.lock_move(p_user_id);
+            select c.o_rows, c.o_held_since
+              into v_rows, v_held_since
+              from recall_proxy.copy_user(p_user_id, v_move.o_was_resumed) as c;
+        exception when others or query_canceled then
+            get stacked diagnostics
+                v_state = returned_sqlstate, v_message = message_text,
+                v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+        end;
+        perform recall_proxy.disconnect_shard('recall_target');
+        if v_state is null and v_rows is null then
+            v_gone    := true;
+            v_state   := 'RC001';
+            v_message := format('user %s was erased before the move was finished', p_user_id);
+            v_hint    := 'The copy on the other shard is deleted, and the move has ended.';
+        end if;
+        if v_state is not null then
+            -- the end of the connections rolls back there, and calls that waited go on
+            perform recall_proxy.disconnect_shard('recall_source');
+            -- in the first try these errors come before the target has committed
+            delete from recall_proxy.moves as m
+             where m.user_id = p_user_id
+               and (v_gone or v_state in ('RC001', 'RC007') and not v_move.o_was_resumed);
+            commit;
+            raise exception using
+                errcode = v_state, message = v_message, detail = coalesce(v_detail, ''),
+                hint = coalesce(v_hint, '');
+        end if;
+        perform recall_proxy.route_user(p_user_id, v_move.o_target);
+        update recall_proxy.moves as m set state = 'arrived' where m.user_id = p_user_id;
+        commit;
+        v_held := clock_timestamp() - v_held_since;
+    end if;
+    if v_move.o_state is not null then
+        perform recall_proxy.finish_move(p_user_id);
+        commit;
+    end if;
+    p_outcome := jsonb_build_object(
+        'source', (select s.name from recall_proxy.shards as s where s.shard_no = v_move.o_source),
+        'target', p_shard,
+        'rows', coalesce(v_rows, '{}'),
+        'seconds', extract(epoch from clock_timestamp() - v_began),
+        'held_seconds', extract(epoch from v_held),
+        'was_resumed', v_move.o_was_resumed);
+end;
+$procedure$;
+
+comment on procedure recall_proxy.move_user(uuid, text, jsonb) is
+    'Move a user to another shard; an interrupted move continues.';
+
+-- Let only superusers change user mappings. The proxy's server may know passwords of other roles.
+-- So a role that names another one in its own mapping would become that role on the shards.
+create or replace function recall_proxy.check_user_mapping()
+returns event_trigger
+language plpgsql
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    if not (select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = current_user) then
+        raise exception using
+            errcode = '42501',
+            message = format('permission denied: %s', lower(tg_tag)),
+            hint    = 'Only a superuser changes user mappings on a proxy.';
+    end if;
+end;
+$function$;
+
+comment on function recall_proxy.check_user_mapping() is
+    'Let only superusers change user mappings.';
+
+drop event trigger if exists recall_proxy_user_mapping;
+create event trigger recall_proxy_user_mapping on ddl_command_start
+    when tag in ('CREATE USER MAPPING', 'ALTER USER MAPPING', 'DROP USER MAPPING')
+    execute function recall_proxy.check_user_mapping();
+
 -- Nobody but the owner uses the functions of administration.
-revoke all on all functions in schema recall_proxy from public;
+revoke all on all routines in schema recall_proxy from public;

@@ -23,7 +23,7 @@ from pgrecall import schema
 from pgrecall.embedded import _Cluster
 from support import append, call, open_session, said, value
 from support.everyfunction import World, furnish
-from support.servers import _FAST, TestServer, _new_home, running_server
+from support.servers import FAST, TestServer, new_home, running_server
 
 Connection = psycopg.Connection[Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -204,14 +204,14 @@ def test_database_with_pg_cron_is_copied_by_its_schema(server: TestServer, run: 
 
 
 def test_erasures_are_replayed_after_point_in_time_recovery(tmp_path: Path, run: Any) -> None:
-    archive = _new_home()
+    archive = new_home()
     archive.chmod(0o777)
     settings = {
         "wal_level": "replica",
         "archive_mode": "on",
         "archive_command": f"cp %p {archive}/%f",
     }
-    home = _new_home()
+    home = new_home()
     restored = _Cluster(home)
     try:
         with running_server("embedded", settings) as primary:
@@ -236,7 +236,7 @@ def test_erasures_are_replayed_after_point_in_time_recovery(tmp_path: Path, run:
             succeed(run(keep, "-e", OLD=dsn))
         (restored.data / "recovery.signal").touch()
         shutil.chown(restored.data / "recovery.signal", *owner(restored.data))
-        restored.start(_FAST | {
+        restored.start(FAST | {
             "restore_command": f"cp {archive}/%f %p",
             "recovery_target_time": moment,
             "recovery_target_action": "promote",

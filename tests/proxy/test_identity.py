@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from support import call, refused, said, value
+from support import call, refused, rows, said, value
 from support.proxies import Fleet
 
 
@@ -68,6 +68,58 @@ def test_shard_refuses_reader_whom_only_the_proxy_lets_write(
                         call(reader, function, p_user_id=uuid.uuid4(), **arguments)
         finally:
             conn.execute(sql.SQL("drop owned by {}").format(sql.Identifier(login)))
+
+
+def test_writer_cannot_choose_the_shard_of_a_user(fleet: Fleet, prefix: str, login: str) -> None:
+    """No function that a writer may call takes both a user and a shard."""
+    grant(fleet, f"{prefix}_writer", login)
+    with fleet.proxy() as conn:
+        takes_shard = rows(
+            conn,
+            "select p.proname from pg_proc as p join pg_language as l on l.oid = p.prolang"
+            " where p.pronamespace = 'recall_proxy'::regnamespace and l.lanname = 'plproxy'"
+            " and p.proargtypes[0] = 'int'::regtype"
+            " and has_function_privilege(%s, p.oid, 'execute') order by 1",
+            [login],
+        )
+        assert [row["proname"] for row in takes_shard] == [
+            "get_settings", "health", "list_models", "list_prompts", "message_hash",
+            "new_messages_since", "ping", "query_dates",
+        ]  # fmt: skip
+        user = fleet.user_on("a")
+    with fleet.proxy(user=login) as conn:
+        call(conn, "remember", p_user_id=user, p_content="Ada likes tea")
+        for function in ("route_user(%s, 1)", "assign_slots('a', 1)", "users_in_slots(0, '{1}')",
+                         "state_of(0)", "connect_shard('s', 0)",
+                         "dblink_connect('s', 'dbname=postgres')"):  # fmt: skip
+            with refused("42501", "permission denied for function"):
+                conn.execute(f"select recall_proxy.{function}".encode(),
+                             [user] if "%s" in function else None)  # fmt: skip
+        with refused("42501", "permission denied for procedure move_user"):
+            conn.execute("call recall_proxy.move_user(%s, 'b')", [user])
+        for table in ("shards", "slots", "moved_users", "moves", "release"):
+            with refused("42501", f"permission denied for table {table}"):
+                conn.execute(f"select * from recall_proxy.{table}".encode())
+
+
+def test_only_superusers_change_user_mappings(fleet: Fleet, prefix: str, login: str) -> None:
+    """A role that names another one in its own mapping would become it on the shards."""
+    grant(fleet, f"{prefix}_writer", login)
+    with fleet.proxy() as conn:
+        conn.execute(sql.SQL("create user mapping for {} server recall options (user {})").format(
+            sql.Identifier(login), sql.Literal(login)))  # fmt: skip
+        try:
+            with fleet.proxy(user=login) as writer:
+                for command in (
+                    "alter user mapping for current_user server recall options (set user 'postgres')",
+                    "drop user mapping for current_user server recall",
+                    "create user mapping for current_user server recall options (user 'postgres')",
+                ):
+                    with refused("42501", "user mapping"):
+                        writer.execute(command.encode())
+        finally:
+            conn.execute(sql.SQL("drop user mapping if exists for {} server recall").format(
+                sql.Identifier(login)))  # fmt: skip
 
 
 def test_role_without_rights_reaches_no_shard(fleet: Fleet, login: str) -> None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from pgrecall.cli import _shards
 from pgrecall.cli._shards import add_shard, move_user, shard_states
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotFoundError
+from pgrecall.schema import read_file
 from support import append, call, open_session, refused, rows, said, value
 from support.everyfunction import furnish
 from support.invariants import check_invariants
 from support.proxies import Fleet
+from support.sealed import MARK, connected, readable
 
 # a trigger computes these anew; the rows count as used at another time
 _COMPUTED = {"memory_store": ("check_at", "promotion_due")}
@@ -90,6 +93,202 @@ def test_append_repeated_after_a_move_returns_same_turns(fleet: Fleet) -> None:
         assert len(call(conn, "get_messages", p_user_id=user, p_session_id=session)) == 1
 
 
+@pytest.mark.slow
+def test_encrypted_user_moves_with_receipts_and_back(fleet: Fleet) -> None:
+    user, request = fleet.user_on("a"), uuid.uuid4()
+    hello: dict[str, Any] = {"user": f"I saw a {MARK}", "request_id": request}
+    with connected(fleet.dsn) as memory, fleet.proxy() as conn:
+        memory.encryption.seal_user(user)
+        session = memory.session(user=user, model="m", system_prompt=f"You know the {MARK}.")
+        session.open()
+        first = session.append(**hello, reply="Where?")
+        memory.remember(user, f"likes the {MARK}")
+        before = content(fleet, "a", user)
+        assert before["user_keys"]
+        for source, target in ("ab", "ba"):
+            assert move_user(conn, user, target).source == source
+            assert content(fleet, target, user) == before
+            assert not any(content(fleet, source, user).values())
+            again = session.append(**hello, reply="Where?")
+            assert [one.message_id for one in again] == [one.message_id for one in first]
+            assert not any(one.inserted for one in again)
+            assert [one.content for one in memory.memories.list(user)] == [f"likes the {MARK}"]
+            assert [one.content for one in session.messages()] == ["Where?", f"I saw a {MARK}"]
+            assert call(conn, "verify_integrity", p_user_id=user) == []
+        with connected(fleet.dsn) as other_process:  # it knows no key yet
+            assert len(other_process.memories.list(user)) == 1
+    for name in "ab":
+        with fleet.shard(name) as shard:
+            assert readable(shard) == []
+            assert value(shard, "select count(*) from recall.erasures") == 0
+
+
+def register_backfill(conn: psycopg.Connection) -> None:
+    """Begin to fill a column of all sessions, as a migration would."""
+    conn.execute(
+        "create or replace function recall._backfill_titles(p_user_id uuid, p_position jsonb,"
+        " p_limit integer, out o_done integer, out o_position jsonb) language plpgsql as $$"
+        " declare v_ids uuid[] := array(select s.session_id from recall.sessions as s"
+        " where s.user_id = p_user_id and s.cost_limit_microcents is null"
+        " order by 1 limit least(p_limit, 2)); begin"
+        " update recall.sessions as s set cost_limit_microcents = 7 where s.user_id = p_user_id"
+        " and s.session_id = any (v_ids); o_done := cardinality(v_ids);"
+        " if o_done > 0 then o_position := '{}'; end if; end $$"
+    )
+    conn.execute("insert into recall.backfills (backfill, migration, table_name)"
+                 " values ('titles', '0099_add_titles', 'sessions')")  # fmt: skip
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_user_who_moves_within_a_backfill_is_not_left_out(fleet: Fleet, is_over: bool) -> None:
+    """The backfill of the receiving shard has passed the place of the user, or has ended."""
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("a") as source, fleet.shard("b") as target:
+        for _ in range(5):
+            open_session(conn, user)
+        for shard in (source, target):
+            register_backfill(shard)
+        try:
+            while value(target, "select more from recall.run_backfills()"):
+                pass
+            if not is_over:
+                target.execute("update recall.backfills set finished_at = null")
+                target.execute("update recall.maintenance_tasks set last_user = %s, position ="
+                               """ '{"backfill": "titles", "at": null}'"""
+                               " where task = 'run_backfills'",
+                               [uuid.UUID(int=2**128 - 1)])  # fmt: skip
+            # the source is in the middle of this user
+            source.execute("update recall.maintenance_tasks set last_user = %s, position ="
+                           """ '{"backfill": "titles", "at": {}}' where task = 'run_backfills'""",
+                           [user])  # fmt: skip
+            value(source, "select done from recall.run_backfills(1)")
+            filled = ("select count(*) from recall.sessions"
+                      " where user_id = %s and cost_limit_microcents = 7")  # fmt: skip
+            assert value(source, filled, [user]) == 1
+            move_user(conn, user, "b")
+            for shard in (source, target):
+                while value(shard, "select more from recall.run_backfills()"):
+                    pass
+            assert value(target, filled, [user]) == 5
+        finally:
+            for shard in (source, target):
+                shard.execute("drop function recall._backfill_titles")
+                shard.execute("delete from recall.backfills where backfill = 'titles'")
+                shard.execute("update recall.maintenance_tasks set last_user = null,"
+                              " position = null where task = 'run_backfills'")  # fmt: skip
+
+
+def test_jobs_that_a_walk_still_owes_a_user_are_made_before_the_move(fleet: Fleet) -> None:
+    """The receiving shard has enqueued embed jobs for all of its users; the source has not."""
+    user = fleet.user_on("a")
+    position = ("update recall.maintenance_tasks set position = %s"
+                " where task = 'enqueue_missing_embeddings'")  # fmt: skip
+    with fleet.proxy() as conn, fleet.shard("a") as source, fleet.shard("b") as target:
+        call(conn, "remember", p_user_id=user, p_content="likes tea")
+        source.execute("delete from recall.jobs where user_id = %s", [user])
+        target.execute(
+            "update recall.maintenance_tasks as t set position = jsonb_build_object('model',"
+            " s.embedding_model, 'messages', s.embed_messages, 'done', true)"
+            " from recall.settings as s where t.task = 'enqueue_missing_embeddings'"
+        )
+        move_user(conn, user, "b")
+        kinds = rows(target, "select kind::text from recall.jobs where user_id = %s", [user])
+        assert kinds == [{"kind": "embed"}]
+        target.execute(position, [None])
+
+
+def test_users_stay_while_a_shard_changes_its_embedding_model(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("b") as target:
+        open_session(conn, user)
+        call(target, "start_embedding_migration", p_model="other", p_dimensions=384)
+        try:
+            with pytest.raises(ConfigurationError, match="changes its embedding model"):
+                move_user(conn, user, "b")
+            assert rows(conn, "select * from recall_proxy.moves") == []
+        finally:
+            target.execute("delete from recall.embedding_migrations")
+        with moving(fleet, user):
+            call(conn, "get_profile", p_user_id=user)
+        assert fleet.home(user) == "b"
+
+
+def test_change_of_the_embedding_model_during_the_copy_ends_the_move(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("b") as target:
+        open_session(conn, user)
+        try:
+            with (
+                pytest.raises(ConfigurationError, match="changes its embedding model"),
+                moving(fleet, user),
+            ):
+                call(target, "start_embedding_migration", p_model="other", p_dimensions=384)
+        finally:
+            target.execute("delete from recall.embedding_migrations")
+        assert rows(conn, "select * from recall_proxy.moves") == []
+        open_session(conn, user)
+        assert fleet.home(user) == "a"
+
+
+def test_no_user_moves_between_releases(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("b") as target:
+        open_session(conn, user)
+        original = value(target, "select pg_get_functiondef('recall.version'::regproc)")
+        installed = value(target, "select recall.version()")
+        target.execute(original.replace(installed, "9.9.9").encode())
+        try:
+            with pytest.raises(ConfigurationError, match=r"this shard is of release 9\.9\.9"):
+                move_user(conn, user, "b")
+        finally:
+            target.execute(original.encode())
+        assert rows(conn, "select * from recall_proxy.moves") == []
+
+
+def test_sql_alone_sets_up_a_proxy_and_moves_a_user(fleet: Fleet) -> None:
+    """An administrator without Python runs the files by psql."""
+    database = fleet.server.create_database("sql_proxy")
+    try:
+        with psycopg.connect(fleet.server.dsn(database), autocommit=True) as conn:
+            for name in "ab":
+                with fleet.shard(name) as shard:
+                    shard.execute(read_file("sql/proxy/shard.sql").encode())
+            with conn.transaction():
+                conn.execute(read_file("sql/proxy/proxy.sql").encode())
+            for name in "ab":
+                conn.execute("select recall_proxy.add_shard(%s, %s)",
+                             [name, fleet.connection(name)])  # fmt: skip
+            conn.execute("select recall_proxy.share_slots()")
+            with fleet.shard("a") as shard:
+                made = shard.execute(read_file("sql/proxy/generate.sql").encode())
+                while made.nextset():
+                    pass
+                script = "".join(statement for (statement,) in made.fetchall())
+            with conn.transaction():
+                conn.execute("set local search_path = pg_catalog, public")
+                conn.execute(script.encode())
+            status = rows(conn, "select * from recall_proxy.status()")
+            assert [(row["name"], row["slots"]) for row in status] == [("a", 512), ("b", 512)]
+            # users of the other proxy, whose routes this one does not know
+            assert all("live elsewhere" in problem for row in status for problem in row["problems"])
+            user = fleet.user_on("a")
+            open_session(conn, user)
+            (done,) = rows(conn, "call recall_proxy.move_user(%s, 'b')", [user])
+            outcome = done["p_outcome"]
+            assert (outcome["source"], outcome["target"], outcome["rows"]["sessions"]) == (
+                "a", "b", 1,
+            )  # fmt: skip
+            assert 0 < outcome["held_seconds"] < outcome["seconds"]
+            with refused("2D000"), conn.transaction():
+                conn.execute("call recall_proxy.move_user(%s, 'a')", [user])
+            with refused("RC003", "p_user_id is null"):
+                conn.execute("call recall_proxy.move_user(null, 'a')")
+            assert rows(conn, "select * from recall_proxy.moves") == []
+            remove(fleet, user, "b")
+    finally:
+        fleet.server.drop_database(database)
+
+
 @pytest.mark.concurrent
 @pytest.mark.slow
 def test_nothing_is_lost_or_doubled_under_load(fleet: Fleet) -> None:
@@ -145,39 +344,91 @@ def test_nothing_is_lost_or_doubled_under_load(fleet: Fleet) -> None:
         assert move.held_seconds < move.seconds
 
 
-class KilledError(Exception):
-    """Stands for the end of the process that moves."""
+@contextmanager
+def broken(conn: psycopg.Connection, function: str) -> Iterator[None]:
+    """Let a function raise an error."""
+    original = str(value(conn, "select pg_get_functiondef(%s::regproc)", [function]))
+    head = original.partition("AS $function$")[0]
+    body = "begin raise exception 'broken' using errcode = 'ZZ999'; end"
+    conn.execute(f"{head} AS $function$ {body} $function$".encode())
+    try:
+        yield
+    finally:
+        conn.execute(original.encode())
 
 
-def interrupt(fleet: Fleet, user: uuid.UUID, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """End a move of a user from a to b before a step."""
-    real = psycopg.Connection.execute
-    words = {
-        "receive": "select recall_shard.receive_user", "copy": "select recall_shard.hold_user",
-        "commit": "commit", "depart": "select recall_shard.depart",
-        "route": "select recall_proxy.route_user",
-        "remove": "select recall_shard.remove_departed",
-    }[step]  # fmt: skip
+@contextmanager
+def refused_commits(conn: psycopg.Connection) -> Iterator[None]:
+    """Let transactions that make a session fail when they commit."""
+    conn.execute("create function refuse() returns trigger language plpgsql as"
+                 " $$ begin raise exception 'broken' using errcode = 'ZZ999'; end $$")  # fmt: skip
+    leaves = rows(conn, "select l.relid::regclass::text as name from"
+                        " pg_partition_tree('recall.sessions') as l where l.isleaf")  # fmt: skip
+    for leaf in leaves:
+        conn.execute(f"create constraint trigger refuse after insert on {leaf['name']} deferrable"
+                     " initially deferred for each row execute function refuse()")  # fmt: skip
+    try:
+        yield
+    finally:
+        conn.execute("drop function refuse cascade")
 
-    def execute(self: psycopg.Connection, query: Any, *arguments: Any, **options: Any) -> Any:
-        text = query.decode() if isinstance(query, bytes) else str(query)
-        if text.startswith(words):
-            raise KilledError
-        return real(self, query, *arguments, **options)
 
-    with monkeypatch.context() as patch, fleet.proxy() as conn:
-        patch.setattr(psycopg.Connection, "execute", execute)
-        with pytest.raises(KilledError):
-            move_user(conn, user, "b")
+def interrupt(fleet: Fleet, user: uuid.UUID, step: str) -> None:
+    """End a move of a user from a to b before a step, by an error there."""
+    function = {
+        "receive": "recall_shard.receive_user", "copy": "recall_shard.hold_user",
+        "depart": "recall_shard.depart", "route": "recall_proxy.route_user",
+        "remove": "recall_shard.remove_departed",
+    }  # fmt: skip
+    with (
+        fleet.shard("b" if step in ("receive", "commit") else "a") as shard,
+        fleet.proxy() as conn,
+        refused_commits(shard) if step == "commit"
+        else broken(conn if step == "route" else shard, function[step]),
+        refused("ZZ999", "broken"),
+    ):  # fmt: skip
+        move_user(conn, user, "b")
+
+
+@contextmanager
+def moving(fleet: Fleet, user: uuid.UUID) -> Iterator[None]:
+    """Move a user from a to b; within, all is copied, and the move waits for a call in progress."""
+    result: list[Any] = []
+
+    def move() -> None:
+        with fleet.proxy() as conn:
+            try:
+                result.append(move_user(conn, user, "b"))
+            except BaseException as error:
+                result.append(error)
+
+    with fleet.proxy() as conn, fleet.shard("a") as source, fleet.shard("a") as beside:
+        source.execute("begin")
+        source.execute("select recall_shard.enter(%s, %s)", [version_of(conn), user])
+        thread = threading.Thread(target=move)
+        thread.start()
+        try:
+            until = time.monotonic() + 60
+            while not value(beside, "select exists (select from pg_locks where not granted"
+                                    " and locktype = 'advisory')"):  # fmt: skip
+                assert not result, result
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            yield
+        finally:
+            source.execute("rollback")
+            thread.join()
+    if isinstance(result[0], BaseException):
+        raise result[0]
 
 
 @pytest.mark.parametrize("step", ["receive", "copy", "commit", "depart", "route", "remove"])
-def test_interrupted_move_resumes(fleet: Fleet, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_move_resumes(fleet: Fleet, step: str) -> None:
     user = fleet.user_on("a")
     with fleet.proxy() as conn:
         session = open_session(conn, user)
         append(conn, user, session, said("hello"))
-    interrupt(fleet, user, step, monkeypatch)
+    interrupt(fleet, user, step)
     if step != "route":  # between the last two commits nobody accepts writes
         with fleet.proxy() as conn:
             append(conn, user, session, said("between"))
@@ -196,29 +447,20 @@ def test_interrupted_move_resumes(fleet: Fleet, step: str, monkeypatch: pytest.M
     assert not any(content(fleet, "a", user).values())
 
 
-def test_rows_deleted_during_the_copy_do_not_arrive(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_deleted_during_the_copy_do_not_arrive(fleet: Fleet) -> None:
     user = fleet.user_on("a")
     with fleet.proxy() as conn:
         session = open_session(conn, user)
         append(conn, user, session, said("hello"))
         gone = call(conn, "remember", p_user_id=user, p_content="likes tea")[0]["memory_id"]
         call(conn, "remember", p_user_id=user, p_content="owns a red bicycle")
-        real = _shards._held
-
-        def held(*arguments: Any) -> Any:
-            with fleet.proxy() as beside:
-                call(beside, "forget_memory", p_user_id=user, p_memory_id=gone)
-                with refused("40001", "is not finished"):
-                    call(beside, "forget_user", p_user_id=user)
-                append(beside, user, session, said("and more"))
-                call(beside, "update_session", p_user_id=user, p_session_id=session,
-                     p_changes={"title": "changed"})  # fmt: skip
-            return real(*arguments)
-
-        monkeypatch.setattr(_shards, "_held", held)
-        move_user(conn, user, "b")
+        with moving(fleet, user):
+            call(conn, "forget_memory", p_user_id=user, p_memory_id=gone)
+            with refused("40001", "is not finished"):
+                call(conn, "forget_user", p_user_id=user)
+            append(conn, user, session, said("and more"))
+            call(conn, "update_session", p_user_id=user, p_session_id=session,
+                 p_changes={"title": "changed"})  # fmt: skip
         kept = call(conn, "list_memories", p_user_id=user)
         assert [row["content"] for row in kept] == ["owns a red bicycle"]
         (row,) = call(conn, "get_session", p_user_id=user, p_session_id=session)
@@ -233,14 +475,12 @@ ERASURES = [
 
 
 @pytest.mark.parametrize("step", ["depart", "remove"])
-def test_erasure_waits_for_the_end_of_a_move(
-    fleet: Fleet, step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_erasure_waits_for_the_end_of_a_move(fleet: Fleet, step: str) -> None:
     """Both shards have rows of the user; an erasure would reach one of them."""
     user = fleet.user_on("a")
     with fleet.proxy() as conn:
         append(conn, user, open_session(conn, user), said("hello"))
-        interrupt(fleet, user, step, monkeypatch)
+        interrupt(fleet, user, step)
         assert all(any(content(fleet, shard, user).values()) for shard in "ab")
         for function, arguments in ERASURES:
             with refused("40001", f"the move of user {user} to another shard is not finished"):
@@ -250,16 +490,14 @@ def test_erasure_waits_for_the_end_of_a_move(
     assert not any(any(content(fleet, shard, user).values()) for shard in "ab")
 
 
-def test_move_of_a_user_erased_on_the_source_deletes_the_copy(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_move_of_a_user_erased_on_the_source_deletes_the_copy(fleet: Fleet) -> None:
     user = fleet.user_on("a")
     with fleet.proxy() as conn, fleet.shard("a") as source:
         append(conn, user, open_session(conn, user), said("hello"))
-        interrupt(fleet, user, "depart", monkeypatch)
+        interrupt(fleet, user, "depart")
         call(source, "forget_user", p_user_id=user)
         assert any(content(fleet, "b", user).values())
-        with pytest.raises(NotFoundError, match="was erased on a before the move was finished"):
+        with pytest.raises(NotFoundError, match="was erased before the move was finished"):
             move_user(conn, user, "b")
         assert not any(content(fleet, "b", user).values())
         assert rows(conn, "select * from recall_proxy.moves") == []
@@ -267,27 +505,18 @@ def test_move_of_a_user_erased_on_the_source_deletes_the_copy(
         assert move_user(conn, user, "b").rows["conversation_history"] == 1
 
 
-def test_values_of_deleted_rows_may_come_again_during_the_copy(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_of_deleted_rows_may_come_again_during_the_copy(fleet: Fleet) -> None:
     """Unique indexes hold on the target while it gets the changes."""
     user = fleet.user_on("a")
     job = {"p_user_id": user, "p_kind": "embed", "p_dedupe_key": "again"}
     with fleet.proxy() as conn:
         old = call(conn, "remember", p_user_id=user, p_content="likes tea")[0]["memory_id"]
         call(conn, "enqueue_job", **job)
-        real = _shards._held
-
-        def held(*arguments: Any) -> Any:
-            with fleet.proxy() as beside, fleet.shard("a") as source:
-                call(beside, "forget_memory", p_user_id=user, p_memory_id=old)
-                call(beside, "remember", p_user_id=user, p_content="likes tea")
-                source.execute("delete from recall.jobs where user_id = %s", [user])
-                call(beside, "enqueue_job", **job)
-            return real(*arguments)
-
-        monkeypatch.setattr(_shards, "_held", held)
-        move_user(conn, user, "b")
+        with moving(fleet, user), fleet.shard("a") as source:
+            call(conn, "forget_memory", p_user_id=user, p_memory_id=old)
+            call(conn, "remember", p_user_id=user, p_content="likes tea")
+            source.execute("delete from recall.jobs where user_id = %s", [user])
+            call(conn, "enqueue_job", **job)
         (memory,) = call(conn, "list_memories", p_user_id=user)
         assert (memory["content"], memory["memory_id"] != old) == ("likes tea", True)
     with fleet.shard("b") as target:
@@ -296,49 +525,48 @@ def test_values_of_deleted_rows_may_come_again_during_the_copy(
         assert len(keys) == 1
 
 
-def test_hold_is_tried_again_and_ends_its_lock_timeout(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hold_is_tried_again_and_calls_go_on_meanwhile(fleet: Fleet) -> None:
     user = fleet.user_on("a")
-    monkeypatch.setattr(_shards, "_HOLD_TIMEOUT", "100ms")
-    with fleet.proxy() as conn, fleet.shard("a") as giving, fleet.shard("a") as call_in_progress:
-        open_session(conn, user)
-        call_in_progress.execute("begin")
-        call_in_progress.execute("select recall_shard.enter(%s, %s)", [version_of(conn), user])
-        waits: list[float] = []
-
-        def sleep(seconds: float) -> None:
-            waits.append(seconds)
-            if len(waits) == 2:
-                call_in_progress.execute("rollback")
-
-        monkeypatch.setattr(_shards.time, "sleep", sleep)
-        with _shards._held(giving, user):
-            assert len(waits) == 2
-            assert value(giving, "show lock_timeout") == "0"
-
-
-def test_lock_timeout_after_the_hold_is_raised_as_it_is(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user = fleet.user_on("a")
-
-    def timeout(*_: Any) -> None:
-        raise psycopg.errors.LockNotAvailable
-
     with fleet.proxy() as conn:
         open_session(conn, user)
-        with monkeypatch.context() as patch:
-            patch.setattr(_shards, "_send_prompts", timeout)
-            with pytest.raises(psycopg.errors.LockNotAvailable):
-                move_user(conn, user, "b")
-        assert move_user(conn, user, "b").was_resumed
+        conn.execute("set statement_timeout = '10s'")
+        with moving(fleet, user):
+            open_session(conn, user)  # it queues for a second at most
+        assert (fleet.home(user), value(conn, "show lock_timeout")) == ("b", "0")
 
 
 def test_commits_of_a_move_are_durable(fleet: Fleet) -> None:
     """The server of the tests has synchronous_commit off."""
-    with fleet.proxy() as conn, _shards._as_owner(conn, fleet.connection("a")) as giving:
-        assert value(giving, "show synchronous_commit") == "on"
+    with fleet.proxy() as conn:
+        conn.execute("select recall_proxy.connect_shard('recall_source', 0)")
+        asked = "select recall_proxy.ask('recall_source', 'show synchronous_commit')"
+        assert value(conn, asked) == "on"
+
+
+def test_move_ends_when_its_process_is_killed_and_calls_go_on(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.server.admin() as admin:
+        session = open_session(conn, user)
+        with pytest.raises(psycopg.OperationalError), moving(fleet, user):
+            admin.execute("select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+                          " where query like 'call recall_proxy.move_user%%'"
+                          " and pid <> pg_backend_pid()")  # fmt: skip
+        append(conn, user, session, said("hello"))
+        assert move_user(conn, user, "b").was_resumed
+        assert len(call(conn, "get_messages", p_user_id=user, p_session_id=session)) == 1
+
+
+def test_canceled_move_lets_calls_go_on_and_resumes(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.server.admin() as admin:
+        session = open_session(conn, user)
+        with pytest.raises(psycopg.errors.QueryCanceled), moving(fleet, user):
+            admin.execute("select pg_cancel_backend(pid) from pg_stat_activity"
+                          " where query like 'call recall_proxy.move_user%%'"
+                          " and pid <> pg_backend_pid()")  # fmt: skip
+        append(conn, user, session, said("hello"))
+        assert move_user(conn, user, "b").was_resumed
+        assert len(call(conn, "get_messages", p_user_id=user, p_session_id=session)) == 1
 
 
 @pytest.mark.concurrent

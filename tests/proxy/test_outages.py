@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from pgrecall import AgentMemory
+from pgrecall import AgentMemory, ConfigurationError
 from pgrecall.cli._shards import move_user, shard_states
 from support import append, call, open_session, refused, said, value
 from support.proxies import Fleet
@@ -70,6 +71,78 @@ def test_workers_and_monitoring_go_on_without_the_shard(fleet: Fleet, down: str)
         problems = {shard.name: shard.problems for shard in shard_states(conn)}
         assert problems["a"] == []
         assert "cannot be reached" in problems["b"][0]
+
+
+def test_workers_get_jobs_beside_a_shard_that_does_not_answer_in_time(fleet: Fleet) -> None:
+    users = {name: fleet.user_on(name) for name in "ab"}
+    claim = {"p_worker": "w", "p_kinds": ["embed"], "p_limit": 100}
+    with fleet.proxy() as conn, fleet.shard("b") as blocker:
+        call(conn, "enqueue_job", p_user_id=users["b"], p_kind="embed")
+        warnings: list[str] = []
+        conn.add_notice_handler(lambda notice: warnings.append(str(notice.message_primary)))
+        with blocker.transaction():
+            blocker.execute("lock table recall.jobs in access exclusive mode")
+            for setting in ("lock_timeout", "statement_timeout"):
+                seen = set()
+                for _ in range(8):  # either shard comes first
+                    conn.execute(f"set {setting} = 0".encode())
+                    call(conn, "enqueue_job", p_user_id=users["a"], p_kind="embed")
+                    conn.execute(f"set {setting} = '300ms'".encode())
+                    try:
+                        claimed = {job["user_id"] for job in call(conn, "claim_jobs", **claim)}
+                        seen.add(users["a"] in claimed)
+                    except psycopg.errors.QueryCanceled:
+                        assert setting == "statement_timeout", "nothing was leased yet"
+                assert seen == {True}
+                conn.execute(f"set {setting} = 0".encode())
+            assert "shard b has given no jobs" in warnings
+            call(conn, "enqueue_job", p_user_id=users["a"], p_kind="embed")
+            claimed = {job["user_id"] for job in call(conn, "claim_jobs", **claim)}
+            assert users["a"] in claimed, "a lock is waited for 2 seconds by default"
+        claimed = {job["user_id"] for job in call(conn, "claim_jobs", **claim)}
+        assert users["b"] in claimed
+
+
+def test_statement_timeout_of_a_shard_does_not_count(fleet: Fleet) -> None:
+    """PL/Proxy would wait forever after a shard's own cancellation."""
+    user, name = fleet.user_on("b"), sql.Identifier(fleet.databases["b"])
+    with fleet.server.admin() as admin:
+        admin.execute(sql.SQL("alter database {} set statement_timeout = '1ms'").format(name))
+        try:
+            with fleet.proxy() as conn:
+                conn.execute("set statement_timeout = '60s'")
+                open_session(conn, user)
+                append(conn, user, open_session(conn, user), said("hello"))
+                call(conn, "verify_integrity", p_user_id=user)
+        finally:
+            admin.execute(sql.SQL("alter database {} reset statement_timeout").format(name))
+
+
+def test_changes_for_all_shards_are_repeated_when_the_shard_is_back(
+    fleet: Fleet, down: str
+) -> None:
+    changes: dict[str, dict[str, Any]] = {
+        "configure": {"p_changes": {"recalled_turns": 13}},
+        "register_kind": {"p_kind": "hope", "p_description": "What they hope for."},
+        "register_model": {"p_model_id": "later", "p_context_window_size": 4096},
+        "set_prompt": {"p_name": "extract", "p_content": "Extract.", "p_version": "later-1"},
+    }
+    with fleet.proxy() as conn:
+        for function, arguments in changes.items():
+            with pytest.raises(ConfigurationError) as caught:
+                call(conn, function, **arguments)
+            diag = caught.value.diag
+            assert diag.message_primary == "1 of 2 shards have not made this change"
+            assert str(diag.message_detail).startswith("b: ")
+            assert "Repeat the call" in str(diag.message_hint)
+        with fleet.server.admin() as admin:
+            admin.execute(sql.SQL("alter database {} allow_connections on").format(
+                sql.Identifier(fleet.databases["b"])))  # fmt: skip
+        (lacking,) = [shard.problems for shard in shard_states(conn) if shard.name == "b"]
+        assert lacking == ["kinds, models, prompts, settings differ from shard a"]
+        for function, arguments in changes.items():
+            call(conn, function, **arguments)
+        assert all(not shard.problems for shard in shard_states(conn))
 
 
 def test_incomplete_lists_and_changes_are_refused(fleet: Fleet, down: str) -> None:

@@ -85,13 +85,18 @@ class Fleet:
         return self.connection(name)
 
 
-@contextmanager
-def running_fleet(server: TestServer, label: str, *names: str) -> Iterator[Fleet]:
-    """Give a proxy before shards of these names; the test is skipped without PL/Proxy."""
+def require_plproxy(server: TestServer) -> None:
+    """Skip the test on a server without PL/Proxy."""
     with server.admin() as conn:
         found = conn.execute("select from pg_available_extensions where name = 'plproxy'")
         if found.fetchone() is None:
             pytest.skip("the server has no PL/Proxy")
+
+
+@contextmanager
+def running_fleet(server: TestServer, label: str, *names: str) -> Iterator[Fleet]:
+    """Give a proxy before shards of these names; the test is skipped without PL/Proxy."""
+    require_plproxy(server)
     name = server.create_database(f"proxy_{label}")
     fleet = Fleet(server, server.dsn(name))
     for shard in names:

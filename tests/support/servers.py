@@ -25,7 +25,7 @@ DIMENSIONS = 384
 HASH_PARTITIONS = 8
 
 # Nothing of a test survives a crash, so nothing has to reach the disk.
-_FAST = {
+FAST = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
@@ -178,7 +178,7 @@ class Standby:
 
     def start(self, **settings: str) -> None:
         """Start it again."""
-        self._cluster.start({**_FAST, **settings})
+        self._cluster.start({**FAST, **settings})
 
     def catch_up(self) -> None:
         """Wait until all that the primary has committed can be read here."""
@@ -196,7 +196,7 @@ class Standby:
         raise AssertionError(f"the standby does not follow: {self._cluster.log.read_text()}")
 
 
-def _new_home() -> Path:
+def new_home() -> Path:
     """Return a new folder for a server, in memory where there is room.
 
     Not in pytest's tmp_path: the path of a socket is bounded, and root's server is not root.
@@ -210,7 +210,7 @@ def streaming_standby(primary: TestServer) -> Iterator[Standby]:
     """Yield a standby of the embedded server; skip the test on any other, which is not ours."""
     if primary.kind != "embedded":
         pytest.skip(f"a standby is made of the embedded server, and this run uses {primary.kind}")
-    home = _new_home()
+    home = new_home()
     cluster = _Cluster(home)
     try:
         cluster.prepare_folder()
@@ -218,7 +218,7 @@ def streaming_standby(primary: TestServer) -> Iterator[Standby]:
             "pg_basebackup", "-d", primary.admin_dsn, "-D", str(cluster.data),
             "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
         )  # fmt: skip
-        cluster.start(_FAST)
+        cluster.start(FAST)
         yield Standby(primary, cluster)
     finally:
         cluster.stop()
@@ -232,9 +232,9 @@ def running_server(choice: str, settings: Mapping[str, str] | None = None) -> It
     Further settings are for the embedded one.
     """
     if choice == "embedded":
-        home = _new_home()
+        home = new_home()
         try:
-            with EmbeddedServer(home, settings={**_FAST, **(settings or {})}) as embedded:
+            with EmbeddedServer(home, settings={**FAST, **(settings or {})}) as embedded:
                 yield TestServer("embedded", embedded.dsn)
         finally:
             shutil.rmtree(home, ignore_errors=True)
