@@ -1,5 +1,4 @@
--- Prepare an installation to be a shard behind a proxy; repeatable. Run it in one transaction:
---     psql -1 -v ON_ERROR_STOP=1 -d SHARD -f sql/proxy/shard.sql
+-- Prepare an installation to be a shard behind a proxy; repeatable, in one transaction (psql -1).
 -- The schema recall_shard holds what only shards need, so that an installation without a proxy is
 -- not changed. `recall_shard.enter` takes over the caller's settings for one statement, and fences
 -- a user who is being moved.

@@ -111,7 +111,7 @@ def test_only_superusers_change_user_mappings(fleet: Fleet, prefix: str, login: 
         try:
             with fleet.proxy(user=login) as writer:
                 for command in (
-                    "alter user mapping for current_user server recall options (set user 'postgres')",
+                    "alter user mapping for current_user server recall options (set user 'x')",
                     "drop user mapping for current_user server recall",
                     "create user mapping for current_user server recall options (user 'postgres')",
                 ):
