@@ -10,7 +10,7 @@ export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
 .PHONY: help setup node demo test test-all lint format generate docs bench eval soak repeat
-.PHONY: dist release bump clean integrations recipes screenshots
+.PHONY: test-citus dist release bump clean integrations recipes screenshots
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ test: $(STAMP)  ## run the tests but the slow ones (PGRECALL_TEST_SERVER, ARGS f
 test-all: node
 test-all: $(STAMP)  ## run all tests, the slow ones included
 	$(PYTEST) --slow $(ARGS)
+
+test-citus: $(STAMP)  ## run the contract on a Citus cluster (DSN of its coordinator)
+	PGRECALL_CITUS_DSN="$(DSN)" $(BIN)/python -m pytest -v tests/citus $(ARGS)
 
 lint: $(STAMP)  ## ruff, mypy, sqlfluff, pglast, squawk and our own rules
 	$(BIN)/python .ci/lint.py

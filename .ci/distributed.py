@@ -6,7 +6,8 @@ name of its shard, evaluates functions apart from the coordinator, and refuses s
 - a whole row (`f(m)`, `select m`) has the type of the shard: write `row(m.*)::recall.memory_store`
 - `set x = a[f()]` crashes a worker: assign the index to a variable first
 - UPDATE and ON CONFLICT take no function that depends on a column or on the moment, unless it is
-  immutable: assign its result to a variable first
+  immutable: assign its result to a variable first. So is a time plus an interval, unless the time
+  is `at time zone 'UTC'`
 - `exists (select from t)` over several users has no column to send: write `select 1`
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pglast
@@ -152,10 +154,41 @@ def calls(tree: Any, relations: set[str], changing: set[str]) -> Iterator[str]:
             called := [n for n in walk(node) if is_call(n, changing)]
         ):
             yield f"{called[0].funcname[-1].sval}() inside CASE or COALESCE of an UPDATE"
+        elif is_a(node, ast.A_Expr) and moves_time(node, relations):
+            yield "a time plus an interval of a column in an UPDATE"
         elif is_call(node, changing) and any(
             is_a(n, ast.ColumnRef) and first(n) in relations for n in walk(node)
         ):
             yield f"{node.funcname[-1].sval}() of a column in an UPDATE"
+
+
+def moves_time(node: Any, relations: set[str]) -> bool:
+    """Say whether an expression adds an interval to a time, with a column that has one of both."""
+    sides = (node.lexpr, node.rexpr)
+    return (
+        node.name[-1].sval in ("+", "-")
+        and any(
+            is_a(side, ast.ColumnRef)
+            and first(side) in relations
+            and getattr(side.fields[-1], "sval", None) in of_time()
+            for side in sides
+        )
+        and not any(is_call(side, {"timezone"}) for side in sides)
+    )
+
+
+@cache
+def of_time() -> set[str]:
+    """Return the names of columns of the type timestamptz or interval."""
+    return {
+        column.colname
+        for _, text in sql_files("sql")
+        for node, _ in statements(text)
+        if is_a(node, ast.CreateStmt)
+        for column in node.tableElts or ()
+        if is_a(column, ast.ColumnDef)
+        and column.typeName.names[-1].sval in ("timestamptz", "interval")
+    }
 
 
 def is_call(node: Any, names: set[str]) -> bool:

@@ -591,6 +591,10 @@ select recall.set_prompt(
     p_content => 'Write the new summary, in short sentences.',
     p_version => 'own-1');
 
+-- example: distribute
+-- not run: it needs a Citus cluster
+select * from recall.distribute(p_shard_count => 32);
+
 -- example: set_scheduler
 select recall.set_scheduler(p_role => null);
 

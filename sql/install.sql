@@ -10,6 +10,7 @@ begin isolation level read committed;
 -- Preconditions and ownership
 \ir transaction.sql
 \ir preflight.sql
+\ir citus.sql
 \ir roles.sql
 \ir lock.sql
 \ir upgrade.sql
@@ -64,6 +65,8 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/common/_estimate_tokens.sql
 \ir ../functions/common/_following_uuid.sql
 \ir ../functions/common/_has_session.sql
+\ir ../functions/common/_is_distributed.sql
+\ir ../functions/common/_delegated_identity.sql
 \ir ../functions/common/_identity.sql
 \ir ../functions/common/_is_calendar_time.sql
 \ir ../functions/common/_is_uuid_list.sql
@@ -106,6 +109,9 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/partitions/_user_leaves.sql
 \ir ../functions/partitions/drop_expired_partitions.sql
 \ir ../functions/partitions/ensure_partitions.sql
+\ir ../functions/partitions/_distribute_tables.sql
+\ir ../functions/partitions/_distribute_functions.sql
+\ir ../functions/partitions/distribute.sql
 
 -- functions/secrets
 \ir ../functions/secrets/_guard_secrets.sql
@@ -593,6 +599,8 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/jobs/queue/_record_spans.sql
 \ir ../functions/jobs/queue/_return_job.sql
 \ir ../functions/jobs/queue/_try_lock_job.sql
+\ir ../functions/jobs/queue/_check_claim.sql
+\ir ../functions/jobs/queue/_ready_jobs.sql
 \ir ../functions/jobs/queue/claim_jobs.sql
 \ir ../functions/jobs/queue/enqueue_job.sql
 \ir ../functions/jobs/queue/extend_lease.sql
@@ -869,5 +877,6 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir policies.sql
 \ir privileges.sql
 \ir record.sql
+\ir distributed.sql
 \ir caller.sql
 commit;

@@ -52,7 +52,7 @@ declare
         'set_prompt',
         'reset_prompt', 'retry_dead_jobs',
         'configure_maintenance', 'maintenance_commands',
-        'schedule_maintenance', 'unschedule_maintenance', 'set_scheduler',
+        'schedule_maintenance', 'unschedule_maintenance', 'set_scheduler', 'distribute',
         'list_users', 'forget_user', 'list_erasures', 'replay_erasures', 'import_user',
         'rewrap_user_key', 'add_user_key', 'list_sealed_rows', 'list_sealed_users', 'reseal_rows'];
 begin

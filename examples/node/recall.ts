@@ -46,6 +46,11 @@ export interface DisputeMemoryRow {
   outcome: string;
 }
 
+export interface DistributeRow {
+  table_count: number;
+  function_count: number;
+}
+
 export interface DropExpiredPartitionsRow {
   done: number;
   more: boolean;
@@ -1006,6 +1011,18 @@ export class Recall extends Client {
       reason: 'text',
       content: 'text',
     });
+  }
+
+  /**
+   * Distribute the tables over the nodes of a Citus cluster by user, and send the calls of a user
+   * there. For superusers, after an installation with recall.hash_partitions = 0. Repeatable.
+   * Returns how many tables were distributed now, and how many functions. RC007: no Citus, or hash
+   * partitions.
+   */
+  distribute(
+    given: { shard_count?: number | null } = {},
+  ): Promise<DistributeRow[]> {
+    return this.rows('distribute', given, { shard_count: 'integer' });
   }
 
   /**

@@ -5,7 +5,10 @@ returns text
 language sql
 stable
 parallel safe
-return nullif(current_setting('recall.user_id', true), '');
+return case
+    when recall._is_distributed() then recall._delegated_identity()
+    else nullif(current_setting('recall.user_id', true), '')
+end;
 
 comment on function recall._identity() is
     'The user that the transaction is limited to by recall.user_id; NULL for no limit.';

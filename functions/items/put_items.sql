@@ -61,7 +61,9 @@ begin
        set value      = excluded.value,
            byte_count = excluded.byte_count,
            ttl        = excluded.ttl,
-           updated_at = greatest(excluded.updated_at, i.updated_at + interval '1 microsecond'),
+           updated_at = greatest(
+               excluded.updated_at,
+               (i.updated_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'),
            expires_at = excluded.expires_at;
     insert into recall.item_vectors
     select v.*

@@ -32,7 +32,7 @@ begin
     v_now := clock_timestamp();
 
     update recall.items as i
-       set expires_at = v_now + i.ttl
+       set expires_at = (v_now at time zone 'UTC' + i.ttl) at time zone 'UTC'
      where i.user_id    = p_user_id
        and i.namespace  = p_namespace collate "C"
        and i.key        = any (p_keys collate "C")

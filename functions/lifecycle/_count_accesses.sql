@@ -17,13 +17,41 @@ set enable_mergejoin = off
 set jit = off
 as $function$
 declare
-    v_count integer;
+    v_count  integer;
+    v_logged record;
 begin
     perform from recall.users as u
       where u.user_id = p_user_id
         for no key update skip locked;
     if not found then
         return 0;
+    end if;
+
+    if recall._is_distributed() then
+        -- Citus plans no statement that changes two tables by one another.
+        v_count := 0;
+        for v_logged in
+            with taken as (
+                delete from recall.memory_access_log as l
+                 where l.user_id      = p_user_id
+                   and l.accessed_at <= p_until
+                returning l.memory_id, l.relevance, l.accessed_at
+            )
+            select t.memory_id, count(*)::integer as accesses, sum(t.relevance)::real as relevance,
+                   max(t.accessed_at) as last_at
+              from taken as t
+             group by t.memory_id
+        loop
+            update recall.memory_store as m
+               set access_count          = m.access_count + v_logged.accesses,
+                   relevance_accumulator = m.relevance_accumulator + v_logged.relevance,
+                   last_accessed_at      = greatest(m.last_accessed_at, v_logged.last_at)
+             where m.user_id   = p_user_id
+               and m.memory_id = v_logged.memory_id
+               and m.end_reason is null;
+            v_count := v_count + v_logged.accesses;
+        end loop;
+        return v_count;
     end if;
 
     with taken as (

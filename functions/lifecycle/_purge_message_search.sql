@@ -21,6 +21,7 @@ as $function$
 declare
     v_session recall.sessions;
     v_before  timestamptz;
+    v_next    timestamptz;
     v_rows    integer;
 begin
     o_done := 0;
@@ -30,9 +31,17 @@ begin
          where s.compaction_due   = any ('{true,false}')
            and s.search_purge_at <= p_now
          limit p_limit
-           for no key update skip locked
     loop
         exit when o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
+        -- Citus locks rows of one user only.
+        select s.*
+          into v_session
+          from recall.sessions as s
+         where s.user_id          = v_session.user_id
+           and s.session_id       = v_session.session_id
+           and s.search_purge_at <= p_now
+           for no key update skip locked;
+        continue when not found;
         v_before := p_now - (recall._settings(v_session.user_id)).message_search_retention;
 
         delete from recall.message_search as i
@@ -43,13 +52,14 @@ begin
         get diagnostics v_rows = row_count;
         o_done := o_done + v_rows;
 
+        v_next := (
+            select min(i.created_at) + (p_now - v_before) + interval '1 microsecond'
+              from recall.message_search as i
+             where i.user_id     = v_session.user_id
+               and i.session_id  = v_session.session_id
+               and i.turn_index <= v_session.compacted_through_turn);
         update recall.sessions as s
-           set search_purge_at = (
-                   select min(i.created_at) + (p_now - v_before) + interval '1 microsecond'
-                     from recall.message_search as i
-                    where i.user_id     = v_session.user_id
-                      and i.session_id  = v_session.session_id
-                      and i.turn_index <= v_session.compacted_through_turn)
+           set search_purge_at = v_next
          where s.user_id    = v_session.user_id
            and s.session_id = v_session.session_id;
     end loop;

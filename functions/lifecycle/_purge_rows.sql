@@ -21,6 +21,19 @@ declare
     v_rows  integer;
     v_count integer := 0;
 begin
+    if recall._is_distributed() then
+        -- Citus takes no limit here. The literal has the type of the column, as it compares no
+        -- date with a time.
+        execute format(
+            'delete from %s as t where t.%I < %L::%s', p_table, p_column, p_before,
+            (select format_type(a.atttypid, a.atttypmod)
+               from pg_catalog.pg_attribute as a
+              where a.attrelid = p_table
+                and a.attname  = p_column));
+        get diagnostics v_count = row_count;
+        return v_count;
+    end if;
+
     for v_leaf in
         select c.oid
           from pg_catalog.pg_class as c

@@ -34,9 +34,17 @@ begin
           from recall.sessions as s
          where s.compaction_due
          limit p_limit::bigint + 1
-           for no key update skip locked
     loop
         exit when v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
+        -- Citus locks rows of one user only.
+        select s.*
+          into v_session
+          from recall.sessions as s
+         where s.user_id    = v_session.user_id
+           and s.session_id = v_session.session_id
+           and s.compaction_due
+           for no key update skip locked;
+        continue when not found;
         if recall._enqueue_compaction(v_session, coalesce(p_as_of, v_start)) then
             done := done + 1;
         end if;

@@ -19,6 +19,15 @@ begin
     perform recall._check_limit(p_limit);
     perform recall._check_as_of(p_as_of);
 
+    if recall._is_distributed() then
+        -- Citus neither locks nor counts rows of several users.
+        delete from recall.working_memory as w where w.expires_at <= v_until;
+        get diagnostics done = row_count;
+        more := false;
+        return next;
+        return;
+    end if;
+
     delete from recall.working_memory as w
      where w.ctid = any (array(
                select d.ctid

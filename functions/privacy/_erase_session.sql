@@ -17,6 +17,7 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_until    timestamptz;
+    v_now     timestamptz;
     v_session  recall.sessions;
     v_detached bigint;
     v_messages uuid[];
@@ -30,7 +31,8 @@ begin
     perform from recall.users as u where u.user_id = p_user_id for update;
     perform recall._lock_user_and_bump_revision(p_user_id);
     v_session := recall._lock_session(p_user_id, p_session_id);
-    v_until   := greatest(v_session.last_message_at, clock_timestamp());
+    v_now     := clock_timestamp();
+    v_until   := greatest(v_session.last_message_at, v_now);
 
     select d.o_rows, d.o_messages
       into v_detached, v_messages
@@ -81,7 +83,7 @@ begin
                indexed_through_turn   = s.turn_count,
                compaction_due         = false,
                search_purge_at        = null,
-               updated_at             = clock_timestamp()
+               updated_at             = v_now
          where s.user_id    = p_user_id
            and s.session_id = p_session_id;
     else

@@ -17,17 +17,22 @@ as $function$
 declare
     v_user   recall.users := recall._read_user(p_user_id);
     v_events recall.memory_events[];
+    v_known  uuid[];
 begin
+    v_known := array(
+        select distinct e.memory_id
+          from recall.memory_events as e
+         where e.user_id   = p_user_id
+           and e.memory_id = any (array(
+                   select (r.item ->> 'memory_id')::uuid
+                     from jsonb_array_elements(p_rows) as r (item))));
     v_events := array(
         select jsonb_populate_record(null::recall.memory_events,
                                      r.item || jsonb_build_object('user_id', p_user_id))
           from jsonb_array_elements(p_rows) with ordinality as r (item, place)
          where (v_user.event_count = 0
                 or r.item ->> 'event' not in ('tombstone', 'forgotten'))
-           and not exists (
-                   select from recall.memory_events as e
-                    where e.user_id   = p_user_id
-                      and e.memory_id = (r.item ->> 'memory_id')::uuid)
+           and (r.item ->> 'memory_id')::uuid <> all (v_known)
          order by (r.item ->> 'event_no')::bigint, r.place);
     perform recall._append_events(p_user_id, v_events);
     return cardinality(v_events);

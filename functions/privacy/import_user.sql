@@ -5,7 +5,7 @@
 -- An encrypted user arrives as ciphertext with the wrapped data encryption keys.
 -- Locks   the user.
 -- Raises  RC003 a malformed document, weaker overrides, or dates in the future; RC006 of another
---         user, or for one who has other data.
+--         user, or for one who has other data; RC007 on Citus, whose worker crashes at its commit.
 create or replace function recall.import_user(
     p_user_id      uuid,
     p_document     jsonb,
@@ -28,6 +28,13 @@ declare
     v_created  timestamptz;
 begin
     perform recall._check_user(p_user_id);
+    if recall._is_distributed() then
+        raise exception using
+            errcode = 'RC007',
+            message = 'import_user does not run on Citus',
+            hint    = 'The commit of an import crashes a worker (Citus 14.0.1). Import into an '
+                      'installation that is not distributed yet.';
+    end if;
     perform recall._check_json(p_document, 'p_document', 68);
     perform recall._lock_user_and_bump_revision(p_user_id);
     perform recall._check_document(p_user_id, p_document);

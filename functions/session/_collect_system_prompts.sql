@@ -11,9 +11,17 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
+    v_now    constant timestamptz := clock_timestamp();
     v_unused bytea[];
     v_count  bigint;
 begin
+    -- A function of a user cannot read the sessions of all nodes on Citus: purge_expired does.
+    if recall._is_distributed() then
+        update recall.system_prompts as p
+           set released_at = v_now
+         where p.released_at is null;
+        return 0;
+    end if;
     v_unused := array(
         select p.prompt_hash
           from recall.system_prompts as p

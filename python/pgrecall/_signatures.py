@@ -37,6 +37,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
     "decay_memories": {"limit": "integer", "as_of": "timestamp with time zone"},
     "dispute_memory": {"user_id": "uuid", "memory_id": "uuid", "session_id": "uuid",
         "words": "text", "current_message": "text", "reason": "text", "content": "text"},
+    "distribute": {"shard_count": "integer"},
     "drop_expired_partitions": {"limit": "integer", "as_of": "timestamp with time zone"},
     "enqueue_compactions": {"limit": "integer", "as_of": "timestamp with time zone"},
     "enqueue_job": {"user_id": "uuid", "kind": "text", "session_id": "uuid", "dedupe_key": "text",

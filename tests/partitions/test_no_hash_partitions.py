@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from pgrecall.schema import InstallError
-from support import append, call, open_session, rows, said, value
+from support import append, call, login_role, open_session, refused, rows, said, value
 from support.comparing import outcome
 from support.everyfunction import CALLS, Call, World, furnish
 from support.installing import RULES
@@ -154,3 +154,35 @@ def test_health_finds_nothing_wrong(conn: Connection) -> None:
 
 def test_the_invariants_hold(conn: Connection) -> None:
     check_invariants(conn)
+
+
+@pytest.mark.parametrize("bad", [None, 0, -1, 1025])
+def test_distribute_refuses_a_bad_number_of_shards(conn: Connection, bad: int | None) -> None:
+    with refused("RC003", f"p_shard_count is {'null' if bad is None else bad}"):
+        conn.execute("select recall.distribute(%s::integer)", [bad])
+
+
+def test_distribute_needs_citus(conn: Connection) -> None:
+    with refused("RC007", "extension citus is not installed"):
+        call(conn, "distribute")
+
+
+def test_distribute_needs_a_superuser(conn: Connection, flat: str) -> None:
+    with (
+        login_role(conn, member_of=["recall_admin"]) as login,
+        psycopg.connect(flat, autocommit=True, **login) as admin,
+        refused("RC007", "may not distribute"),
+    ):
+        call(admin, "distribute")
+
+
+def test_a_call_from_another_node_needs_an_identity(conn: Connection) -> None:
+    ask = "select recall._delegated_identity()"
+    assert value(conn, ask) is None
+    with conn.transaction(force_rollback=True):
+        conn.execute("set local application_name = 'citus_internal gpid=10000000001'")
+        conn.execute("set local recall.user_id = 'somebody'")
+        assert value(conn, ask) == "somebody"
+        conn.execute("set local recall.user_id = ''")
+        with refused("RC006", "came from another node"):
+            conn.execute(ask)

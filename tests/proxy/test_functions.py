@@ -18,7 +18,7 @@ from support.proxies import Fleet
 
 ON_EACH_SHARD = {
     "run_maintenance", "maintain", "maintenance_commands", "schedule_maintenance",
-    "unschedule_maintenance", "set_scheduler",
+    "unschedule_maintenance", "set_scheduler", "distribute",
 }  # fmt: skip
 
 _SIGNATURES = """

@@ -321,8 +321,8 @@ def test_every_function_answers_for_ids_of_the_caller(
                     call_with(db, function, parameters, sane)
             except psycopg.Error as error:
                 refusals[function] = everything(error)
-    # of encrypted users; while vectors are missing
-    assert refusals.keys() == {"reseal_rows", "switch_embedding_model"}
+    # of encrypted users; while vectors are missing; without Citus
+    assert refusals.keys() == {"reseal_rows", "switch_embedding_model", "distribute"}
     assert public_functions(db) - functions.keys() - COMMITTING == {
         "uuidv7", "version", "health", "metrics", "get_settings", "list_models",
         "list_prompts", "calibrate_embeddings",

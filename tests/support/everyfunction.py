@@ -275,10 +275,11 @@ NOT_HERE = {
     "maintain", "schedule_maintenance", "unschedule_maintenance", "seal_user",
     "calibrate_embeddings", "start_embedding_migration", "pause_embedding_migration",
     "resume_embedding_migration", "cancel_embedding_migration", "switch_embedding_model",
+    "distribute",
 }  # fmt: skip
 """Those commit, need pg_cron, a user without data, twenty users or a change of the embedding model:
 tests/jobs/test_maintenance.py, test_scheduling.py, test_embedding_migration.py,
-sealing/test_sealed.py and test_match.py call them."""
+sealing/test_sealed.py, test_match.py and citus/test_citus.py call them."""
 
 
 def public_functions(conn: Connection) -> set[str]:

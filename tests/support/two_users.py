@@ -78,6 +78,7 @@ ADMIN = {
     "schedule_maintenance",
     "unschedule_maintenance",
     "set_scheduler",
+    "distribute",
     "list_users",
     "forget_user",
     "list_erasures",

@@ -39,7 +39,6 @@ declare
     v_user    text        := recall._identity();
     v_current text        := (select s.embedding_model from recall.settings as s);
     v_waiting uuid[]      := '{}'::uuid[];
-    v_kind    text;
     v_whose   text;
     v_job     recall.jobs;
     -- Fetch one row at a time: a FOR loop over the query would prefetch, and lock, ten.
@@ -62,26 +61,39 @@ declare
                         or (recall._blocking_limit(j.user_id, v_now)).o_whose is null))
          order by j.priority, j.run_at
            for update skip locked;
+    -- Citus locks rows of one user only: each job is locked below.
+    v_far     cursor for
+        select r.*
+          from recall._ready_jobs(p_kinds, v_user, v_current, v_now, v_until,
+                                  p_limit::bigint + v_batch) as r;
+    v_open    refcursor;
 begin
-    perform recall._check_limit(p_limit);
-    perform recall._check_lease(p_lease);
-    if coalesce(p_worker, '') = '' then
-        raise exception using
-            errcode = 'RC003',
-            message = 'p_worker is empty',
-            hint    = 'Pass a name of the worker, such as its host and process id.';
-    end if;
-    foreach v_kind in array coalesce(p_kinds, '{}') loop
-        perform recall._check_job_kind(split_part(v_kind collate "C", ':', 1));
-    end loop;
+    perform recall._check_claim(p_worker, p_kinds, p_limit, p_lease);
     if p_limit = 0 then
         return;
     end if;
 
-    open v_due;
+    if recall._is_distributed() then
+        open v_far;
+        v_open := v_far;
+    else
+        open v_due;
+        v_open := v_due;
+    end if;
     loop
-        fetch v_due into v_job;
+        fetch v_open into v_job;
         exit when not found;
+        if recall._is_distributed() then
+            select j.*
+              into v_job
+              from recall.jobs as j
+             where j.user_id = v_job.user_id
+               and j.job_id  = v_job.job_id
+               and j.state   = 'ready'
+               and j.run_at <= v_until
+               for update skip locked;
+            continue when not found;
+        end if;
         -- An extraction is deferred here while its conversation goes on: no append updates the job.
         continue when p_flush is not true and recall._defer_extraction(v_job, v_now);
 
@@ -92,10 +104,11 @@ begin
             if v_job.user_id <> all (v_waiting) then
                 v_waiting := v_waiting || v_job.user_id;
             end if;
-            if v_deferred % v_batch = 0 then
+            if v_deferred % v_batch = 0 and not recall._is_distributed() then
                 v_models := v_whose = 'user';
                 close v_due;
                 open v_due;
+                v_open := v_due;
             end if;
             continue;
         end if;
@@ -115,7 +128,7 @@ begin
         v_claimed := v_claimed + 1;
         exit when v_claimed >= p_limit;
     end loop;
-    close v_due;
+    close v_open;
 end;
 $function$;
 

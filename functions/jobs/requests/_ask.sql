@@ -80,7 +80,7 @@ begin
        set work        = (p_work - '{span,raw,answered}'::text[])
                          || jsonb_build_object('question', v_question),
            vectors     = p_job.vectors,
-           lease_until = greatest(j.lease_until, v_now + j.lease)
+           lease_until = greatest(j.lease_until, v_now + p_job.lease)
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     return v_request || jsonb_build_object('request_id', v_question -> 'request_id')

@@ -1,0 +1,36 @@
+-- List ready jobs that a claim may take, without a lock, for Citus.
+-- The conditions are those of claim_jobs. The limit bounds what the coordinator reads at once.
+create or replace function recall._ready_jobs(
+    p_kinds   text[],
+    p_user    text,
+    p_current text,
+    p_now     timestamptz,
+    p_until   timestamptz,
+    p_limit   bigint
+)
+returns setof recall.jobs
+language plpgsql
+stable
+parallel safe
+set search_path from current
+as $function$
+begin
+    return query
+    select j.*
+      from recall.jobs as j
+     where j.state = 'ready'
+       and j.run_at <= p_until
+       and (j.run_at <= p_now
+            or j.kind = 'extract' and j.attempts = 0 and j.last_error is null)
+       and (p_user is null or j.user_id::text = p_user)
+       and ((p_kinds is null or j.kind = any (p_kinds))
+            and (j.kind <> 'embed' or j.payload ->> 'mode' is null
+                 or j.payload ->> 'mode' = p_current)
+            or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
+     order by j.priority, j.run_at
+     limit p_limit;
+end;
+$function$;
+
+comment on function recall._ready_jobs(text[], text, text, timestamptz, timestamptz, bigint) is
+    'Ready jobs that a claim may take, not locked.';
