@@ -21,6 +21,7 @@ from support.everyfunction import furnish
 from support.invariants import check_invariants
 from support.proxies import Fleet
 from support.sealed import MARK, connected, readable
+from support.servers import DIMENSIONS
 
 # a trigger computes these anew; the rows count as used at another time
 _COMPUTED = {"memory_store": ("check_at", "promotion_due")}
@@ -700,3 +701,25 @@ def test_new_shard_gets_new_users_and_moves_none(fleet: Fleet) -> None:
         move_user(conn, user, "c")
         assert not rows(conn, "select * from recall_proxy.moved_users where user_id = %s", [user])
         assert all(not shard.problems for shard in shard_states(conn))
+
+
+@pytest.mark.slow
+def test_user_moves_between_shards_with_other_hash_partitions(fleet: Fleet) -> None:
+    server = fleet.server
+    fleet.databases["flat"] = server.create_database("flat")
+    try:
+        with psycopg.connect(server.dsn(fleet.databases["flat"]), autocommit=True) as shard:
+            server.install(shard, embedding_dimensions=DIMENSIONS, hash_partitions=0)
+            call(shard, "configure", p_changes={"maintenance_lock_time": "1 minute"})  # as others
+        with fleet.proxy() as conn:
+            with fleet.shard("a") as source:
+                user: uuid.UUID = furnish(source, "bea")["user"]
+            conn.execute("select recall_proxy.route_user(%s, 0)", [user])
+            add_shard(conn, "flat", fleet.connection("flat"))
+            before = content(fleet, "a", user)
+            move_user(conn, user, "flat")
+            assert content(fleet, "flat", user) == before
+            move_user(conn, user, "a")
+            assert content(fleet, "a", user) == before
+    finally:
+        server.drop_database(fleet.databases.pop("flat"))
