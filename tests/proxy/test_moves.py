@@ -557,6 +557,17 @@ def test_move_ends_when_its_process_is_killed_and_calls_go_on(fleet: Fleet) -> N
         assert len(call(conn, "get_messages", p_user_id=user, p_session_id=session)) == 1
 
 
+def test_failed_move_lets_calls_go_on_while_its_session_stays(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.proxy() as beside, fleet.shard("b") as target:
+        session = open_session(conn, user)
+        with refused_commits(target), refused("ZZ999", "broken"):
+            move_user(conn, user, "b")
+        beside.execute("set statement_timeout = '10s'")
+        append(beside, user, session, said("hello"))
+        assert move_user(conn, user, "b").was_resumed
+
+
 def test_canceled_move_lets_calls_go_on_and_resumes(fleet: Fleet) -> None:
     user = fleet.user_on("a")
     with fleet.proxy() as conn, fleet.server.admin() as admin:
