@@ -135,6 +135,20 @@ def test_task_type_follows_the_rules(
     assert compile_context(db, user, session, query)["task"] == task
 
 
+def test_a_question_about_the_user_is_knowledge_unless_a_recent_message_shares_a_word(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = open_counted(db, user)
+    query = "What is my favorite editor?"
+    append_any(db, user, session, [{"role": "user", "content": "Which editors are there?"}])
+    append_any(db, user, session, talk(4))
+    assert compile_context(db, user, session, query)["task"] == "continuation"
+
+    append_any(db, user, session, [{"role": "user", "content": "lorem ipsum " * 1_667}])
+    context = compile_context(db, user, session, query)
+    assert context["task"] == "knowledge", "only the newest 20,000 characters are compared"
+
+
 def test_tool_work_is_recognized_and_working_memory_stands_in_the_context(
     db: Connection, user: uuid.UUID
 ) -> None:
