@@ -508,6 +508,7 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/context/_fit_history.sql
 \ir ../functions/context/_history_window.sql
 \ir ../functions/context/_is_unspecific.sql
+\ir ../functions/context/_least_match.sql
 \ir ../functions/context/_left_turns.sql
 \ir ../functions/context/_listed_memories.sql
 \ir ../functions/context/_memory_block.sql

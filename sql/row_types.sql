@@ -22,8 +22,6 @@ create type recall.context_request as (
     query_embedding halfvec,
     as_of           timestamptz,
     favored         tstzrange,
-    min_match       double precision,
-    is_of_user      boolean,
     has_fixed       boolean,
     current_message jsonb,
     current_tokens  integer,

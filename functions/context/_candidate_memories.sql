@@ -1,10 +1,12 @@
 -- Return the candidate memories of a context, best first, each with the tokens of its line.
 -- The option selection chooses the search. Selection split gives facts and episodes a ranking of
 -- their own; each search finds twice the maximum, since some may be repeated or too long. Stale
--- memories are excluded unless filter.stale says otherwise.
+-- memories are excluded unless filter.stale says otherwise. With p_with_left unrelated memories
+-- stay in the list, with a reason.
 create or replace function recall._candidate_memories(
-    p_request recall.context_request,
-    p_budget  bigint
+    p_request   recall.context_request,
+    p_budget    bigint,
+    p_with_left boolean
 )
 returns recall.context_candidate[]
 language plpgsql
@@ -25,11 +27,15 @@ declare
         when v_options ->> 'memories_as_of' = 'session_start'
             then least(v_session.created_at, p_request.as_of)
         else p_request.as_of end;
-    v_favored    tstzrange;
+    v_is_asked   constant boolean   := v_options ? 'min_match';
+    v_exempt     constant tstzrange := case when not lower_inf(p_request.favored)
+                                            then p_request.favored end;
+    v_favored    tstzrange := p_request.favored;
     v_limit      integer;
     v_found      recall.found_memory[];
+    v_least      double precision;
 begin
-    if v_selection in ('hybrid', 'split') then
+    if v_options ? 'filter' and v_selection in ('hybrid', 'split') then
         -- A filter by time, or its own asked_at and dates, count here, too.
         v_favored := recall._favored_time(p_request.query, v_filter || v_options, p_request.as_of,
                                           v_settings);
@@ -80,19 +86,33 @@ begin
                    as s);
     end if;
 
-    -- A line costs the memory's count plus its bullet, kind and date. A text that _plain_text
-    -- changed is counted again.
+    -- A match below the minimum means unrelated, except for instructions and memories of the time
+    -- that the query names. Without the option, words alone leave nothing out. A line costs the
+    -- memory's count plus its bullet, kind and date. A text that _plain_text changed is counted
+    -- again.
+    v_least := recall._least_match(p_request, v_found);
     return array(
         select row(
                    m, t.body,
                    case when v_is_bullets then 5 else 11 + (length(m.kind) + 1) / 2 end
                    + case when t.body = m.content then m.token_count
                           else recall._estimate_tokens(t.body) end,
-                   false, null)::recall.context_candidate
+                   false,
+                   case when u.is_unrelated
+                        then format('match %s, at least %s is asked', trunc(m.match::numeric, 3),
+                                    trim_scale(round(v_least::numeric, 3))) end
+               )::recall.context_candidate
           from unnest(v_found) as m
-         cross join lateral (select recall._plain_text(m.content) offset 0) as t (body));
+         cross join lateral (
+                select coalesce(m.match < v_least
+                                and m.kind <> 'instruction'
+                                and (v_is_asked or m.similarity is not null)
+                                and (m.observed_at <@ v_exempt) is not true, false)
+               ) as u (is_unrelated)
+         cross join lateral (select recall._plain_text(m.content) offset 0) as t (body)
+         where p_with_left or not u.is_unrelated);
 end;
 $function$;
 
-comment on function recall._candidate_memories(recall.context_request, bigint) is
+comment on function recall._candidate_memories(recall.context_request, bigint, boolean) is
     'Candidate memories of a context, best first, each with the tokens of its line.';

@@ -91,16 +91,6 @@ begin
     end if;
 
     v_request.favored   := recall._favored_time(v_request.query, v_options, p_as_of, v_settings);
-    -- No memory can match a query without words, about the user, or a greeting: NULL leaves
-    -- nothing out.
-    if v_options ? 'min_match' then
-        v_request.min_match := (v_options ->> 'min_match')::double precision;
-    elsif v_request.query is null
-          or not recall._is_unspecific(v_request.query, v_settings.language::regconfig) then
-        v_request.min_match  := v_settings.context_min_match;
-        v_request.is_of_user := v_request.query is null
-                                or recall._speaks_of_user(v_request.query);
-    end if;
     return v_request;
 end;
 $function$;

@@ -49,9 +49,10 @@ begin
     end if;
     v_heading := v_heading + (p_request.settings).tokens_per_message;
     p_plan.memory_budget := v_room - p_plan.recalled_tokens - v_heading;
+    p_with_left := p_with_left or v_is_rated;
     v_packed := recall._pack_memories(
-        p_request, recall._candidate_memories(p_request, p_plan.memory_budget),
-        p_plan.memory_budget, p_with_left or v_is_rated);
+        p_request, recall._candidate_memories(p_request, p_plan.memory_budget, p_with_left),
+        p_plan.memory_budget, p_with_left);
     p_plan.memories      := v_packed.o_memories;
     p_plan.memory_tokens := case when v_packed.o_tokens > 0 then v_packed.o_tokens + v_heading
                                  else 0 end;

@@ -1,7 +1,7 @@
 -- Pack candidate memories into a token budget, greedily by score or by score per token.
 -- A memory that does not fit is skipped, and packing continues. max_memory_chars limits the texts;
--- in format bullets it limits the whole block with heading and delimiters. A match below the
--- minimum means unrelated, except for instructions and memories of the time that the query names.
+-- in format bullets it limits the whole block with heading and delimiters. A candidate that has a
+-- reason is left out.
 create or replace function recall._pack_memories(
     p_request      recall.context_request,
     p_candidates   recall.context_candidate[],
@@ -18,7 +18,6 @@ as $function$
 declare
     v_options  constant jsonb := p_request.options;
     v_memory   recall.context_candidate;
-    v_found    recall.found_memory;
     v_key      text;
     v_seen     text[]  := '{}'::text[];
     v_count    integer := 0;
@@ -26,11 +25,8 @@ declare
     v_episodes integer := 0;
     v_bullet   constant integer := case when v_options ->> 'format' = 'bullets' then 3 else 0 end;
     v_chars    integer := 0;
-    v_is_asked constant boolean := v_options ? 'min_match';
-    v_least    double precision := p_request.min_match;
-    v_favored  constant tstzrange := case when not lower_inf(p_request.favored)
-                                          then p_request.favored end;
     v_is_rated constant boolean := v_options -> 'efficiency' = 'true';
+    v_is_episode       boolean;
     v_max_memories     constant integer := (v_options ->> 'max_memories')::integer;
     v_max_facts        constant integer := (v_options ->> 'max_facts')::integer;
     v_max_episodes     constant integer := (v_options ->> 'max_episodes')::integer;
@@ -48,44 +44,13 @@ begin
               from unnest(p_candidates) with ordinality as c
              order by (c.found).score / greatest(c.token_count, 1) desc nulls last, c.ordinality);
     end if;
-    -- Without the option min_match the minimum depends on the query and on the best match
-    -- (benchmarks/context_precision.py):
-    -- - A query without a word for its author seldom needs a memory: 1.5 times the minimum.
-    -- - Any other query needs 0.4 times the minimum, and the best stays alone below 1.5 times.
-    -- - Beyond the best three, or two, a memory must match half as well as the best.
-    if v_least > 0 and not v_is_asked then
-        select case when p_request.is_of_user and max(b.match) < 1.5 * v_least
-                    then greatest(0.4 * v_least, max(b.match))
-                    else greatest(v_least * case when p_request.is_of_user then 0.4 else 1.5 end,
-                                  least(max(b.match) / 2, min(b.match))) end
-          into v_least
-          from (
-                select (c.found).match
-                  from unnest(p_candidates) as c
-                 where (c.found).similarity is not null
-                 order by (c.found).match desc
-                 limit case when p_request.is_of_user then 2 else 3 end
-               ) as b;
-        v_least := coalesce(v_least, p_request.min_match);
-    end if;
-    -- Without that option, words alone leave nothing out: an answer may use other words than its
-    -- question.
     foreach v_memory in array p_candidates loop
-        v_found := v_memory.found;
+        v_is_episode    := (v_memory.found).kind = 'episode';
         v_memory.reason := case
-            when v_found.match < v_least
-                 and v_found.kind <> 'instruction'
-                 and (v_is_asked or v_found.similarity is not null)
-                 and (v_found.observed_at <@ v_favored) is not true
-                then case when p_with_left
-                          then format('match %s, at least %s is asked',
-                                      trunc(v_found.match::numeric, 3),
-                                      trim_scale(round(v_least::numeric, 3)))
-                          else 'unrelated' end
+            when v_memory.reason is not null then v_memory.reason
             when v_count >= v_max_memories then 'max_memories is reached'
-            when v_found.kind = 'episode' and v_episodes >= v_max_episodes
-                then 'max_episodes is reached'
-            when v_found.kind <> 'episode' and v_facts >= v_max_facts
+            when v_is_episode and v_episodes >= v_max_episodes then 'max_episodes is reached'
+            when not v_is_episode and v_facts >= v_max_facts
                 then 'max_facts is reached'
             when v_max_memory_chars is not null
                  and v_chars + v_bullet + length(v_memory.content) > v_max_memory_chars
@@ -113,8 +78,8 @@ begin
             v_memory.reason := 'packed';
             v_seen     := v_seen || v_key;
             v_count    := v_count + 1;
-            v_facts    := v_facts + (v_found.kind <> 'episode')::integer;
-            v_episodes := v_episodes + (v_found.kind = 'episode')::integer;
+            v_facts    := v_facts + (not v_is_episode)::integer;
+            v_episodes := v_episodes + v_is_episode::integer;
             v_chars    := v_chars + v_bullet + length(v_memory.content);
             o_tokens   := o_tokens + v_memory.token_count;
             o_memories := o_memories || v_memory;

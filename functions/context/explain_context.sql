@@ -80,7 +80,7 @@ begin
                   (coalesce(m.last_accessed_at, m.created_at) at time zone 'UTC')::date),
            f.kind, f.tier, f.observed_at, f.similarity_part, f.lexical_part, f.freshness_part,
            f.frequency_part, f.authority_part, f.importance_part, f.decay
-      from unnest(recall._candidate_memories(v_request, v_plan.memory_budget)) as c
+      from unnest(recall._candidate_memories(v_request, v_plan.memory_budget, true)) as c
      cross join lateral (select (c.found).*) as f
       join recall.memory_store as m on m.user_id = p_user_id and m.memory_id = f.memory_id
      where v_options -> 'memory_ids' ? f.memory_id::text is not true
