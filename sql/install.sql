@@ -434,6 +434,7 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/items/touch_items.sql
 
 -- functions/retrieval
+\ir ../functions/retrieval/_active_memory_count.sql
 \ir ../functions/retrieval/_authority.sql
 \ir ../functions/retrieval/_best_turns.sql
 \ir ../functions/retrieval/_calendar_day.sql
@@ -449,7 +450,6 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/retrieval/_favored_time.sql
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_found_words.sql
-\ir ../functions/retrieval/_has_many_memories.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_largest_frequency.sql
 \ir ../functions/retrieval/_latest_day.sql

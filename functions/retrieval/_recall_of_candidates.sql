@@ -24,7 +24,7 @@ declare
     v_near     recall.turn_keys;
 begin
     if p_memory_id is not null then
-        if not recall._has_many_memories(p_user_id, v_settings.exact_search_limit) then
+        if recall._active_memory_count(p_user_id) <= v_settings.exact_search_limit then
             return null;
         end if;
         v_likely := recall._likely_memories(p_user_id, null, p_embedding, null, v_nearest,

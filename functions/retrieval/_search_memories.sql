@@ -32,14 +32,14 @@ declare
                                           then recall._query_words(p_query, p_settings) end;
     v_weight     constant recall.score_weights := recall._score_weights(
         p_settings, v_words is not null, p_query_embedding is not null);
-    v_is_plain   constant boolean := p_as_of is null and v_filter.is_empty
+    v_is_now     constant boolean := p_as_of is null and v_filter.valid_at is null
                                      and not v_filter.include_ended;
     v_sessions   uuid[] := array[v_filter.session_id];
     v_embedding  halfvec;
     v_usual      double precision;
     v_only       uuid[];
     v_inside     uuid[];
-    v_is_many    boolean;
+    v_active     integer;
     v_found      recall.found_candidates;
 begin
     perform recall._check_limit(p_limit);
@@ -53,7 +53,8 @@ begin
                                   else 'min_match' end),
             hint    = 'Pass p_query, p_query_embedding or both.';
     end if;
-    if p_limit = 0 then
+    v_active := recall._active_memory_count(p_user_id);
+    if p_limit = 0 or v_is_now and v_active = 0 then
         return;
     end if;
 
@@ -72,15 +73,11 @@ begin
         v_filter := recall._stale_filter(v_filter, v_filter.stale, p_as_of, p_settings);
     end if;
 
-    if not v_is_plain then
-        v_only := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
-        v_is_many := cardinality(v_only) > p_settings.exact_search_limit
-                     and p_as_of is null and v_filter.valid_at is null
-                     and not v_filter.include_ended;
-    else
-        v_is_many := recall._has_many_memories(p_user_id, p_settings.exact_search_limit);
+    if not (v_is_now and v_filter.is_empty) then
+        v_only   := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
+        v_active := cardinality(v_only);
     end if;
-    if v_is_many and v_weight.importance = 0 then
+    if v_is_now and v_active > p_settings.exact_search_limit and v_weight.importance = 0 then
         if p_favored is not null then
             v_filter.is_empty        := false;
             v_filter.observed_after  := lower(p_favored);

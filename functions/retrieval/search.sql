@@ -42,7 +42,7 @@ begin
     -- general path below adds the rest.
     if p_query is null and p_query_embedding is not null and p_filter = '{}' and p_as_of is null
        and v_settings.scoring = 'hybrid' and v_settings.decay_mode = 'none'
-       and not recall._has_many_memories(p_user_id, v_settings.exact_search_limit) then
+       and recall._active_memory_count(p_user_id) <= v_settings.exact_search_limit then
         perform recall._check_limit(p_limit);
         perform recall._check_embedding(p_query_embedding, 'p_query_embedding', v_settings);
         -- Variables: an expression would be evaluated for each comparison.

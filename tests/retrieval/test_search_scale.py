@@ -186,6 +186,11 @@ def test_ended_memories_cost_nothing(
     user = uuid.uuid4()
     with psycopg.connect(db.info.dsn, autocommit=True) as conn:
         conn.execute(
+            "insert into recall.users (user_id, active_memory_count, created_at)"
+            " values (%s, 100, now())",
+            [user],
+        )
+        conn.execute(
             "insert into recall.memory_store (user_id, memory_id, tier, scope, kind, content,"
             " content_hash, token_count, search_vector, provenance, source, confidence,"
             " importance, observed_at, created_at, updated_at, is_validated, ended_at, end_reason)"
