@@ -14,7 +14,8 @@ parallel safe
 set search_path from current
 as $function$
 declare
-    v_problem constant text := recall._json_problem(p_value, p_levels);
+    v_problem constant text := case when p_value <> '{}'
+                                    then recall._json_problem(p_value, p_levels) end;
 begin
     if v_problem is not null then
         raise exception using

@@ -14,19 +14,20 @@ as $function$
 declare
     v_query constant text := normalize(lower(left(p_query, 1000) collate pg_c_utf8), nfkc);
 begin
+    -- One \m before all phrases: before each, the match takes three times as long.
     return v_query collate pg_c_utf8 ~
-           ('\m(about|know|remember|describe|profile|summari[sz]e) (me|myself)\M|\mwho am i\M'
-            '|\mknow of me\M|\müber mich\M|\mvon mir\M|\mwer bin ich\M|\mkennst du mich\M'
-            '|\merinnerst du dich an mich\M|\mbeschreib\w* mich\M'
-            '|\m(sur|de) moi\M|\mqui suis[ -]je\M|\mme connais\M|\mdécris[ -]moi\M'
-            '|\m(de|sobre|a) mí\M|\mquién soy\M|\mme (conoces|recuerdas)\M'
-            '|\m(di|a) me\M|\mchi sono\M|\mmi conosci\M'
-            '|\m(sobre|de) mim\M|\mquem (sou eu|eu sou)\M|\mme conhece'
-            '|\mover (mij|me)\M|\mwie ben ik\M|\mom mig\M|\mvem är jag\M|\mo mnie\M|\mkim jestem\M'
-            '|\mhakkımda\M|\mben kimim\M|\mbeni tanı'
-            '|\mобо мне\M|\mкто я\M|\mменя (знаешь|помнишь)\M'
-            '|(私|僕|俺|わたし|自分)(について|のこと|は誰)|(了解|知道|关于|關於|记得|記得)我|我是[谁誰]'
-            '|(나|저)에 대해|내가 누구|제가 누구|عني|من أنا')
+           ('\m(?:(?:about|know|remember|describe|profile|summari[sz]e) (?:me|myself)|who am i'
+            '|know of me|über mich|von mir|wer bin ich|kennst du mich|erinnerst du dich an mich'
+            '|beschreib\w* mich'
+            '|(?:sur|de) moi|qui suis[ -]je|me connais|décris[ -]moi'
+            '|(?:de|sobre|a) mí|quién soy|me (?:conoces|recuerdas)'
+            '|(?:di|a) me|chi sono|mi conosci'
+            '|(?:sobre|de) mim|quem (?:sou eu|eu sou)'
+            '|over (?:mij|me)|wie ben ik|om mig|vem är jag|o mnie|kim jestem'
+            '|hakkımda|ben kimim|обо мне|кто я|меня (?:знаешь|помнишь))\M'
+            '|\m(?:me conhece|beni tanı)'
+            '|(?:私|僕|俺|わたし|自分)(?:について|のこと|は誰)|(?:了解|知道|关于|關於|记得|記得)我|我是[谁誰]'
+            '|(?:나|저)에 대해|내가 누구|제가 누구|عني|من أنا')
         or v_query collate pg_c_utf8 ~
            ('^\W*(hi|hiya|hello|hey|good (morning|afternoon|evening)|hallo|moin|servus|grüß gott'
             '|guten (tag|morgen|abend)|bonjour|bonsoir|salut|coucou|hola|buenos días'

@@ -9,9 +9,9 @@ language sql
 immutable
 parallel safe
 return lower(p_text collate "C") like any(
-    array['%day%', '%week%', '%month%', '%year%', '%this%', '%19__%', '%20__%', '%jan%', '%feb%',
-          '%mar%', '%apr%', '%may%', '%jun%', '%jul%', '%aug%', '%sep%', '%oct%', '%nov%',
-          '%dec%']);
+    array['%day%', '%week%', '%month%', '%year%', '%this morning%', '%this afternoon%',
+          '%this evening%', '%19__%', '%20__%', '%jan%', '%feb%', '%mar%', '%apr%', '%may%',
+          '%jun%', '%jul%', '%aug%', '%sep%', '%oct%', '%nov%', '%dec%']);
 
 comment on function recall._names_time(text) is
     'Whether a text may contain an expression of time.';
