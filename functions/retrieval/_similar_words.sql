@@ -1,7 +1,7 @@
 -- Find memories with words similar to those that no memory contains, by trigrams.
--- This finds typos, names and parts of words. It compares at most 500 memories, the most important
--- first. Beside a vector, which tolerates much itself, it compares only words with the same
--- beginning. The weight is the rarity of the similar words times their similarity.
+-- This finds typos, names and parts of words. It compares the first 16 of these words with those of
+-- 500 memories, the most important first; two words take 0.8 µs. Beside a vector, which tolerates
+-- much itself, only words with the same beginning count. The weight is similarity times rarity.
 create or replace function recall._similar_words(
     p_user_id    uuid,
     p_words      text[],
@@ -21,6 +21,7 @@ set search_path from current
 as $function$
 declare
     v_most       constant integer := 500;
+    v_most_words constant integer := 16;
     v_threshold  constant real    := 0.3;
     v_ordinals   bigint[];
     v_beginnings text[];
@@ -29,9 +30,14 @@ begin
     select array_agg(w.ordinal), array_agg(left(w.word, 3)),
            string_agg(recall._term_query(left(w.word, 3), true)::text, '|')::tsquery
       into v_ordinals, v_beginnings, v_any
-      from unnest(p_words) with ordinality as w (word, ordinal)
-     where w.ordinal <> all (p_matched)
-       and length(w.word) > 2;
+      from (
+            select u.word, u.ordinal
+              from unnest(p_words) with ordinality as u (word, ordinal)
+             where u.ordinal <> all (p_matched)
+               and length(u.word) > 2
+             order by u.ordinal
+             limit v_most_words
+           ) as w;
 
     return query
     with m as materialized (
@@ -43,15 +49,16 @@ begin
          order by a.importance desc
          limit v_most
     ),
+    said as materialized (
+        select m.memory_id, u.word
+          from m
+         cross join unnest(m.words) as u (word)
+         where not p_has_vector
+            or left(u.word, 3) = any (v_beginnings)
+    ),
     near as materialized (
         select v.word, w.ordinal, l.strength
-          from (
-                select distinct u.word
-                  from m
-                 cross join unnest(m.words) as u (word)
-                 where not p_has_vector
-                    or left(u.word, 3) = any (v_beginnings)
-               ) as v
+          from (select distinct s.word from said as s) as v
          cross join unnest(v_ordinals) as w (ordinal)
          cross join lateral (
                 select word_similarity(p_words[w.ordinal], v.word)::double precision offset 0
@@ -62,11 +69,11 @@ begin
            h.strength * ln(1 + (p_memories - h.found + 0.5::double precision)
                                / (h.found + 0.5::double precision))
       from (
-            select m.memory_id, max(n.strength) as strength,
+            select s.memory_id, max(n.strength) as strength,
                    count(*) over (partition by n.ordinal) as found
               from near as n
-              join m on n.word = any (m.words)
-             group by m.memory_id, n.ordinal
+              join said as s on s.word = n.word
+             group by s.memory_id, n.ordinal
            ) as h;
 end;
 $function$;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -176,6 +177,45 @@ def test_a_typo_finds_the_word(
     assert found[0]["lexical"] > 0
     found = search(db, user, query, query_embedding=vector(90))
     assert found[0]["content"] == content
+
+
+def test_only_the_first_unknown_words_are_compared_with_similar_ones(
+    db: Connection, user: uuid.UUID
+) -> None:
+    ingest(db, user, {"content": "Drinks espresso"}, {"content": "Swims on Mondays"})
+    unknown = [f"{letter}qqq" for letter in "bcdfghjklmnpqrst"]
+    for words, is_found in ((unknown[:15], True), (unknown, False)):
+        row = search(db, user, " ".join([*words, "espreso"]))[0]
+        assert (row["lexical"] > 0) is is_found, "a pasted text must not cost a comparison a word"
+
+
+def test_similar_words_are_joined_by_hash(db: Connection, user: uuid.UUID) -> None:
+    ingest(db, user, *({"content": f"Likes word{n} and word{n + 500}"} for n in range(200)))
+    plans: list[str] = []
+    db.execute("load 'auto_explain'")
+    db.add_notice_handler(lambda notice: plans.append(notice.message_primary or ""))
+    for name, item in (
+        ("log_min_duration", "0"), ("log_nested_statements", "on"), ("log_analyze", "on"),
+        ("log_level", "notice"),
+    ):  # fmt: skip
+        db.execute(f"set auto_explain.{name} = '{item}'")
+    found = search(db, user, "word1234", query_embedding=vector(0))
+    assert found[0]["lexical"] > 0
+    removed = [int(n) for n in re.findall(r"Rows Removed by Join Filter: (\d+)", "\n".join(plans))]
+    assert sum(removed) < 400, "400 words of 200 memories are 80,000 pairs"
+
+
+def test_a_user_without_active_memories_finds_ended_ones_where_asked(
+    db: Connection, user: uuid.UUID
+) -> None:
+    (memory,) = ingest(db, user, {"content": "Plays the cello", "at": 10})
+    known_at = value(db, "select clock_timestamp()")
+    call(db, "retract_memory", p_user_id=user, p_memory_id=memory, p_reason="wrong")
+    assert search(db, user, "cello") == []
+    assert contents(search(db, user, "cello", filter={"include_ended": True})) == [
+        "Plays the cello"
+    ]
+    assert contents(search(db, user, "cello", as_of=known_at)) == ["Plays the cello"]
 
 
 def test_a_memory_without_a_vector_takes_part(db: Connection, user: uuid.UUID) -> None:
