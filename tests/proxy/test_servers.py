@@ -88,7 +88,9 @@ def password_server(address: str, prefix: str) -> Iterator[str]:
 def servers(server: TestServer) -> Iterator[Servers]:
     require_plproxy(server)
     prefix = f"far_{secrets.token_hex(4)}"
-    addresses = {"a": "127.0.0.71", "b": "127.0.0.72"}
+    # other runs on this machine use other addresses
+    net = f"127.{secrets.randbelow(254) + 1}.{secrets.randbelow(254) + 1}"
+    addresses = {"a": f"{net}.1", "b": f"{net}.2"}
     name = server.create_database("proxy_far")
     logins = [f"{prefix}_app_writer", f"{prefix}_app_reader"]
     with (
