@@ -151,6 +151,7 @@ begin
       join base as u on u.n = p.n::integer % 60
       join base as v on v.n = p.near
       join base as w on w.n = p.nearer;
+    perform recall._write_word_blocks(t.user_id, t.session_id, 1, t.messages) from talk as t;
     drop table talk, spoken;
 end $$;
 

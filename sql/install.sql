@@ -26,6 +26,10 @@ select current_setting('recall.due_0001') as is_due \gset
 \if :is_due
 \ir ../migrations/0001_add_turns_of_spans.sql
 \endif
+select current_setting('recall.due_0002') as is_due \gset
+\if :is_due
+\ir ../migrations/0002_add_message_words.sql
+\endif
 
 -- Types and tables
 \ir types.sql
@@ -204,6 +208,8 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/session/_unembedded_summaries.sql
 \ir ../functions/session/_unfit_values.sql
 \ir ../functions/session/_write_settings.sql
+\ir ../functions/session/_write_word_blocks.sql
+\ir ../functions/session/_rewrite_word_blocks.sql
 \ir ../functions/session/_write_words.sql
 \ir ../functions/session/calibrate_embeddings.sql
 \ir ../functions/session/close_session.sql
@@ -481,6 +487,7 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/retrieval/_similarities.sql
 \ir ../functions/retrieval/_term_query.sql
 \ir ../functions/retrieval/_turns_with_metadata.sql
+\ir ../functions/retrieval/_word_positions.sql
 \ir ../functions/retrieval/_turns_with_words.sql
 \ir ../functions/retrieval/_usual_similarity.sql
 \ir ../functions/retrieval/_word_shares.sql
@@ -702,7 +709,9 @@ select current_setting('recall.due_0001') as is_due \gset
 \ir ../functions/jobs/vectors/_embed_input.sql
 \ir ../functions/jobs/vectors/_embed_summaries.sql
 \ir ../functions/jobs/vectors/_finish_embed.sql
+\ir ../functions/jobs/vectors/_pack_words.sql
 \ir ../functions/jobs/vectors/_index_messages.sql
+\ir ../functions/jobs/vectors/_backfill_words.sql
 \ir ../functions/jobs/vectors/_searchable_messages.sql
 \ir ../functions/jobs/vectors/_step_embed.sql
 \ir ../functions/jobs/vectors/_text_vectors.sql

@@ -4,6 +4,7 @@ do $migrations$
 begin
     perform set_config('recall.migrations', $list$
 0001_add_turns_of_spans fa8d1d83f3d4e006ecfd850a108c1230a458db1d645c6f9158d223ee58ca8c9a
+0002_add_message_words d6cc1db00e09a68826545b1c8d6a191df9105226bcc4841c3149d16a657f2cc7
 $list$, true);
 end;
 $migrations$;

@@ -90,6 +90,7 @@ begin
                 ('memory_embedding', null, array['$.embedding']),
                 ('memory_embedding_ended', null, array['$.embedding']),
                 ('message_search', null, array['$.embedding', '$.search_vector']),
+                ('message_words', null, array['$.words']),
                 ('model_calls', null, array[
                      '$.request.**', '$.response.**', '$.usage.**', '$.error',
                      '$.endpoint ? (@ like_regex "[?]")', '$.request_body', '$.response_body',

@@ -63,6 +63,8 @@ begin
      where m.user_id    = p_user_id
        and m.session_id = p_session_id
        and m.turn_index >= p_from_turn;
+    perform recall._rewrite_word_blocks(p_user_id, p_session_id, p_from_turn,
+                                        v_session.turn_count);
 
     return v_turns;
 end;

@@ -27,6 +27,7 @@ begin
      where i.user_id     = p_user_id
        and i.session_id  = p_session_id
        and i.turn_index <= p_last_turn;
+    perform recall._rewrite_word_blocks(p_user_id, p_session_id, 1, p_last_turn);
     delete from recall.message_annotations as a
      where a.user_id     = p_user_id
        and a.session_id  = p_session_id

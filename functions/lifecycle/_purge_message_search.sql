@@ -23,6 +23,7 @@ declare
     v_before  timestamptz;
     v_next    timestamptz;
     v_rows    integer;
+    v_through integer;
 begin
     o_done := 0;
     for v_session in
@@ -44,13 +45,17 @@ begin
         continue when not found;
         v_before := p_now - (recall._settings(v_session.user_id)).message_search_retention;
 
-        delete from recall.message_search as i
-         where i.user_id     = v_session.user_id
-           and i.session_id  = v_session.session_id
-           and i.turn_index <= v_session.compacted_through_turn
-           and i.created_at  < v_before;
-        get diagnostics v_rows = row_count;
+        with gone as (
+            delete from recall.message_search as i
+             where i.user_id     = v_session.user_id
+               and i.session_id  = v_session.session_id
+               and i.turn_index <= v_session.compacted_through_turn
+               and i.created_at  < v_before
+            returning i.turn_index
+        )
+        select count(*), max(g.turn_index) into v_rows, v_through from gone as g;
         o_done := o_done + v_rows;
+        perform recall._rewrite_word_blocks(v_session.user_id, v_session.session_id, 1, v_through);
 
         v_next := (
             select min(i.created_at) + (p_now - v_before) + interval '1 microsecond'

@@ -50,8 +50,8 @@ begin
                 || jsonb_build_object('detached', v_detached);
 
     foreach v_table in array array[
-        'sessions', 'session_summaries', 'message_search', 'message_annotations',
-        'append_receipts', 'job_phases', 'conversation_history', 'jobs']
+        'sessions', 'session_summaries', 'message_search', 'message_words',
+        'message_annotations', 'append_receipts', 'job_phases', 'conversation_history', 'jobs']
     loop
         continue when v_table = 'sessions' and p_keeps_session;
         execute format('delete from recall.%I where user_id = $1 and session_id = $2 %s', v_table,

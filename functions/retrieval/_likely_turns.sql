@@ -33,10 +33,7 @@ begin
     select string_agg(recall._term_query(w.word)::text, '|')::tsquery
       into v_any
       from unnest(p_words) as w (word);
-    v_said          := recall._turns_with_words(
-        p_user_id, p_words,
-        recall._word_shares(p_user_id, p_words, p_filter.session_ids, v_total, p_settings),
-        v_total, p_filter, p_settings);
+    v_said          := recall._turns_with_words(p_user_id, p_words, v_total, p_filter, p_settings);
     v_turns.weights := v_said.weights;
     v_near          := recall._nearest_turns_by_bits(p_user_id, p_embedding, p_limit, p_filter,
                                                      p_settings);

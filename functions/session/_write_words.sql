@@ -33,6 +33,10 @@ begin
        and h.turn_index = s.turn_index
        and h.created_at = s.created_at
        and t.body is not null;
+    perform recall._rewrite_word_blocks(p_user_id, w.session_id, 1, max(w.through_turn))
+       from recall.message_words as w
+      where w.user_id = p_user_id
+      group by w.session_id;
 end;
 $function$;
 

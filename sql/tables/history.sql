@@ -129,6 +129,27 @@ comment on column recall.message_search.embedding_model is
 comment on column recall.message_search.bits is
     'Signs of the vector: a search of very many compares these first.';
 
+create table if not exists recall.message_words (
+    user_id      uuid     not null,
+    session_id   uuid     not null,
+    before_turn  integer  not null,
+    through_turn integer  not null,
+    words        tsvector not null,
+    constraint message_words_pkey primary key (user_id, session_id, through_turn)
+) partition by hash (user_id);
+
+comment on table recall.message_words is
+    'Inverted index of message_search: a row holds the words of up to 250 turns. A search of very '
+    'many turns reads these rows, and the turns of message_search behind the last row of a '
+    'session.';
+comment on column recall.message_words.user_id is 'Owner.';
+comment on column recall.message_words.session_id is 'The session.';
+comment on column recall.message_words.before_turn is
+    'The turn before the first one, so that turn_index = before_turn + position.';
+comment on column recall.message_words.through_turn is 'The last turn.';
+comment on column recall.message_words.words is
+    'Each word with the positions of the turns that contain it.';
+
 create table if not exists recall.message_annotations (
     user_id       uuid        not null,
     session_id    uuid        not null,

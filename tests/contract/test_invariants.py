@@ -21,7 +21,7 @@ def world(dsn: str) -> World:
 
 
 def test_furnished_user_breaks_no_invariant(db: Connection, world: World) -> None:
-    assert list(INVARIANTS) == [f"I{n}" for n in range(1, 13)]
+    assert list(INVARIANTS) == [f"I{n}" for n in range(1, 14)]
     check_invariants(db)
 
 
@@ -71,6 +71,8 @@ BREACHES = {
     " sha256('\\x01'::bytea || uuid_send(%(user)s)), now(), '{}')",
     "I11": "update recall.users set active_memory_count = 1 where user_id = %(user)s",
     "I12": "delete from recall.memory_events where user_id = %(user)s and event_no = 2",
+    "I13 search": "insert into recall.message_words values (%(user)s, %(session)s, 0, 9,"
+    " 'nobody:1')",
     "I12 head": "update recall.users set event_count = event_count - 1 where user_id = %(user)s",
 }
 

@@ -42,11 +42,12 @@ WHOLE = {"run_due_maintenance", "metrics"}
 OVER = {
     "next_request embed": 6,
     "next_request llm": 2,
-    "next_request embed end": 36,
+    "next_request embed end": 50,
     "next_request extract end": 12,
     "next_request llm end": 24,
     "next_request compact end": 2,
     "close_session": 2,
+    "pop_turns": 2,
     "resolve_dispute accepted": 10,
     "revoke_source": 12,
     "search_sessions hybrid": 6,
@@ -72,14 +73,19 @@ OVER = {
   in the history.
 - A session whose compaction is due enqueues it when it closes.
 - To accept a dispute reads in the audit whether it asks to retract.
+- A retraction deletes search rows, and their words.
 - A revocation reads the audit for copies of the revoked texts.
 - A decision that retracts discards the state of the user's jobs.
 """
 
-PLANNED_OVER = {"next_request llm end": 90, "next_request embed end": 80, "apply_decisions": 10}
+PLANNED_OVER = {
+    "next_request llm end": 90, "next_request embed end": 90, "apply_decisions": 10,
+    "forget_session": 10,
+}  # fmt: skip
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
 and storing at once. Decisions build those of all their kinds, and of discarding the state of
-jobs. The end of an embed job also builds that of storing counted tokens."""
+jobs. The end of an embed job also builds that of storing counted tokens and words. An erasure
+builds those of deleting from every table."""
 
 SWEEPS = {
     "expire_memories", "enqueue_missing_embeddings", "purge_expired",

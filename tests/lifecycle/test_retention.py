@@ -61,16 +61,24 @@ def drop(conn: Connection, at: datetime | None = None) -> int:
     return sweep(conn, "drop_expired_partitions", at)
 
 
+def make_searchable(conn: Connection) -> None:
+    """Index the words of all messages, as embed jobs do."""
+    conn.execute(
+        "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
+        " role, created_at, to_tsvector('simple', content) from recall.conversation_history"
+    )
+    conn.execute(
+        "select recall._write_word_blocks(user_id, session_id, 1, turn_count) from recall.sessions"
+    )
+
+
 def test_a_closed_session_loses_its_old_month(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said_in(14, "old question", "old answer"))
     append(db, user, session, said_in(2, "new question", "new answer"))
     call(db, "annotate_message", p_user_id=user, p_session_id=session, p_turn_index=1,
          p_patch={"liked": True})  # fmt: skip
-    db.execute(
-        "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
-        " role, created_at, '' from recall.conversation_history"
-    )
+    make_searchable(db)
     a_year_later(db)
     assert drop(db) == 0, "it goes on: nothing is lost"
     assert session_row(db, user, session)["first_retained_turn"] == 1
@@ -283,11 +291,7 @@ def keeps_a_month(conn: Connection, user: uuid.UUID) -> uuid.UUID:
     append(conn, user, session, said("e", "f"))
     call(conn, "annotate_message", p_user_id=user, p_session_id=session, p_turn_index=2,
          p_patch={"liked": True})  # fmt: skip
-    conn.execute(
-        "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
-        " role, created_at, '' from recall.conversation_history where user_id = %s",
-        [user],
-    )
+    make_searchable(conn)
     conn.execute("delete from recall.jobs where user_id = %s", [user])
     call(conn, "configure_user", p_user_id=user, p_changes={"history_retention": "1 month"})
     return session
@@ -600,10 +604,7 @@ def test_compacted_turns_are_found_for_a_month(db: Connection, user: uuid.UUID) 
     session, other = open_session(db, user), open_session(db, user)
     for each in (session, other):
         append(db, user, each, said("one", "two", "three", "four"))
-    db.execute(
-        "insert into recall.message_search select user_id, session_id, turn_index, message_id,"
-        " role, created_at, '' from recall.conversation_history"
-    )
+    make_searchable(db)
     db.execute("update recall.sessions set compacted_through_turn = 2, search_purge_at = now()"
                " where session_id = %s", [session])  # fmt: skip
     assert purge(db, datetime.now(UTC) + DAY) == 0
@@ -611,6 +612,7 @@ def test_compacted_turns_are_found_for_a_month(db: Connection, user: uuid.UUID) 
     assert purge(db, datetime.now(UTC) + 31 * DAY) == 2
     assert session_row(db, user, session)["search_purge_at"] is None
     assert value(db, "select count(*) from recall.message_search") == 6
+    assert value(db, "select count(*) from recall.message_words where words @@ 'one'") == 1
 
 
 def test_prompts_that_nobody_uses(db: Connection, user: uuid.UUID) -> None:

@@ -118,6 +118,11 @@ def test_words_that_few_have_come_before_words_that_many_have(talker: Talker) ->
         " where user_id = %s and turn_index = 77",
         [rare, talker.user],
     )
+    talker.conn.execute(
+        "select recall._rewrite_word_blocks(user_id, session_id, 77, 77)"
+        "  from recall.sessions where user_id = %s",
+        [talker.user],
+    )
     found = call(
         talker.conn, "search_messages", p_user_id=talker.user, p_query=f"{rare} {common}",
         p_limit=400,

@@ -227,6 +227,8 @@ with remaining (place, user_id) as (
     union all
     select distinct 'message_search', user_id from recall.message_search
     union all
+    select distinct 'message_words', user_id from recall.message_words
+    union all
     select distinct 'message_annotations', user_id from recall.message_annotations
     union all
     select distinct 'memory_store', user_id from recall.memory_store
@@ -321,3 +323,32 @@ select format('user %s: %s at event %s of memory %s: %s', u.user_id, v.finding, 
         union all
         select * from recall._check_head(u.user_id, null)
        ) as v;
+
+-- I13: message_words holds the words of the turns of message_search that it covers, and no others
+with indexed as (
+    select distinct b.user_id, b.session_id, b.before_turn + p.position as turn_index,
+           u.lexeme as word
+      from recall.message_words as b
+     cross join unnest(b.words) as u
+     cross join unnest(u.positions) as p (position)
+),
+searchable as (
+    select distinct m.user_id, m.session_id, m.turn_index, u.lexeme as word
+      from recall.message_search as m
+     cross join unnest(m.search_vector) as u
+     where exists (
+           select from recall.message_words as b
+            where b.user_id       = m.user_id
+              and b.session_id    = m.session_id
+              and b.through_turn >= m.turn_index)
+)
+select format('user %s, session %s: word %s of turn %s is %s', coalesce(i.user_id, s.user_id),
+              coalesce(i.session_id, s.session_id), coalesce(i.word, s.word),
+              coalesce(i.turn_index, s.turn_index),
+              case when s.word is null then 'in message_words only'
+                   else 'in message_search only' end)
+  from indexed as i
+  full join searchable as s using (user_id, session_id, turn_index, word)
+ where i.word is null
+    or s.word is null
+ limit 20;

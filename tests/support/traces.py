@@ -57,6 +57,7 @@ def leave_traces(conn: Connection, world: World) -> None:
         " to_tsvector(%s))",
         [user, session, world["mark"]],
     )
+    conn.execute("select recall._write_word_blocks(%s, %s, 3, 3)", [user, session])
     conn.execute(
         "select recall.fail_job(%(user)s, %(summarize_job)s, %(summarize_token)s, %(mark)s, true,"
         """ '[{"phase": "summary", "duration_ms": 1, "cost_microcents": 5}]')""",
