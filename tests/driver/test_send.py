@@ -629,3 +629,29 @@ def test_blocking_send_answers_a_call_of_a_coroutine_with_an_error(
     chat.send("Weather?", tools=[WEATHER], functions={"weather": weather})
     [answer] = [m.content for m in stored(chat) if m.role == "tool"]
     assert "AsyncAgentMemory" in (answer or "")
+
+
+@pytest.mark.parametrize("is_own", [True, False], ids=["own client", "caller's client"])
+def test_messages_are_an_argument_for_the_callers_client_only(
+    configured: str, openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch, *, is_own: bool
+) -> None:
+    """A wrapper may read the argument; in a client of our own it would be checked at length."""
+    create = openai_package.resources.chat.Completions.create
+    given: list[dict[str, Any]] = []
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        given.append(named)
+        return create(*arguments, **named)
+
+    monkeypatch.setattr(openai_package.resources.chat.Completions, "create", watched)
+    client = openai_package.OpenAI(base_url=openai.base_url, api_key="x", max_retries=0)
+    llm = settings(openai) if is_own else client
+    with AgentMemory.connect(configured, embedder=WordEmbedder(), llm=llm) as memory:
+        chat = memory.session(user="ada", model="gpt-4o-mini", system_prompt="Be kind.")
+        openai.then("Hello.", "Again.")
+        chat.send("Hi", extra_body={"top_k": 3})
+        chat.send("Hi again")
+    sent = [[message["content"] for message in body["messages"]] for body in openai.chats]
+    assert sent == [["Be kind.", "Hi"], ["Be kind.", "Hi", "Hello.", "Hi again"]]
+    assert openai.chats[0]["top_k"] == 3
+    assert [len(named["messages"]) for named in given] == ([0, 0] if is_own else [2, 4])

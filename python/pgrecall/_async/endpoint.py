@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgrecall._loop import EndpointHabits
 from pgrecall.models._chat import ModelSettings
@@ -27,18 +27,26 @@ class AsyncEndpoint:
     def __init__(self, llm: AsyncOpenAI | ModelSettings | None) -> None:
         self.llm = llm
         self.habits = EndpointHabits()
-        self._client: AsyncOpenAI | None = None
+        self._client = None if isinstance(llm, ModelSettings | None) else llm
 
     def client(self) -> AsyncOpenAI:
         """Return the client; made once, at the first use."""
         if self._client is None:
-            if self.llm is None or isinstance(self.llm, ModelSettings):
-                import openai
+            import openai
 
-                from pgrecall.calls._async.recording import AsyncRecordingClient
+            from pgrecall.calls._async.recording import AsyncRecordingClient
 
-                arguments = {} if self.llm is None else self.llm.client_arguments()
-                self._client = openai.AsyncOpenAI(http_client=AsyncRecordingClient(), **arguments)
-            else:
-                self._client = self.llm
+            arguments = self.llm.client_arguments() if isinstance(self.llm, ModelSettings) else {}
+            self._client = openai.AsyncOpenAI(http_client=AsyncRecordingClient(), **arguments)
         return self._client
+
+    def arguments(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `create` for a request.
+
+        A client of our own gets the messages in `extra_body`. As an argument it would compare each
+        with the types of the API, which takes most of the time of a long request.
+        """
+        if self._client is self.llm:
+            return request
+        body = {"messages": request["messages"], **(request.get("extra_body") or {})}
+        return {**request, "messages": [], "extra_body": body}

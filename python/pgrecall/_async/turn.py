@@ -201,7 +201,7 @@ class AsyncTurn:
             while True:
                 asked = habits.adapted(request, self.parameters)
                 try:
-                    answer = await client.chat.completions.create(**asked)
+                    answer = await client.chat.completions.create(**self.endpoint.arguments(asked))
                 except json.JSONDecodeError as error:
                     raise no_completion(request["model"], error.doc) from error
                 except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
@@ -400,8 +400,7 @@ class AsyncReplyStream(AsyncIterator[str]):
     @property
     def message(self) -> dict[str, Any] | None:
         """The last of them that is the model's, with its finish_reason."""
-        spoken = [m for m in self._turn.stored if m["role"] == "assistant"]
-        return spoken[-1] if spoken else None
+        return next((m for m in reversed(self._turn.stored) if m["role"] == "assistant"), None)
 
     @property
     def text(self) -> str:
@@ -432,5 +431,4 @@ def _piece(chunk: Any) -> str:
     """Return the text of a chunk's first choice."""
     choice = next((c for c in chunk.choices or () if not c.index), None)
     delta = choice and choice.delta
-    text = delta and (delta.content or getattr(delta, "refusal", None))
-    return text or ""
+    return (delta and (delta.content or getattr(delta, "refusal", None))) or ""

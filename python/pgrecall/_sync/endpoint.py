@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgrecall._loop import EndpointHabits
 from pgrecall.models._chat import ModelSettings
@@ -28,18 +28,26 @@ class Endpoint:
     def __init__(self, llm: OpenAI | ModelSettings | None) -> None:
         self.llm = llm
         self.habits = EndpointHabits()
-        self._client: OpenAI | None = None
+        self._client = None if isinstance(llm, ModelSettings | None) else llm
 
     def client(self) -> OpenAI:
         """Return the client; made once, at the first use."""
         if self._client is None:
-            if self.llm is None or isinstance(self.llm, ModelSettings):
-                import openai
+            import openai
 
-                from pgrecall.calls._sync.recording import RecordingClient
+            from pgrecall.calls._sync.recording import RecordingClient
 
-                arguments = {} if self.llm is None else self.llm.client_arguments()
-                self._client = openai.OpenAI(http_client=RecordingClient(), **arguments)
-            else:
-                self._client = self.llm
+            arguments = self.llm.client_arguments() if isinstance(self.llm, ModelSettings) else {}
+            self._client = openai.OpenAI(http_client=RecordingClient(), **arguments)
         return self._client
+
+    def arguments(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `create` for a request.
+
+        A client of our own gets the messages in `extra_body`. As an argument it would compare each
+        with the types of the API, which takes most of the time of a long request.
+        """
+        if self._client is self.llm:
+            return request
+        body = {"messages": request["messages"], **(request.get("extra_body") or {})}
+        return {**request, "messages": [], "extra_body": body}

@@ -202,7 +202,7 @@ class Turn:
             while True:
                 asked = habits.adapted(request, self.parameters)
                 try:
-                    answer = client.chat.completions.create(**asked)
+                    answer = client.chat.completions.create(**self.endpoint.arguments(asked))
                 except json.JSONDecodeError as error:
                     raise no_completion(request["model"], error.doc) from error
                 except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
@@ -399,8 +399,7 @@ class ReplyStream(Iterator[str]):
     @property
     def message(self) -> dict[str, Any] | None:
         """The last of them that is the model's, with its finish_reason."""
-        spoken = [m for m in self._turn.stored if m["role"] == "assistant"]
-        return spoken[-1] if spoken else None
+        return next((m for m in reversed(self._turn.stored) if m["role"] == "assistant"), None)
 
     @property
     def text(self) -> str:
@@ -431,5 +430,4 @@ def _piece(chunk: Any) -> str:
     """Return the text of a chunk's first choice."""
     choice = next((c for c in chunk.choices or () if not c.index), None)
     delta = choice and choice.delta
-    text = delta and (delta.content or getattr(delta, "refusal", None))
-    return text or ""
+    return (delta and (delta.content or getattr(delta, "refusal", None))) or ""
