@@ -241,6 +241,7 @@ select current_setting('recall.due_0002') as is_due \gset
 \ir ../functions/history/_has_annotations.sql
 \ir ../functions/history/_history_budget.sql
 \ir ../functions/history/_insert_messages.sql
+\ir ../functions/history/_is_plain_message.sql
 \ir ../functions/history/_is_repeated.sql
 \ir ../functions/history/_judge_parts.sql
 \ir ../functions/history/_judge_tool_calls.sql
@@ -251,12 +252,13 @@ select current_setting('recall.due_0002') as is_due \gset
 \ir ../functions/history/_message_text.sql
 \ir ../functions/history/_message_words.sql
 \ir ../functions/history/_needs_compaction.sql
-\ir ../functions/history/_parse_messages.sql
+\ir ../functions/history/_parse_message.sql
 \ir ../functions/history/_payload_hash.sql
 \ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
 \ir ../functions/history/_read_usage.sql
 \ir ../functions/history/_refuse_append.sql
+\ir ../functions/history/_turn_cost.sql
 \ir ../functions/history/annotate_message.sql
 \ir ../functions/history/append_messages.sql
 \ir ../functions/history/get_messages.sql

@@ -10,6 +10,7 @@ create or replace function recall._check_json(
 returns void
 language plpgsql
 immutable
+strict
 parallel safe
 set search_path from current
 as $function$

@@ -26,12 +26,16 @@ begin
     end;
     perform recall._check_messages(jsonb_build_array(v_message));
 
-    select m.token_count,
-           jsonb_strip_nulls(jsonb_build_object(
-               'role', 'user', 'content', v_message -> 'content', 'name', m.name))
-      into o_tokens, o_message
-      from recall._parse_messages(null, null, jsonb_build_array(v_message), null, null,
-                                  p_tokens_per_image) as m;
+    o_message := jsonb_strip_nulls(jsonb_build_object(
+        'role', 'user', 'content', v_message -> 'content', 'name', v_message -> 'name'));
+    o_tokens  := coalesce(
+        (v_message ->> 'token_count')::integer,
+        recall._estimate_message_tokens(
+            case when jsonb_typeof(v_message -> 'content') = 'string'
+                 then v_message ->> 'content' end,
+            case when jsonb_typeof(v_message -> 'content') = 'array'
+                 then v_message -> 'content' end,
+            v_message ->> 'name', null, p_tokens_per_image));
 end;
 $function$;
 

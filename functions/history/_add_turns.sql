@@ -12,7 +12,6 @@ create or replace function recall._add_turns(
     p_last_at     timestamptz,
     p_now         timestamptz,
     p_session_ttl interval,
-    p_model_id    text,
     p_usage       recall.call_usage
 )
 returns recall.sessions
@@ -22,22 +21,8 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_cost    bigint := p_usage.cost_microcents;
-    v_model   text   := p_model_id;
     v_session recall.sessions;
 begin
-    if v_cost is null and p_usage.prompt_tokens is not null then
-        if v_model is null then
-            select s.model_id
-              into v_model
-              from recall.sessions as s
-             where s.user_id    = p_user_id
-               and s.session_id = p_session_id;
-        end if;
-        v_cost := recall._call_cost(v_model, p_usage.prompt_tokens, p_usage.completion_tokens,
-                                    p_usage.cached_tokens);
-    end if;
-
     update recall.sessions as s
        set turn_count              = s.turn_count + p_turns,
            user_turn_count         = s.user_turn_count + p_user_turns,
@@ -48,7 +33,7 @@ begin
            total_prompt_tokens     = s.total_prompt_tokens + coalesce(p_usage.prompt_tokens, 0),
            total_completion_tokens = s.total_completion_tokens
                                      + coalesce(p_usage.completion_tokens, 0),
-           total_cost_microcents   = s.total_cost_microcents + coalesce(v_cost, 0),
+           total_cost_microcents   = s.total_cost_microcents + coalesce(p_usage.cost_microcents, 0),
            created_at              = least(s.created_at, p_first_at),
            last_message_at         = greatest(s.last_message_at, p_last_at),
            updated_at              = greatest(s.last_message_at, p_now),
@@ -63,5 +48,5 @@ end;
 $function$;
 
 comment on function recall._add_turns(uuid, uuid, integer, integer, bigint, timestamptz,
-    timestamptz, timestamptz, interval, text, recall.call_usage) is
+    timestamptz, timestamptz, interval, recall.call_usage) is
     'Add the turns of an append to the counters of an active session, and return it.';

@@ -17,18 +17,15 @@ begin
     elsif p_messages = '[]' then
         v_problem := 'messages is empty';
     else
-        select concat(format('messages[%s]%s', m.ordinal - 1, m.problem),
-                      ' is ' || left((p_messages -> (m.ordinal - 1)::integer
-                                                 -> ltrim(m.problem, '.'))::text, 80))
-          into v_problem
-          from (
-                select e.ordinal, recall._judge_message(e.message) as problem
-                  from jsonb_array_elements(p_messages) with ordinality as e (message, ordinal)
-                offset 0  -- so that each message is judged once
-               ) as m
-         where m.problem is not null
-         order by m.ordinal
-         limit 1;
+        for v_number in 0 .. jsonb_array_length(p_messages) - 1 loop
+            v_problem := recall._judge_message(p_messages -> v_number);
+            if v_problem is not null then
+                v_problem := concat(
+                    format('messages[%s]%s', v_number, v_problem),
+                    ' is ' || left((p_messages -> v_number -> ltrim(v_problem, '.'))::text, 80));
+                exit;
+            end if;
+        end loop;
     end if;
 
     if v_problem is not null then

@@ -20,13 +20,8 @@ declare
     v_place  integer := case when p_usage.prompt_tokens is not null then p_usage_place end;
 begin
     if v_place is not null and p_usage.cost_microcents is null then
-        p_usage.cost_microcents := recall._call_cost(
-            coalesce(p_rows[v_place].model_id, p_session.model_id), p_usage.prompt_tokens,
-            p_usage.completion_tokens, p_usage.cached_tokens);
-        if p_usage.cost_microcents is null then
-            p_usage.cost_microcents := 0;
-            p_rows[v_place].metadata := p_rows[v_place].metadata || '{"unpriced_model": true}';
-        end if;
+        p_usage.cost_microcents := 0;
+        p_rows[v_place].metadata := p_rows[v_place].metadata || '{"unpriced_model": true}';
     end if;
 
     insert into recall.conversation_history (

@@ -37,22 +37,27 @@ declare
     v_is_healed   boolean     := false;
     v_constraint  text;
 begin
-    perform recall._check_user(p_user_id);
-    perform recall._check_json(p_messages, 'p_messages');
-    perform recall._check_json(p_usage, 'p_usage');
+    -- One statement for three checks: each PERFORM starts an executor.
+    perform recall._check_user(p_user_id),
+            recall._check_json(p_messages, 'p_messages'),
+            recall._check_json(p_usage, 'p_usage');
     v_settings := recall._settings(p_user_id);
     if v_settings.secrets <> 'keep' then
         p_messages := recall._guard_secrets(p_messages, v_settings, 'p_messages');
     end if;
     v_batch := recall._read_messages(p_user_id, p_session_id, p_messages, v_settings, v_now);
     v_usage := recall._read_usage(p_usage);
+    if v_usage.prompt_tokens is not null and v_usage.cost_microcents is null then
+        v_usage.cost_microcents := recall._turn_cost(
+            p_user_id, p_session_id, v_batch.messages[v_batch.usage_place].model_id, v_usage);
+    end if;
 
     loop
         begin
             v_session := recall._add_turns(
                 p_user_id, p_session_id, v_batch.turns, v_batch.user_turns, v_batch.token_count,
                 v_batch.first_at, v_batch.last_at, v_now, v_settings.session_ttl,
-                v_batch.messages[v_batch.usage_place].model_id, v_usage);
+                v_usage);
             if v_session.session_id is null then
                 v_is_repeated := recall._is_repeated(p_user_id, p_session_id, p_request_id,
                                                      p_messages, p_usage);
