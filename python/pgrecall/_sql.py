@@ -44,6 +44,7 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 
 _VECTORS = {"halfvec", "halfvec[]"}
+_USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +136,22 @@ def _prepared(function: str, names: tuple[str, ...]) -> tuple[bytes, dict[str, s
 
     PostgreSQL needs a cast where it converts by assignment only (numbers), and is spared guessing
     elsewhere. Vectors are sent in binary, which carries their type: the extension may live in any
-    schema.
+    schema. The user becomes that of the transaction, too, before the function is called.
     """
     types = SIGNATURES.get(function)
     if types is None:
         raise TypeError(f"there is no function recall.{function}")
     if unknown := sorted({*names} - types.keys()):
         raise TypeError(f"recall.{function} takes no {unknown[0]}")
-    arguments = ", ".join(
-        f"p_{name} => %({name}){'b' if types[name] in _VECTORS else f's::{types[name]}'}"
-        for name in names
-    )
+    arguments = ", ".join(f"p_{name} => {_placeholder(name, types[name])}" for name in names)
     # names of ours, never a value
     return f"select * from recall.{function}({arguments})".encode(), types  # noqa: S608
+
+
+def _placeholder(name: str, kind: str) -> str:
+    if name == "user_id":
+        return _USER
+    return f"%({name})b" if kind in _VECTORS else f"%({name})s::{kind}"
 
 
 def _parameter(name: str, value: Any, kind: str) -> Any:

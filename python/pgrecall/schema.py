@@ -268,12 +268,7 @@ def _run(conn: psycopg.Connection[Any], name: str, settings: dict[str, int | str
     if any(settings.values()) and not any(_is_begin(step) for step in steps):
         raise InstallError("opens no transaction that could hold the settings", file=name)
     if conn.info.transaction_status != TransactionStatus.IDLE:
-        _send(
-            conn,
-            [step for step in steps if not _is_transaction(step)],
-            settings,
-            ready=True,
-        )
+        _send(conn, [step for step in steps if not _is_transaction(step)], settings, ready=True)
         return
     autocommit = conn.autocommit
     conn.autocommit = True  # so that begin and commit are the file's own

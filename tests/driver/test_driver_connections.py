@@ -8,6 +8,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -63,6 +64,28 @@ def test_identity_and_timeouts_end_with_the_transaction_of_a_call(
             row = conn.execute(SHOW).fetchone()
             assert row is not None
             assert (row[0] or "", row[1]) == ("", "0")
+
+
+def test_a_connection_of_our_own_keeps_its_timeouts_and_no_user(dsn: str, user: uuid.UUID) -> None:
+    transport = Transport(dsn, Limits(statement_timeout=1.5, idle_timeout=7, max_connections=1))
+    try:
+        transport.send(Call.of("open_session", user_id=user, model_id="m"), False)
+        call = Call.of("list_sessions", user_id=user)
+        seen = b"select current_setting('recall.user_id', true)"
+        call = replace(call, text=call.text.replace(b"select *", seen))
+        for _ in range(3):
+            assert transport.send(call, False)[1] == [(str(user),)]
+            assert not transport.send(Call("", SHOW, {}), False)[1][0][0]
+        shown = [transport.send(Call("", SHOW, {}), False, seconds)[1][0][:3]
+                 for seconds in (None, None, 9.0, None)]  # fmt: skip
+        assert [row[1:] for row in shown] == [
+            (t, "7s") for t in ("1500ms", "1500ms", "9s", "1500ms")
+        ]
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            transport.send(Call("", b"select 1 / 0", {}), False, 3.0)
+        assert transport.send(Call("", SHOW, {}), False)[1][0][1] == "1500ms"
+    finally:
+        transport.close()
 
 
 def test_calls_of_two_users_on_one_connection_stay_apart(dsn: str) -> None:
