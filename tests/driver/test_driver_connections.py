@@ -84,6 +84,12 @@ def test_a_connection_of_our_own_keeps_its_timeouts_and_no_user(dsn: str, user: 
         with pytest.raises(psycopg.errors.DivisionByZero):
             transport.send(Call("", b"select 1 / 0", {}), False, 3.0)
         assert transport.send(Call("", SHOW, {}), False)[1][0][1] == "1500ms"
+        show_key = Call("", b"select coalesce(current_setting('recall.user_key', true), '')", {})
+        assert transport.send(replace(show_key, keys="3 4"), False)[1] == [("3 4",)]
+        assert transport.send(show_key, False)[1] == [("",)]
+        transport.send(replace(show_key, keys="3 4"), False)
+        with transport._pool().connection() as conn:
+            assert conn.execute(show_key.text).fetchone() == ("",)
     finally:
         transport.close()
 

@@ -203,8 +203,8 @@ class Transport:
                 # One pipeline is one transaction. With autocommit a call is one round trip instead
                 # of four, 12 % of an append on the loopback interface. In a pool of the caller the
                 # commit is another round trip, since an error ends the pipeline. A connection of
-                # our own keeps its frame: 12 % of the server's time for an append.
-                is_own = pool is self._own_pool
+                # our own keeps its timeouts (12 % of the server's time), nothing about a user.
+                is_own = pool is self._own_pool and not frame[3]
                 self._frames.pop(connection, None)
                 with connection.pipeline():
                     text, user = (_FRAME_OF_CONNECTION, "") if is_own else (_FRAME, frame[0])
