@@ -12,7 +12,7 @@ parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_storage constant jsonb := '{
+    v_storage constant jsonb := jsonb '{
         "sessions": "fillfactor = 80", "users": "fillfactor = 70", "memory_store": "fillfactor = 85"
         }';
     v_table  regclass;

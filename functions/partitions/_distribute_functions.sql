@@ -9,8 +9,8 @@ set search_path from current
 as $function$
 declare
     -- Citus refuses their joins of a user's rows with copied tables on one shard alone.
-    v_free  constant text[] := '{get_session,list_sessions,list_sealed_rows,import_user,'
-                               'export_user,verify_integrity}';
+    v_free  constant text[] := cast('{get_session,list_sessions,list_sealed_rows,import_user,'
+                                    'export_user,verify_integrity}' as text[]);
     v_role  constant text := current_setting('role');
     v_owner constant regrole := (
         select n.nspowner from pg_catalog.pg_namespace as n where n.nspname = 'recall');
@@ -38,11 +38,9 @@ begin
           join pg_catalog.pg_class as c on c.oid = t.typrelid
          where t.typnamespace = 'recall'::regnamespace
            and c.relkind = 'c');
-    execute 'select create_distributed_function($1)' using (
-        select p.oid::regprocedure
-          from pg_catalog.pg_proc as p
-         where p.oid = 'recall._types'::regproc);
-    execute format('drop function %s', 'recall._types'::regproc);
+    execute 'select create_distributed_function($1)'
+      using to_regproc('recall._types')::oid::regprocedure;
+    drop function recall._types;
 
     -- In the order of their creation, since those with SQL bodies depend on earlier ones.
     for v_call in
