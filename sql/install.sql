@@ -839,6 +839,7 @@ select current_setting('recall.due_0002') as is_due \gset
 -- functions/observability
 \ir ../functions/observability/_estimated_rows.sql
 \ir ../functions/observability/_health_backfills.sql
+\ir ../functions/observability/_health_nodes.sql
 \ir ../functions/observability/_health_disputes.sql
 \ir ../functions/observability/_health_embedding_model.sql
 \ir ../functions/observability/_health_installation.sql

@@ -15,6 +15,14 @@ security definer
 set search_path from current
 as $function$
 begin
+    -- While a node of a cluster is away, no other check can count its rows.
+    for name, status, detail, hint in select * from recall._health_nodes() loop
+        return next;
+        if status = 'fail' then
+            return;
+        end if;
+    end loop;
+
     return query
     select * from recall._health_installation()
      union all

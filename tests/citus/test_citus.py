@@ -55,6 +55,21 @@ def test_every_function_answers_as_on_one_node(
         assert found == NOT_ON_CITUS.get(asked.function, expected)
 
 
+def test_health_says_whether_the_nodes_answer_each_other(conn: Connection) -> None:
+    asked = "select concat(status, ': ', detail) from recall.health() where name = 'nodes'"
+    nodes = value(conn, "select count(*) from pg_dist_node")
+    assert value(conn, asked) == f"ok: {nodes} nodes answer each other"
+    with conn.transaction(force_rollback=True):
+        conn.execute("update pg_dist_node set nodeport = 1 where groupid = 1")
+        found = value(conn, asked)
+    assert found.startswith("fail: no connection to ")
+    assert ":1 from " in found
+    with conn.transaction(force_rollback=True):
+        conn.execute("create or replace function recall.version() returns text language sql"
+                     " stable parallel safe return '9.9.9'")
+        assert ", this node 9.9.9" in value(conn, asked)
+
+
 def test_distribute_is_repeatable(conn: Connection) -> None:
     (done,) = call(conn, "distribute")
     assert done["table_count"] == 0
