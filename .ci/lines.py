@@ -31,6 +31,7 @@ PURPOSES = {
         "integrations",
     ),
     "reads on standbys": ("replica.py", "_writes.py"),
+    "calls to Citus": ("citus.py",),
 }
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

@@ -28,7 +28,8 @@ begin
             '  from pg_catalog.citus_check_cluster_node_health() as c'
        into v_count, v_silent;
     if v_silent is null then
-        execute 'select string_agg(format(''%s:%s has %s'', w.nodename, w.nodeport, w.result), '', '')'
+        execute 'select string_agg(format(''%s:%s has %s'', w.nodename, w.nodeport, w.result),'
+                '                  '', '')'
                 '  from pg_catalog.run_command_on_workers(''select recall.version()'') as w'
                 ' where w.result <> recall.version()'
            into v_other;

@@ -44,7 +44,7 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 
 _VECTORS = {"halfvec", "halfvec[]"}
-_USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
+USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _prepared(function: str, names: tuple[str, ...]) -> tuple[bytes, dict[str, s
 
 def _placeholder(name: str, kind: str) -> str:
     if name == "user_id":
-        return _USER
+        return USER
     return f"%({name})b" if kind in _VECTORS else f"%({name})s::{kind}"
 
 

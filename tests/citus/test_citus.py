@@ -65,8 +65,10 @@ def test_health_says_whether_the_nodes_answer_each_other(conn: Connection) -> No
     assert found.startswith("fail: no connection to ")
     assert ":1 from " in found
     with conn.transaction(force_rollback=True):
-        conn.execute("create or replace function recall.version() returns text language sql"
-                     " stable parallel safe return '9.9.9'")
+        conn.execute(
+            "create or replace function recall.version() returns text language sql"
+            " stable parallel safe return '9.9.9'"
+        )
         assert ", this node 9.9.9" in value(conn, asked)
 
 

@@ -16,6 +16,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
+from pgrecall._async.citus import AsyncClusters
 from pgrecall._deadline import AsyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncHome, AsyncRuntime
@@ -47,8 +48,7 @@ _ROLLED_BACK = (
 
 # Local to the transaction: behind a pooler the connection is somebody else's a moment later.
 _FRAME = b"""
-select set_config('recall.user_id', %s, true),
-       set_config('statement_timeout', %s, true),
+select set_config('recall.user_id', %s, true), set_config('statement_timeout', %s, true),
        set_config('idle_in_transaction_session_timeout', %s, true),
        set_config('recall.user_key', %s, true),
        set_config('recall.embedding_model', %s, true)
@@ -66,7 +66,8 @@ _BEGUN = b"select set_config('recall.in_transaction', 'on', true)"
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
 # schema that is on nobody's path.
 _ABOUT = b"""
-select pg_catalog.pg_backend_pid(), t.oid, t.typarray
+select pg_catalog.pg_backend_pid(), t.oid, t.typarray,
+       pg_catalog.to_regclass('pg_catalog.pg_dist_partition') is not null
   from (select pg_catalog.to_regclass('recall.memory_embedding')) as r (table_id)
   left join pg_catalog.pg_attribute as a on a.attrelid = r.table_id and a.attname = 'embedding'
   left join pg_catalog.pg_type as t on t.oid = a.atttypid
@@ -97,6 +98,7 @@ class AsyncTransport:
         self._known: WeakKeyDictionary[AsyncConnection[Any], bool] = WeakKeyDictionary()
         self._frames: WeakKeyDictionary[AsyncConnection[Any], tuple[str, ...]] = WeakKeyDictionary()
         self._drained_at = 0.0
+        self._clusters = AsyncClusters()
 
     @property
     def is_pooled(self) -> bool:
@@ -195,7 +197,8 @@ class AsyncTransport:
             if is_behind_pooler:
                 async with connection.transaction():
                     await connection.execute(_FRAME, frame, prepare=False)
-                    await cursor.execute(call.text, call.parameters, prepare=False)
+                    text = await self._clusters.text(connection, call, frame)
+                    await cursor.execute(text, call.parameters, prepare=False)
             elif self._frames.get(connection) == frame[1:]:
                 await cursor.execute(call.text, call.parameters)
             else:
@@ -238,17 +241,13 @@ class AsyncTransport:
                     identity = (frame[0], *frame[-2:])
                     await connection.execute(_FRAME_OF_CALLER, identity, prepare=prepare)
                 cursor = connection.cursor(row_factory=tuple_row)
-                await cursor.execute(call.text, call.parameters, prepare=prepare)
+                text = await self._clusters.text(connection, call, frame)
+                await cursor.execute(text, call.parameters, prepare=prepare)
                 return _columns(cursor), await cursor.fetchall()
 
     def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
-        return (
-            str(call.user_id or ""),
-            f"{round(seconds * 1000)}ms",
-            f"{round(self._limits.idle_timeout * 1000)}ms",
-            call.keys,
-            call.model,
-        )
+        idle = f"{round(self._limits.idle_timeout * 1000)}ms"
+        return str(call.user_id or ""), f"{round(seconds * 1000)}ms", idle, call.keys, call.model
 
     async def _is_behind_pooler(self, connection: AsyncConnection[Any]) -> bool:
         """Return whether a connection leads through a pooler; ask a new one, and teach it halfvec.
@@ -262,10 +261,11 @@ class AsyncTransport:
         if is_pooled is None:
             cursor = connection.cursor(row_factory=tuple_row)
             found = await (await cursor.execute(_ABOUT, prepare=False)).fetchone()
-            pid, oid, array_oid = found or (None, None, None)
+            pid, oid, array_oid, is_cluster = found or (None, None, None, False)
             is_pooled = self._limits.pooler
             if is_pooled is None:
                 is_pooled = pid != connection.info.backend_pid
+            is_pooled = self._clusters.note(connection, is_cluster) or is_pooled
             if oid is not None:  # else the call itself will say that the schema is missing
                 register_vectors(connection, oid, array_oid)
                 self._known[connection] = is_pooled

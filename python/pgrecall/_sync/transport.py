@@ -21,6 +21,7 @@ from pgrecall._deadline import SyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._runtime import SyncHome, SyncRuntime
 from pgrecall._sql import Call, register_vectors
+from pgrecall._sync.citus import SyncClusters
 from pgrecall.errors import InterruptedCallError, is_lost, raise_translated
 
 __all__ = ["Answer", "Target", "Transport"]
@@ -48,8 +49,7 @@ _ROLLED_BACK = (
 
 # Local to the transaction: behind a pooler the connection is somebody else's a moment later.
 _FRAME = b"""
-select set_config('recall.user_id', %s, true),
-       set_config('statement_timeout', %s, true),
+select set_config('recall.user_id', %s, true), set_config('statement_timeout', %s, true),
        set_config('idle_in_transaction_session_timeout', %s, true),
        set_config('recall.user_key', %s, true),
        set_config('recall.embedding_model', %s, true)
@@ -67,7 +67,8 @@ _BEGUN = b"select set_config('recall.in_transaction', 'on', true)"
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
 # schema that is on nobody's path.
 _ABOUT = b"""
-select pg_catalog.pg_backend_pid(), t.oid, t.typarray
+select pg_catalog.pg_backend_pid(), t.oid, t.typarray,
+       pg_catalog.to_regclass('pg_catalog.pg_dist_partition') is not null
   from (select pg_catalog.to_regclass('recall.memory_embedding')) as r (table_id)
   left join pg_catalog.pg_attribute as a on a.attrelid = r.table_id and a.attname = 'embedding'
   left join pg_catalog.pg_type as t on t.oid = a.atttypid
@@ -98,6 +99,7 @@ class Transport:
         self._known: WeakKeyDictionary[Connection[Any], bool] = WeakKeyDictionary()
         self._frames: WeakKeyDictionary[Connection[Any], tuple[str, ...]] = WeakKeyDictionary()
         self._drained_at = 0.0
+        self._clusters = SyncClusters()
 
     @property
     def is_pooled(self) -> bool:
@@ -196,7 +198,8 @@ class Transport:
             if is_behind_pooler:
                 with connection.transaction():
                     connection.execute(_FRAME, frame, prepare=False)
-                    cursor.execute(call.text, call.parameters, prepare=False)
+                    text = self._clusters.text(connection, call, frame)
+                    cursor.execute(text, call.parameters, prepare=False)
             elif self._frames.get(connection) == frame[1:]:
                 cursor.execute(call.text, call.parameters)
             else:
@@ -239,17 +242,13 @@ class Transport:
                     identity = (frame[0], *frame[-2:])
                     connection.execute(_FRAME_OF_CALLER, identity, prepare=prepare)
                 cursor = connection.cursor(row_factory=tuple_row)
-                cursor.execute(call.text, call.parameters, prepare=prepare)
+                text = self._clusters.text(connection, call, frame)
+                cursor.execute(text, call.parameters, prepare=prepare)
                 return _columns(cursor), cursor.fetchall()
 
     def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
-        return (
-            str(call.user_id or ""),
-            f"{round(seconds * 1000)}ms",
-            f"{round(self._limits.idle_timeout * 1000)}ms",
-            call.keys,
-            call.model,
-        )
+        idle = f"{round(self._limits.idle_timeout * 1000)}ms"
+        return str(call.user_id or ""), f"{round(seconds * 1000)}ms", idle, call.keys, call.model
 
     def _is_behind_pooler(self, connection: Connection[Any]) -> bool:
         """Return whether a connection leads through a pooler; ask a new one, and teach it halfvec.
@@ -263,10 +262,11 @@ class Transport:
         if is_pooled is None:
             cursor = connection.cursor(row_factory=tuple_row)
             found = (cursor.execute(_ABOUT, prepare=False)).fetchone()
-            pid, oid, array_oid = found or (None, None, None)
+            pid, oid, array_oid, is_cluster = found or (None, None, None, False)
             is_pooled = self._limits.pooler
             if is_pooled is None:
                 is_pooled = pid != connection.info.backend_pid
+            is_pooled = self._clusters.note(connection, is_cluster) or is_pooled
             if oid is not None:  # else the call itself will say that the schema is missing
                 register_vectors(connection, oid, array_oid)
                 self._known[connection] = is_pooled

@@ -1,0 +1,50 @@
+"""Calls to the coordinator of a Citus cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakSet
+
+from psycopg import AsyncConnection, sql
+
+from pgrecall._sql import USER, Call
+
+__all__ = ["AsyncClusters"]
+
+_SETTINGS = ("recall.user_id", "recall.user_key", "recall.embedding_model")
+
+
+class AsyncClusters:
+    """The connections that lead to a coordinator.
+
+    Citus sends a call to the node of its user. `set_config` does not reach that node, a literal
+    `SET LOCAL` in the transaction does. Without it the node refuses the call (RC006).
+    """
+
+    def __init__(self) -> None:
+        self._connections: WeakSet[AsyncConnection[Any]] = WeakSet()
+
+    def note(self, connection: AsyncConnection[Any], is_cluster: bool) -> bool:
+        """Remember whether a new connection leads to a coordinator, and return it.
+
+        A call is then sent as behind a pooler, since a pipeline is no transaction of statements.
+        """
+        if is_cluster:
+            self._connections.add(connection)
+        return is_cluster
+
+    async def text(
+        self, connection: AsyncConnection[Any], call: Call, frame: tuple[str, ...]
+    ) -> bytes:
+        """Name the user of the transaction to all nodes; return the text of the call."""
+        if connection not in self._connections:
+            return call.text
+        await connection.execute(b"set local citus.propagate_set_commands = 'local'", prepare=False)
+        for name, value in zip(_SETTINGS, (frame[0], *frame[-2:]), strict=True):
+            if value:
+                named = sql.SQL("set local {} = {}").format(
+                    sql.Identifier(*name.split(".")), sql.Literal(value)
+                )
+                await connection.execute(named, prepare=False)
+        # Citus finds the node by a value, not by an expression.
+        return call.text.replace(USER.encode(), b"%(user_id)s::uuid")
