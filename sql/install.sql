@@ -105,6 +105,7 @@ select current_setting('recall.due_0002') as is_due \gset
 \ir ../functions/partitions/_ensure_month.sql
 \ir ../functions/partitions/_expired_months.sql
 \ir ../functions/partitions/_hash_leaf.sql
+\ir ../functions/partitions/_leaf_tables.sql
 \ir ../functions/partitions/_missing_months.sql
 \ir ../functions/partitions/_month_leaves.sql
 \ir ../functions/partitions/_month_retention.sql

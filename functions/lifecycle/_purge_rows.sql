@@ -35,13 +35,9 @@ begin
     end if;
 
     for v_leaf in
-        select c.oid
-          from pg_catalog.pg_class as c
-         where c.oid = p_table and c.relkind = 'r'
-            or c.oid in (select t.relid
-                           from pg_catalog.pg_partition_tree(p_table) as t
-                          where t.isleaf)
-         order by c.oid
+        select l.relid
+          from recall._leaf_tables(p_table) as l
+         order by l.relid
     loop
         exit when v_count >= p_limit;
         execute format(

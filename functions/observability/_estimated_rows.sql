@@ -16,13 +16,12 @@ as $function$
 begin
     return query
     select v.item, sum(v.frequency * greatest(pg_stat_get_live_tuples(l.relid), 0))::float8
-      from pg_partition_tree(format('recall.%I', p_table)::regclass) as l
+      from recall._leaf_tables(format('recall.%I', p_table)::regclass) as l
       join pg_catalog.pg_class as c on c.oid = l.relid
       join pg_catalog.pg_stats as s
         on s.schemaname = 'recall' and s.tablename = c.relname and s.attname = p_column
      cross join lateral unnest(s.most_common_vals::text::text[], s.most_common_freqs)
            as v (item, frequency)
-     where l.isleaf
      group by v.item;
 end;
 $function$;

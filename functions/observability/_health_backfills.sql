@@ -33,9 +33,8 @@ begin
       left join recall.maintenance_tasks as t on t.task = 'run_backfills'
      cross join lateral (
             select sum(greatest(c.reltuples, 0))::bigint
-              from pg_partition_tree(to_regclass(format('recall.%I', b.table_name))) as p
+              from recall._leaf_tables(to_regclass(format('recall.%I', b.table_name))) as p
               join pg_catalog.pg_class as c on c.oid = p.relid
-             where p.isleaf
            ) as e (rows_)
      where b.finished_at is null;
 end;

@@ -62,9 +62,8 @@ begin
 
     return query
     select 'pgrecall_items_estimate', greatest(sum(c.reltuples), 0)::float8, '{}'::jsonb
-      from pg_partition_tree('recall.items') as h
+      from recall._leaf_tables('recall.items') as h
       join pg_class as c on c.oid = h.relid
-     where h.isleaf
      union all
     -- Bounded, since expire_items may be far behind.
     select 'pgrecall_expired_items', count(*)::float8, '{}'::jsonb

@@ -23,8 +23,7 @@ declare
     v_percent constant real := (
         select least(100, 100 * 500.0 * current_setting('block_size')::integer
                           / greatest(sum(pg_relation_size(l.relid)), 1))
-          from pg_partition_tree(v_table) as l
-         where l.isleaf);
+          from recall._leaf_tables(v_table) as l);
 begin
     if p_kind = 'memories' then
         return query

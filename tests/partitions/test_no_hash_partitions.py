@@ -152,6 +152,24 @@ def test_health_finds_nothing_wrong(conn: Connection) -> None:
     assert failed <= {"dead_jobs"}, "the world of the calls has one"
 
 
+def test_estimates_count_the_rows_of_tables_without_partitions(
+    conn: Connection, both: list[tuple[Connection, World]]
+) -> None:
+    call(conn, "put_items", p_user_id=both[1][1]["user"],
+         p_items=[{"namespace": ["n"], "key": "k", "value": {"a": 1}}])  # fmt: skip
+    conn.execute("analyze")
+    found = {row["name"]: row["value"] for row in call(conn, "metrics")}
+    assert found["pgrecall_items_estimate"] > 0
+    assert found["pgrecall_memories_estimate"] > 0
+    vectors = "recall.memory_embedding"
+    leaves = "select l.relid::text as name from recall._leaf_tables(%s) as l order by 1"
+    assert rows(conn, leaves, [vectors]) == [{"name": vectors}]
+    count = value(both[0][0], "select hash_partitions from recall.settings")
+    assert rows(both[0][0], leaves, [vectors]) == [
+        {"name": f"{vectors}_p{number}"} for number in range(count)
+    ]
+
+
 def test_the_invariants_hold(conn: Connection) -> None:
     check_invariants(conn)
 
