@@ -31,10 +31,9 @@ begin
           from recall.sessions as s
          where s.compaction_due   = any ('{true,false}')
            and s.search_purge_at <= p_now
-         limit p_limit
     loop
         exit when o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
-        -- Citus locks rows of one user only.
+        -- Citus locks rows of one user only. Sessions that others have locked do not count.
         select s.*
           into v_session
           from recall.sessions as s

@@ -33,10 +33,9 @@ begin
         select s.*
           from recall.sessions as s
          where s.compaction_due
-         limit p_limit::bigint + 1
     loop
         exit when v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
-        -- Citus locks rows of one user only.
+        -- Citus locks rows of one user only. Sessions that others have locked do not count.
         select s.*
           into v_session
           from recall.sessions as s

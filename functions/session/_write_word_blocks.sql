@@ -45,12 +45,13 @@ begin
                        case when t.bytes > v_bytes then t.turn_index
                             else least(t.before_turn + v_turns, p_through_turn) end
                ) as b (before_turn, through_turn)
-         cross join lateral unnest(t.search_vector) as u
+          left join lateral unnest(t.search_vector) as u on true
          group by b.before_turn, b.through_turn, u.lexeme
     )
     insert into recall.message_words (user_id, session_id, before_turn, through_turn, words)
     select p_user_id, p_session_id, w.before_turn, w.through_turn,
-           string_agg(recall._term_query(w.lexeme)::text || ':' || w.positions, ' ')::tsvector
+           coalesce(string_agg(recall._term_query(w.lexeme)::text || ':' || w.positions, ' '),
+                    '')::tsvector
       from word as w
      group by w.before_turn, w.through_turn;
 end;

@@ -28,7 +28,7 @@ from pgrecall import (
 from pgrecall._sql import Call
 from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
-from support import our_role, value
+from support import login_role, our_role, value
 from support.fakes import WordEmbedder
 
 
@@ -92,6 +92,26 @@ def test_a_connection_of_our_own_keeps_its_timeouts_and_no_user(dsn: str, user: 
             assert conn.execute(show_key.text).fetchone() == ("",)
     finally:
         transport.close()
+
+
+def test_transaction_has_no_timeout_of_an_earlier_call(dsn: str) -> None:
+    transport = Transport(dsn, Limits(statement_timeout=1.5, idle_timeout=7, max_connections=1))
+    try:
+        transport.send(Call("", SHOW, {}), False)
+        with transport.transaction() as same:
+            assert same.send(Call("", SHOW, {}), False)[1][0][1:3] == ("0", "0")
+    finally:
+        transport.close()
+
+
+def test_fewer_free_connections_than_wanted_are_enough(dsn: str, db: psycopg.Connection) -> None:
+    with login_role(db, member_of=["recall_reader"]) as login:
+        db.execute(f"alter role {login['user']} connection limit 2".encode())
+        with AgentMemory.connect(
+            make_conninfo(dsn, **login), embedder=False,
+            limits=Limits(min_connections=4, max_connections=4, connect_timeout=3),
+        ) as memory:  # fmt: skip
+            assert memory.admin.health()
 
 
 def test_calls_of_two_users_on_one_connection_stay_apart(dsn: str) -> None:

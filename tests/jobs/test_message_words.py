@@ -45,6 +45,16 @@ def index(conn: Connection, session: uuid.UUID) -> None:
     )
 
 
+def through(conn: Connection, session: uuid.UUID, *turns: int) -> None:
+    """Make the messages searchable up to one turn after the other."""
+    for turn in turns:
+        conn.execute(
+            "select recall._index_messages(s, %s, '[]', '{}', recall._settings(s.user_id))"
+            "  from recall.sessions as s where s.session_id = %s",
+            [turn, session],
+        )
+
+
 def talk(conn: Connection, user: uuid.UUID, session: uuid.UUID, first: int, last: int) -> None:
     """Append and index messages; the n-th one has the words `hello` and `thing<n>`."""
     append(conn, user, session, dialog(*(f"hello thing{n}" for n in range(first, last + 1))))
@@ -173,6 +183,52 @@ def test_turns_that_are_indexed_again_keep_their_words(db: Connection, user: uui
     check_invariants(db)
 
 
+def test_blocks_cut_in_other_places_keep_all_turns(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said(*(
+        " ".join(f"w{n:04}{word:05}x" for word in range(120)) for n in range(1, 257)
+    )))  # fmt: skip
+    through(db, session, *range(2, 251, 2))
+    for turn in range(0, 256, 64):
+        db.execute("update recall.sessions set indexed_through_turn = %s where session_id = %s",
+                   [turn, session])  # fmt: skip
+        through(db, session, turn + 64)
+        held = blocks(db, session)
+        assert held[0][0] == 0
+        assert [before for before, _ in held[1:]] == [last for _, last in held[:-1]]
+    check_invariants(db)
+
+
+def test_a_call_packs_at_most_a_thousand_turns(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    talk(db, user, session, 1, 2_600)
+    db.execute("delete from recall.message_words where user_id = %s", [user])
+    db.execute(
+        "delete from recall.message_search where user_id = %s and turn_index <= 1100", [user]
+    )
+    position, batches = None, []
+    while not batches or position is not None:
+        (row,) = rows(
+            db, "select * from recall._backfill_words(%s, %s::jsonb, 500)", [user, position]
+        )
+        position = None if row["o_position"] is None else Jsonb(row["o_position"])
+        batches.append(blocks(db, session)[-1][1])
+    assert batches == [2_100, 2_600, 2_600]
+    check_invariants(db)
+
+
+def test_turns_without_words_get_a_block(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    talk(db, user, session, 1, 60)
+    db.execute("delete from recall.message_words where session_id = %s", [session])
+    db.execute(
+        "update recall.message_search set search_vector = '' where session_id = %s", [session]
+    )
+    db.execute("select recall._pack_words(%s, %s, 60, 60, true)", [user, session])
+    assert blocks(db, session) == [(0, 60)]
+    check_invariants(db)
+
+
 def test_texts_of_long_words_get_a_block_each(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     texts = [" ".join(f"{n}a{word}{'x' * 1_500}" for word in range(20)) for n in range(1, 61)]
@@ -197,7 +253,7 @@ def test_backfill_continues_with_the_next_session(db: Connection, user: uuid.UUI
         (row,) = rows(
             db, "select * from recall._backfill_words(%s, %s::jsonb, 20)", [user, position]
         )
-        assert (row["o_done"], row["o_position"]) == (20, {"session": str(session)})
+        assert (row["o_done"], row["o_position"]) == (20, {"session": str(session), "turn": 0})
         position = Jsonb(row["o_position"])
     (row,) = rows(db, "select * from recall._backfill_words(%s, %s::jsonb, 20)", [user, position])
     assert (row["o_done"], row["o_position"]) == (0, None)

@@ -43,8 +43,10 @@ begin
       left join recall._text_vectors(p_texts, p_vectors, 'messages') as e
         on e.id::integer = m.turn_index;
 
-    perform recall._pack_words(p_session.user_id, p_session.session_id,
-                               p_session.indexed_through_turn, p_through, false);
+    if not v_is_sealed then
+        perform recall._pack_words(p_session.user_id, p_session.session_id,
+                                   p_session.indexed_through_turn, p_through, false);
+    end if;
     update recall.sessions as s
        set indexed_through_turn = p_through
      where s.user_id    = p_session.user_id

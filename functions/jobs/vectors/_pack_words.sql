@@ -2,7 +2,8 @@
 -- The last block grows up to its limit, so that a search of many sessions reads few blocks. It is
 -- written when it grows by half or by 50 turns: a turn is written some three times. Turns up to
 -- p_indexed_turn were searchable before; where blocks hold later ones, these are indexed again.
--- The caller has locked the session or the user.
+-- The caller has locked the session or the user. So a call adds at most a thousand turns (60 ms); a
+-- search reads the others one by one.
 create or replace function recall._pack_words(
     p_user_id      uuid,
     p_session_id   uuid,
@@ -18,10 +19,14 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
+    v_most   constant integer := 1000;
     v_last   recall.message_words;
     v_turns  integer;
     v_behind integer;
 begin
+    -- First, since it may cut the blocks in other places.
+    perform recall._rewrite_word_blocks(p_user_id, p_session_id, p_indexed_turn + 1,
+                                        p_through_turn);
     select b.*
       into v_last
       from recall.message_words as b
@@ -29,9 +34,14 @@ begin
        and b.session_id = p_session_id
      order by b.through_turn desc
      limit 1;
-    if v_last.through_turn > p_indexed_turn then
-        perform recall._rewrite_word_blocks(p_user_id, p_session_id, p_indexed_turn + 1,
-                                            p_through_turn);
+    if p_through_turn > coalesce(v_last.through_turn, 0) + v_most then
+        -- Counted from a turn that is there: the first thousand may be past their retention.
+        select least(p_through_turn, min(m.turn_index) + v_most - 1)
+          into p_through_turn
+          from recall.message_search as m
+         where m.user_id    = p_user_id
+           and m.session_id = p_session_id
+           and m.turn_index > coalesce(v_last.through_turn, 0);
     end if;
     v_turns  := coalesce(v_last.through_turn - v_last.before_turn, 0);
     v_behind := p_through_turn - coalesce(v_last.through_turn, 0);

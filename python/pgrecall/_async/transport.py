@@ -58,6 +58,9 @@ select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s,
        set_config('recall.embedding_model', %s, true),
        set_config('recall.in_transaction', 'on', true)
 """
+# A transaction has no timeouts but its deadline; calls leave theirs on connections of our own pool.
+_NO_TIMEOUTS = (b"set local statement_timeout to default;"
+                b" set local idle_in_transaction_session_timeout to default")  # fmt: skip
 # For a connection of our own pool; the user is in each call (`_sql._prepared`).
 _FRAME_OF_CONNECTION = _FRAME.replace(b"true", b"false")
 # Before shards a call commits at once, so the proxy refuses one within the caller's transaction.
@@ -125,6 +128,8 @@ class AsyncTransport:
                 deadline.over(connection),
                 connection.transaction(),
             ):
+                if pool is self._own_pool:
+                    await connection.execute(_NO_TIMEOUTS)
                 yield AsyncTransport(connection, self._limits, self._home)
         except psycopg.Error as error:
             raise_translated(error)
@@ -263,9 +268,8 @@ class AsyncTransport:
             found = await (await cursor.execute(_ABOUT, prepare=False)).fetchone()
             pid, oid, array_oid, is_cluster = found or (None, None, None, False)
             is_pooled = self._limits.pooler
-            if is_pooled is None:
-                is_pooled = pid != connection.info.backend_pid
-            is_pooled = self._clusters.note(connection, is_cluster) or is_pooled
+            if self._clusters.note(connection, is_cluster) or is_pooled is None:
+                is_pooled = is_cluster or pid != connection.info.backend_pid
             if oid is not None:  # else the call itself will say that the schema is missing
                 register_vectors(connection, oid, array_oid)
                 self._known[connection] = is_pooled
@@ -286,16 +290,14 @@ class AsyncTransport:
                 except psycopg.Error as error:
                     raise_translated(error)
                 pool = AsyncConnectionPool(
-                    dsn,
-                    min_size=self._limits.min_connections,
-                    max_size=self._limits.max_connections,
-                    timeout=self._limits.connect_timeout,
+                    dsn, min_size=min(1, self._limits.min_connections), open=False, name="pgrecall",
+                    max_size=self._limits.max_connections, timeout=self._limits.connect_timeout,
                     kwargs={**self._limits.connection(dsn), "autocommit": True},
-                    open=False,
-                    name="pgrecall",
-                )
+                )  # fmt: skip
                 # Else the first call finds none, and the pool opens a second, which has no plans.
+                # One only: the server may have no more to give.
                 await pool.open(wait=True, timeout=self._limits.connect_timeout)
+                await pool.resize(self._limits.min_connections, self._limits.max_connections)
                 self._own_pool = pool
             return self._own_pool
 
