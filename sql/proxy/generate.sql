@@ -216,7 +216,7 @@ begin
         v_attempt := v_attempt + 1;
     end loop;
 end;
-$body$, case when c.name in ('forget_user', 'forget_session', 'forget_memory')
+$body$, case when c.name in ('forget_user', 'forget_session', 'clear_session', 'forget_memory')
              then format(E'\n        perform recall_proxy.check_moves(p_user_id, %s);',
                          (c.name <> 'forget_user')::text)
              else '' end,

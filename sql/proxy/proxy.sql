@@ -26,6 +26,16 @@ create extension if not exists plproxy;
 create extension if not exists vector;
 create schema if not exists recall_proxy;
 create extension if not exists dblink schema recall_proxy;  -- moves of users
+do $dblink$
+begin
+    if to_regprocedure('recall_proxy.dblink_connect(text, text)') is null then
+        raise exception using
+            errcode = 'RC007',
+            message = 'extension dblink is in another schema than recall_proxy',
+            hint    = 'Move it: alter extension dblink set schema recall_proxy;';
+    end if;
+end;
+$dblink$;
 comment on schema recall_proxy is 'pgrecall: the shards behind this proxy, and where users live.';
 
 create table if not exists recall_proxy.shards (
@@ -66,6 +76,7 @@ create table if not exists recall_proxy.moves (
     to_shard   integer     not null,
     state      text        not null default 'copying',
     started_at timestamptz not null default clock_timestamp(),
+    attempts   integer     not null default 1,
     constraint moves_pkey primary key (user_id),
     constraint moves_from_shard_fkey foreign key (from_shard) references recall_proxy.shards,
     constraint moves_to_shard_fkey foreign key (to_shard) references recall_proxy.shards,
@@ -73,6 +84,8 @@ create table if not exists recall_proxy.moves (
 );
 comment on table recall_proxy.moves is
     'Moves that are not finished. An arrived user lives on the new shard; the old rows remain.';
+
+alter table recall_proxy.moves add column if not exists attempts integer not null default 1;
 
 create table if not exists recall_proxy.release (
     version  text not null,
@@ -571,7 +584,8 @@ comment on function recall_proxy.users_in_slots(integer, integer[]) is
     'Users of a shard in these slots.';
 
 -- List the users who have rows on a shard although calls for them go to another one.
--- Users of an unfinished move are left out. It reads the ids of all users of the shard.
+-- Users of an unfinished move are left out. The shard computes the slots of all its users. It sends
+-- those in slots of other shards, and those who share a slot with an exception.
 create or replace function recall_proxy.list_strays(
     p_shard integer
 )
@@ -582,7 +596,13 @@ parallel unsafe
 begin atomic
     select u.user_id
       from recall_proxy.users_in_slots(
-               p_shard, array(select a.slot from recall_proxy.slots as a)) as u (user_id)
+               p_shard, array(
+                   select a.slot
+                     from recall_proxy.slots as a
+                    where a.shard_no <> p_shard
+                       or a.slot in (select recall_proxy.slot_of(e.user_id)
+                                       from recall_proxy.moved_users as e
+                                      where e.shard_no <> p_shard))) as u (user_id)
       join recall_proxy.slots as s on s.slot = recall_proxy.slot_of(u.user_id)
       left join recall_proxy.moved_users as m on m.user_id = u.user_id
      where coalesce(m.shard_no, s.shard_no) <> p_shard
@@ -594,9 +614,10 @@ comment on function recall_proxy.list_strays(integer) is
     'Users with rows on a shard who live on another one.';
 
 -- Give slots to a shard, so that new users come to it; no user moves.
--- The present users of these slots become exceptions on the shard where they live. The slots are
--- taken from the shards that have most. Calls wait meanwhile: it reads the ids of all their users.
--- Calls queue behind a waiting lock, so each wait is short and repeated.
+-- The present users of these slots become exceptions on the shard where they live. A user whose
+-- move is not finished may have left that shard, and stays an exception there until the new route.
+-- The slots are taken from the shards that have most. Calls wait meanwhile: it reads the ids of all
+-- their users. Calls queue behind a waiting lock, so each wait is short and repeated.
 -- Raises  RC001 no such shard; RC003 more slots than there are; 55P03 calls never stop.
 create or replace function recall_proxy.assign_slots(
     p_name  text,
@@ -650,6 +671,12 @@ begin
                  where s.shard_no <> v_to) as t
          order by t.place, t.slot
          limit p_count);
+    insert into recall_proxy.moved_users (user_id, shard_no)
+    select m.user_id, m.from_shard
+      from recall_proxy.moves as m
+     where m.state = 'copying'
+       and recall_proxy.slot_of(m.user_id) = any (v_slots)
+    on conflict (user_id) do nothing;
     for v_from in
         select distinct s.shard_no from recall_proxy.slots as s where s.slot = any (v_slots)
     loop
@@ -873,6 +900,7 @@ begin
     -- the source deletes what the target has committed, so that must not get lost
     perform recall_proxy.dblink_exec(
         p_name, 'set statement_timeout = 0; set lock_timeout = 0; set synchronous_commit = on; '
+                'set transaction_timeout = 0; '
                 'set idle_in_transaction_session_timeout = 0; set client_min_messages = warning; '
                 'set default_transaction_isolation = ''read committed''; '
                 'set default_transaction_read_only = off');
@@ -974,7 +1002,8 @@ begin
             errcode = 'RC007',
             message = format('%s: %s rows on the source, %s on the target', p_table, v_found[1],
                              v_here),
-            hint    = 'Something writes to the shards past the proxy. Nothing was moved.';
+            hint    = 'A sweep deleted rows meanwhile, or something writes to the shards past the '
+                      'proxy. Nothing was moved: repeat the move.';
     end if;
     return v_here;
 end;
@@ -1006,9 +1035,12 @@ $function$;
 comment on function recall_proxy.user_tables() is 'Tables that a move copies.';
 
 -- Be the only move of a user until the transaction ends.
--- Raises  RC007 another process moves the user.
+-- With an attempt, the move must not have ended or been continued since that one began.
+-- Raises  RC007 another process moves the user, or has done so.
+drop function if exists recall_proxy.lock_move(uuid);
 create or replace function recall_proxy.lock_move(
-    p_user_id uuid
+    p_user_id uuid,
+    p_attempt integer default null
 )
 returns void
 language plpgsql
@@ -1024,10 +1056,20 @@ begin
             message = format('another process moves user %s', p_user_id),
             hint    = 'Wait until it has finished.';
     end if;
+    if p_attempt is not null and not exists (
+        select from recall_proxy.moves as m
+         where m.user_id = p_user_id
+           and m.attempts = p_attempt
+    ) then
+        raise exception using
+            errcode = 'RC007',
+            message = format('another process has continued the move of user %s', p_user_id),
+            hint    = 'The table recall_proxy.moves shows whether the move is finished.';
+    end if;
 end;
 $function$;
 
-comment on function recall_proxy.lock_move(uuid) is 'Be the only move of a user.';
+comment on function recall_proxy.lock_move(uuid, integer) is 'Be the only move of a user.';
 
 -- Raise when a shard cannot give or take a user now.
 -- Raises  RC007.
@@ -1052,15 +1094,20 @@ comment on function recall_proxy.check_shards_of_move() is
 
 -- Record a move, or find the interrupted one; no move is recorded that cannot begin.
 -- o_state is NULL when the user lives on the shard already.
+-- A proxy that failed over to an older standby may have lost the route of a user who has moved.
+-- Only the move to the shard that has the user may begin then.
 -- Raises  RC001 no such shard; RC003 no user given; RC007 another move of the user runs or is not
---         finished, or a shard is not ready for it; 58000 a shard cannot be reached.
-create or replace function recall_proxy.begin_move(
+--         finished, a shard is not ready for it, or the user lives elsewhere; 58000 a shard cannot
+--         be reached.
+drop function if exists recall_proxy.begin_move(uuid, text);
+create function recall_proxy.begin_move(
     p_user_id         uuid,
     p_shard           text,
     out o_source      integer,
     out o_target      integer,
     out o_state       text,
-    out o_was_resumed boolean
+    out o_was_resumed boolean,
+    out o_attempt     integer
 )
 language plpgsql
 volatile
@@ -1070,6 +1117,7 @@ as $function$
 declare
     v_wanted constant integer := (select s.shard_no from recall_proxy.shards as s
                                    where s.name = p_shard);
+    v_find   constant text    := format('select recall_shard.find_user(%L)', p_user_id);
 begin
     if v_wanted is null then
         raise exception using
@@ -1078,17 +1126,18 @@ begin
             hint    = 'pgrecall shards status and recall_proxy.status() list the shards.';
     end if;
     perform recall_proxy.lock_move(p_user_id);
-    select m.from_shard, m.to_shard, m.state, true
-      into o_source, o_target, o_state, o_was_resumed
-      from recall_proxy.moves as m
-     where m.user_id = p_user_id;
+    update recall_proxy.moves as m set attempts = m.attempts + 1
+     where m.user_id = p_user_id
+    returning m.from_shard, m.to_shard, m.state, true, m.attempts
+         into o_source, o_target, o_state, o_was_resumed, o_attempt;
     if found and o_target <> v_wanted then
         raise exception using
             errcode = 'RC007',
             message = format('a move of this user to %s is not finished', (
                           select s.name from recall_proxy.shards as s
                            where s.shard_no = o_target)),
-            hint    = 'Finish that move first, by the same call with that shard.';
+            hint    = 'Finish that move first, by the same call with that shard, or end it by '
+                      'recall_proxy.abandon_move(user_id).';
     elsif not found then
         o_source := recall_proxy.shard_of(p_user_id);
         o_target := v_wanted;
@@ -1097,13 +1146,26 @@ begin
             return;
         end if;
         o_state := 'copying';
-        insert into recall_proxy.moves (user_id, from_shard, to_shard)
-        values (p_user_id, o_source, o_target);
+        insert into recall_proxy.moves as m (user_id, from_shard, to_shard)
+        values (p_user_id, o_source, o_target)
+        returning m.attempts into o_attempt;
     end if;
     perform recall_proxy.connect_shard('recall_source', o_source);
     if o_state = 'copying' then
         perform recall_proxy.connect_shard('recall_target', o_target);
         perform recall_proxy.check_shards_of_move();
+        if not o_was_resumed
+           and recall_proxy.ask('recall_source', v_find) = 'departed'
+           and recall_proxy.ask('recall_target', v_find) <> 'here'
+        then
+            raise exception using
+                errcode = 'RC007',
+                message = format('user %s has left shard %s, and is not on shard %s', p_user_id, (
+                              select s.name from recall_proxy.shards as s
+                               where s.shard_no = o_source), p_shard),
+                hint    = 'The proxy has lost a route. recall_proxy.list_strays(shard_no) finds '
+                          'the shard that has the user: move the user to that one.';
+        end if;
     end if;
 end;
 $function$;
@@ -1133,6 +1195,7 @@ declare
     v_add      constant text   := 'select recall_shard.add_rows(%L, %L, %%L)';
     v_awaits   constant text   := 'select recall_shard.awaits_walk(%L)';
     v_prompts  constant text[] := '{prompt_hash, content, token_count, created_at}';
+    v_where    text;
     v_position jsonb;
     v_table    record;
     v_name     text;
@@ -1141,16 +1204,19 @@ declare
 begin
     o_held_since := clock_timestamp();
     o_rows := '{}';
-    if recall_proxy.ask('recall_source', format(
-           'select exists (select from recall_shard.departed_users where user_id = %L)',
-           p_user_id))::boolean then
+    perform recall_proxy.dblink_exec('recall_source', 'begin');
+    v_where := recall_proxy.ask('recall_source', format(
+        'select recall_shard.find_user(%L)', p_user_id));
+    if p_was_resumed and v_where <> 'departed' then
+        -- the user cannot depart before this transaction of the source ends
+        perform recall_proxy.ask('recall_target', format(
+            'select recall_shard.remove_copy(%L)', p_user_id));
+    end if;
+    perform recall_proxy.dblink_exec('recall_source', 'commit');
+    if v_where = 'departed' then
         return;  -- the target has committed
     end if;
-    if p_was_resumed and not recall_proxy.ask('recall_source', format(
-           'select exists (select from recall.users where user_id = %L)', p_user_id))::boolean
-    then
-        perform recall_proxy.ask('recall_target', format(
-            'select recall_shard.receive_user(%L, true)', p_user_id));
+    if p_was_resumed and v_where = 'gone' then
         o_rows := null;
         return;
     end if;
@@ -1174,7 +1240,7 @@ begin
     v_since := recall_proxy.ask('recall_source', v_xid);
     perform recall_proxy.dblink_exec('recall_target', 'begin');
     perform recall_proxy.ask('recall_target', format(
-        'select recall_shard.receive_user(%L, %L)', p_user_id, p_was_resumed));
+        'select recall_shard.receive_user(%L)', p_user_id));
     perform recall_proxy.dblink_exec('recall_source', 'begin');
     for v_table in select t.name, t.columns from recall_proxy.user_tables() as t loop
         raise notice 'copying %', v_table.name;
@@ -1225,8 +1291,10 @@ comment on function recall_proxy.copy_user(uuid, boolean) is
     'Copy all rows of a user, and have the source refuse the user.';
 
 -- Delete what a moved user has left on the source, and end the move.
+drop function if exists recall_proxy.finish_move(uuid);
 create or replace function recall_proxy.finish_move(
-    p_user_id uuid
+    p_user_id uuid,
+    p_attempt integer
 )
 returns void
 language plpgsql
@@ -1235,7 +1303,7 @@ parallel unsafe
 set search_path to pg_catalog, pg_temp
 as $function$
 begin
-    perform recall_proxy.lock_move(p_user_id);
+    perform recall_proxy.lock_move(p_user_id, p_attempt);
     raise notice 'deleting the rows on the source';
     perform recall_proxy.ask('recall_source', format(
         'select recall_shard.remove_departed(%L)', p_user_id));
@@ -1244,8 +1312,76 @@ begin
 end;
 $function$;
 
-comment on function recall_proxy.finish_move(uuid) is
+comment on function recall_proxy.finish_move(uuid, integer) is
     'Delete what a moved user has left on the source, and end the move.';
+
+-- End an interrupted move without moving the user, who stays on the source.
+-- The copy on the target is deleted, unless the target is away: then a warning names the shard.
+-- Raises  RC001 no move that can be abandoned; RC003 no user given; RC007 another process moves the
+--         user, or the user has left the source; 58000 the source cannot be reached.
+create or replace function recall_proxy.abandon_move(
+    p_user_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+declare
+    v_move record;
+begin
+    if p_user_id is null then
+        raise exception using
+            errcode = 'RC003',
+            message = 'p_user_id is null',
+            hint    = 'Pass the user''s UUID; the table recall_proxy.moves has it.';
+    end if;
+    perform recall_proxy.lock_move(p_user_id);
+    select m.from_shard, m.to_shard, t.name
+      into v_move
+      from recall_proxy.moves as m
+      join recall_proxy.shards as t on t.shard_no = m.to_shard
+     where m.user_id = p_user_id
+       and m.state = 'copying';
+    if not found then
+        raise exception using
+            errcode = 'RC001',
+            message = format('user %s has no move that can be abandoned', p_user_id),
+            hint    = 'The table recall_proxy.moves lists unfinished moves. When the user has '
+                      'arrived, the call that began the move finishes it.';
+    end if;
+    perform recall_proxy.connect_shard('recall_source', v_move.from_shard);
+    perform recall_proxy.dblink_exec('recall_source', 'begin');
+    if recall_proxy.ask('recall_source', format(
+           'select recall_shard.find_user(%L)', p_user_id)) = 'departed'
+    then
+        perform recall_proxy.disconnect_shard('recall_source');
+        raise exception using
+            errcode = 'RC007',
+            message = format('user %s has left the source already', p_user_id),
+            hint    = format('Finish the move: pgrecall shards move %s --to %s', p_user_id,
+                             v_move.name);
+    end if;
+    begin
+        perform recall_proxy.connect_shard('recall_target', v_move.to_shard);
+        perform recall_proxy.ask('recall_target', format(
+            'select recall_shard.remove_copy(%L)', p_user_id));
+        perform recall_proxy.disconnect_shard('recall_target');
+    exception when system_error then  -- 58000
+        raise warning 'shard % cannot be reached, and may keep a copy of user %', v_move.name,
+                      p_user_id
+            using hint = format('When it is back, recall_proxy.list_strays(%s) shows the copy. '
+                                'Delete it there by recall_shard.depart and remove_departed.',
+                                v_move.to_shard);
+    end;
+    perform recall_proxy.disconnect_shard('recall_source');
+    delete from recall_proxy.moves as m where m.user_id = p_user_id;
+end;
+$function$;
+
+comment on function recall_proxy.abandon_move(uuid) is
+    'End an interrupted move; the user stays on the source.';
 
 -- Move a user to another shard; an interrupted move continues. Call it outside a transaction.
 -- The target commits first, then the source refuses the user, then the proxy knows the new shard.
@@ -1273,8 +1409,9 @@ begin
     v_move := recall_proxy.begin_move(p_user_id, p_shard);
     commit;
     if v_move.o_state = 'copying' then
+        -- taken outside the block, whose end after an error would release the lock
+        perform recall_proxy.lock_move(p_user_id, v_move.o_attempt);
         begin
-            perform recall_proxy.lock_move(p_user_id);
             select c.o_rows, c.o_held_since
               into v_rows, v_held_since
               from recall_proxy.copy_user(p_user_id, v_move.o_was_resumed) as c;
@@ -1308,7 +1445,7 @@ begin
         v_held := clock_timestamp() - v_held_since;
     end if;
     if v_move.o_state is not null then
-        perform recall_proxy.finish_move(p_user_id);
+        perform recall_proxy.finish_move(p_user_id, v_move.o_attempt);
         commit;
     end if;
     p_outcome := jsonb_build_object(

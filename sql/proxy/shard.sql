@@ -98,7 +98,8 @@ comment on function recall_shard.move_key(uuid) is 'Key of the lock against a mo
 
 -- Wait until no call works on the user, and keep new calls waiting until the transaction ends.
 -- Calls queue behind a waiting lock, so each wait is short and repeated. The lock of the user's row
--- stops sweeps, which come from this shard and not through the proxy. Returns when the hold began.
+-- stops most sweeps, which come from this shard and not through the proxy. Others, such as
+-- `expire_working`, may still delete rows. Returns how long the hold lasts already.
 -- Locks   the user against calls, then the user's row.
 -- Raises  RC001; 55P03 calls never stop.
 drop function if exists recall_shard.hold_user(uuid);
@@ -140,7 +141,38 @@ end;
 $function$;
 
 comment on function recall_shard.hold_user(uuid) is
-    'Keep all calls and sweeps from a user until the transaction ends; how long that waited.';
+    'Keep all calls from a user until the transaction ends; how long that lasts already.';
+
+-- Return where a user is: 'here', 'departed' to another shard, or 'gone'.
+-- It waits for a move to end. A departure may be on disk and not visible yet, while its commit
+-- waits for a standby; then the other shard has the only copy. Calls go on.
+-- Locks   the user against a departure, until the transaction ends.
+-- Raises  55P03 another transaction moves the user and does not end.
+create or replace function recall_shard.find_user(
+    p_user_id uuid
+)
+returns text
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+set lock_timeout to '60s'
+as $function$
+begin
+    perform pg_advisory_xact_lock_shared(recall_shard.move_key(p_user_id));
+    return case
+           when exists (
+                    select from recall_shard.departed_users as d where d.user_id = p_user_id)
+           then 'departed'
+           when exists (select from recall.users as u where u.user_id = p_user_id)
+           then 'here'
+           else 'gone'
+           end;
+end;
+$function$;
+
+comment on function recall_shard.find_user(uuid) is
+    'Where a user is: here, departed to another shard, or gone.';
 
 -- Refuse all later calls for a user whose data another shard has committed.
 -- The user's row and jobs go at once, so that no sweep and no worker finds the user. The other rows
@@ -270,12 +302,35 @@ $function$;
 comment on function recall_shard.ensure_months(uuid, jsonb) is
     'Create the months that the rows of a user need.';
 
--- Prepare this shard for the rows of a user; a copy that an interrupted move has left goes first.
--- Raises  RC007 the user has rows here that no interrupted move has left.
+-- Delete the copy of a user that an interrupted move has left here.
+-- This transaction ends before the copy begins anew: deleting rows of the unlogged tables locks
+-- these against all writers. The first lock waits for a receiving transaction that still commits.
+-- Locks   the user, then the unlogged tables.
+create or replace function recall_shard.remove_copy(
+    p_user_id uuid
+)
+returns void
+language plpgsql
+volatile
+parallel unsafe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    perform pg_advisory_xact_lock(recall_shard.move_key(p_user_id));
+    perform recall._delete_user(p_user_id);
+    perform recall._delete_unlogged(array[p_user_id]);
+end;
+$function$;
+
+comment on function recall_shard.remove_copy(uuid) is
+    'Delete the copy of a user that an interrupted move has left.';
+
+-- Prepare this shard for the rows of a user; what an earlier departure has left goes first.
+-- Raises  RC007 the user has rows here.
 drop function if exists recall_shard.receive_user(uuid, boolean, jsonb);
+drop function if exists recall_shard.receive_user(uuid, boolean);
 create or replace function recall_shard.receive_user(
-    p_user_id    uuid,
-    p_is_resumed boolean
+    p_user_id uuid
 )
 returns void
 language plpgsql
@@ -294,7 +349,7 @@ begin
         exit when v_found;
     end loop;
     if v_found then
-        if not p_is_resumed and not exists (
+        if not exists (
             select from recall_shard.departed_users as d where d.user_id = p_user_id
         ) then
             raise exception using
@@ -310,7 +365,7 @@ begin
 end;
 $function$;
 
-comment on function recall_shard.receive_user(uuid, boolean) is
+comment on function recall_shard.receive_user(uuid) is
     'Prepare this shard for the rows of a user.';
 
 -- List the users whose slot is one of these; the first ten bits of SHA-256 give the slot.

@@ -58,6 +58,19 @@ def test_move_says_how_long_calls_waited(fleet: Fleet, run: Run) -> None:
     assert (done["rows"]["sessions"], done["was_resumed"]) == (1, False)
 
 
+def test_move_is_abandoned(fleet: Fleet, run: Run) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        open_session(conn, user)
+        conn.execute("insert into recall_proxy.moves (user_id, from_shard, to_shard)"
+                     " values (%s, 0, 1)", [user])  # fmt: skip
+        assert run("move", str(user), "--to", "a")[0] == 1
+        code, _, err = run("move", str(user), "--abandon")
+        assert (code, "is abandoned" in err) == (0, True)
+        assert conn.execute("select from recall_proxy.moves").fetchall() == []
+    assert fleet.home(user) == "a"
+
+
 def test_init_again_keeps_the_shards(run: Run) -> None:
     code, out, _ = run("init", "--json")
     assert (code, [shard["slots"] for shard in json.loads(out)]) == (0, [512, 512])
@@ -72,6 +85,9 @@ def test_init_again_keeps_the_shards(run: Run) -> None:
         (["add", "z", "dbname=x user=y"], 1, "names a user or a password"),
         (["add", "z", "dbname=nothing_here host=127.0.0.1 port=1"], 1, "127.0.0.1"),
         (["move", "nobody", "--to", "z"], 1, "there is no shard z"),
+        (["move", "nobody", "--to", "a", "--abandon"], 2, "either --to or --abandon"),
+        (["move", "nobody"], 2, "either --to or --abandon"),
+        (["move", "nobody", "--abandon"], 1, "has no move that can be abandoned"),
     ],
 )
 def test_wrong_use_is_an_error(run: Run, words: list[str], code: int, message: str) -> None:

@@ -392,33 +392,47 @@ def interrupt(fleet: Fleet, user: uuid.UUID, step: str) -> None:
 
 
 @contextmanager
-def moving(fleet: Fleet, user: uuid.UUID) -> Iterator[None]:
-    """Move a user from a to b; within, all is copied, and the move waits for a call in progress."""
+def in_background(fleet: Fleet, user: uuid.UUID, target: str) -> Iterator[list[Any]]:
+    """Move a user in a thread that the end waits for; give the list that gets the outcome."""
     result: list[Any] = []
 
     def move() -> None:
         with fleet.proxy() as conn:
             try:
-                result.append(move_user(conn, user, "b"))
+                result.append(move_user(conn, user, target))
             except BaseException as error:
                 result.append(error)
 
+    thread = threading.Thread(target=move)
+    thread.start()
+    try:
+        yield result
+    finally:
+        thread.join()
+
+
+def await_lock(conn: psycopg.Connection, result: list[Any]) -> None:
+    """Wait until a move waits for an advisory lock on this shard."""
+    until = time.monotonic() + 60
+    while not value(conn, "select exists (select from pg_locks where not granted"
+                          " and locktype = 'advisory')"):  # fmt: skip
+        assert not result, result
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@contextmanager
+def moving(fleet: Fleet, user: uuid.UUID) -> Iterator[None]:
+    """Move a user from a to b; within, all is copied, and the move waits for a call in progress."""
     with fleet.proxy() as conn, fleet.shard("a") as source, fleet.shard("a") as beside:
         source.execute("begin")
         source.execute("select recall_shard.enter(%s, %s)", [version_of(conn), user])
-        thread = threading.Thread(target=move)
-        thread.start()
-        try:
-            until = time.monotonic() + 60
-            while not value(beside, "select exists (select from pg_locks where not granted"
-                                    " and locktype = 'advisory')"):  # fmt: skip
-                assert not result, result
-                assert time.monotonic() < until
-                time.sleep(0.01)
-            yield
-        finally:
-            source.execute("rollback")
-            thread.join()
+        with in_background(fleet, user, "b") as result:
+            try:
+                await_lock(beside, result)
+                yield
+            finally:
+                source.execute("rollback")
     if isinstance(result[0], BaseException):
         raise result[0]
 
@@ -471,6 +485,7 @@ def test_rows_deleted_during_the_copy_do_not_arrive(fleet: Fleet) -> None:
 
 ERASURES = [
     ("forget_user", {}), ("forget_session", {"p_session_id": uuid.uuid4()}),
+    ("clear_session", {"p_session_id": uuid.uuid4()}),
     ("forget_memory", {"p_memory_id": uuid.uuid4()}),
 ]  # fmt: skip
 
@@ -504,6 +519,147 @@ def test_move_of_a_user_erased_on_the_source_deletes_the_copy(fleet: Fleet) -> N
         assert rows(conn, "select * from recall_proxy.moves") == []
         append(conn, user, open_session(conn, user), said("new"))  # the id serves a new user
         assert move_user(conn, user, "b").rows["conversation_history"] == 1
+
+
+@pytest.mark.concurrent
+def test_departure_that_is_not_visible_yet_keeps_the_copy(fleet: Fleet) -> None:
+    """The commit of the source waits for a standby while the operator runs the move again."""
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("a") as source, fleet.shard("a") as beside:
+        session = open_session(conn, user)
+        append(conn, user, session, said("hello"))
+        interrupt(fleet, user, "depart")
+        source.execute("begin")
+        source.execute("select recall_shard.hold_user(%s)", [user])
+        source.execute("select recall_shard.depart(%s)", [user])
+        with in_background(fleet, user, "b") as result:
+            try:
+                await_lock(beside, result)
+            finally:
+                source.execute("commit")
+        assert result[0].was_resumed
+        assert fleet.home(user) == "b"
+        assert len(call(conn, "get_messages", p_user_id=user, p_session_id=session)) == 1
+
+
+def test_user_whose_route_is_lost_moves_only_to_where_they_are(fleet: Fleet) -> None:
+    """The proxy has failed over to a standby that lacks the last commits."""
+    user, elsewhere = fleet.user_on("a"), fleet.user_on("a")
+    with fleet.proxy() as conn:
+        for one in (user, elsewhere):
+            open_session(conn, one)
+            move_user(conn, one, "b")
+            conn.execute("select recall_proxy.route_user(%s, 0)", [one])
+        remove(fleet, elsewhere, "b")  # as if a third shard had this user
+        with pytest.raises(ConfigurationError, match="has left shard a, and is not on shard b"):
+            move_user(conn, elsewhere, "b")
+        assert rows(conn, "select * from recall_proxy.moves") == []
+        assert fleet.home(elsewhere) == "a"
+        move_user(conn, user, "b")
+        assert (fleet.home(user), len(call(conn, "list_sessions", p_user_id=user))) == ("b", 1)
+
+
+def test_new_slots_leave_a_user_between_two_shards_where_they_were(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        open_session(conn, user)
+        interrupt(fleet, user, "route")  # neither shard lists the user as its own now
+        with conn.transaction(force_rollback=True):
+            conn.execute("delete from recall_proxy.moved_users")
+            assert value(conn, "select recall_proxy.assign_slots('b', 512)") == 512
+            assert value(conn, "select recall_proxy.shard_of(%s)", [user]) == 0
+        move_user(conn, user, "b")
+        assert fleet.home(user) == "b"
+
+
+def test_move_that_another_process_has_continued_stays_on_record(fleet: Fleet) -> None:
+    """A trigger takes the part of the other process, between two transactions of the move."""
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        open_session(conn, user)
+        conn.execute("create function continue() returns trigger language plpgsql as $$ begin"
+                     " update recall_proxy.moves set attempts = attempts + 1;"
+                     " return null; end $$")  # fmt: skip
+        conn.execute(
+            "create constraint trigger continue after insert on recall_proxy.moves"
+            " deferrable initially deferred for each row execute function continue()"
+        )
+        try:
+            with pytest.raises(ConfigurationError, match="another process has continued the move"):
+                move_user(conn, user, "b")
+        finally:
+            conn.execute("drop function continue cascade")
+        assert value(conn, "select user_id from recall_proxy.moves") == user
+        assert move_user(conn, user, "b").was_resumed
+
+
+def test_resumed_move_lets_others_write_on_the_target(fleet: Fleet) -> None:
+    """Deleting the old copy locks the unlogged tables against writers."""
+    user, other_user = fleet.user_on("a"), fleet.user_on("b")
+    with fleet.proxy() as conn:
+        open_session(conn, user)
+        session = open_session(conn, other_user)
+        interrupt(fleet, user, "depart")
+        conn.execute("set statement_timeout = '10s'")
+        with moving(fleet, user):
+            call(conn, "put_working", p_user_id=other_user, p_session_id=session, p_task_id="t",
+                 p_key="k", p_value={"n": 1})  # fmt: skip
+        assert fleet.home(user) == "b"
+
+
+@pytest.mark.parametrize("step", ["copy", "depart"])
+def test_abandoned_move_leaves_the_user_and_deletes_the_copy(fleet: Fleet, step: str) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn:
+        append(conn, user, open_session(conn, user), said("hello"))
+        interrupt(fleet, user, step)
+        conn.execute("select recall_proxy.abandon_move(%s)", [user])
+        assert rows(conn, "select * from recall_proxy.moves") == []
+        assert fleet.home(user) == "a"
+        assert not any(content(fleet, "b", user).values())
+        assert move_user(conn, user, "b").rows["conversation_history"] == 1
+        call(conn, "forget_user", p_user_id=user)
+
+
+def test_moves_that_cannot_be_abandoned_are_refused(fleet: Fleet) -> None:
+    user, abandon = fleet.user_on("a"), "select recall_proxy.abandon_move(%s)"
+    with fleet.proxy() as conn, fleet.proxy() as beside:
+        open_session(conn, user)
+        with refused("RC003", "p_user_id is null"):
+            conn.execute(abandon, [None])
+        with refused("RC001", f"user {user} has no move that can be abandoned"):
+            conn.execute(abandon, [user])
+        interrupt(fleet, user, "route")
+        with conn.transaction():
+            conn.execute("select recall_proxy.lock_move(%s)", [user])
+            with refused("RC007", "another process moves user"):
+                beside.execute(abandon, [user])
+        with refused("RC007", f"user {user} has left the source already"):
+            conn.execute(abandon, [user])
+        interrupt(fleet, user, "remove")
+        with refused("RC001", "has no move that can be abandoned"):
+            conn.execute(abandon, [user])
+        move_user(conn, user, "b")
+        assert fleet.home(user) == "b"
+
+
+def test_move_to_a_lost_shard_is_abandoned_with_a_warning(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    warnings: list[str] = []
+    with fleet.proxy() as conn:
+        append(conn, user, open_session(conn, user), said("hello"))
+        interrupt(fleet, user, "depart")
+        conn.add_notice_handler(lambda said: warnings.append(str(said.message_primary)))
+        with conn.transaction():
+            conn.execute("update recall_proxy.shards set connection = 'host=127.0.0.1 port=1'"
+                         " where name = 'b'")  # fmt: skip
+            conn.execute("select recall_proxy.abandon_move(%s)", [user])
+            conn.execute("update recall_proxy.shards set connection = %s where name = 'b'",
+                         [fleet.connection("b")])  # fmt: skip
+        assert warnings == [f"shard b cannot be reached, and may keep a copy of user {user}"]
+        call(conn, "forget_user", p_user_id=user)
+        assert value(conn, "select recall_proxy.list_strays(1)") == user
+        remove(fleet, user, "b")
 
 
 def test_values_of_deleted_rows_may_come_again_during_the_copy(fleet: Fleet) -> None:
@@ -542,6 +698,31 @@ def test_commits_of_a_move_are_durable(fleet: Fleet) -> None:
         conn.execute("select recall_proxy.connect_shard('recall_source', 0)")
         asked = "select recall_proxy.ask('recall_source', 'show synchronous_commit')"
         assert value(conn, asked) == "on"
+
+
+def test_timeouts_of_a_shard_do_not_end_a_move(fleet: Fleet) -> None:
+    user = fleet.user_on("a")
+    with fleet.proxy() as conn, fleet.shard("b") as target:
+        open_session(conn, user)
+        database = fleet.databases["b"]
+        target.execute(f"alter database {database} set transaction_timeout = '500ms'")
+        try:
+            with moving(fleet, user):
+                time.sleep(0.7)
+        finally:
+            target.execute(f"alter database {database} reset transaction_timeout")
+        assert fleet.home(user) == "b"
+
+
+def test_extension_in_another_schema_is_refused(fleet: Fleet) -> None:
+    database = fleet.server.create_database("dblink_elsewhere")
+    try:
+        with psycopg.connect(fleet.server.dsn(database), autocommit=True) as conn:
+            conn.execute("create extension dblink schema public")
+            with refused("RC007", "extension dblink is in another schema"), conn.transaction():
+                conn.execute(read_file("sql/proxy/proxy.sql").encode())
+    finally:
+        fleet.server.drop_database(database)
 
 
 def test_move_ends_when_its_process_is_killed_and_calls_go_on(fleet: Fleet) -> None:

@@ -21,7 +21,9 @@ from pgrecall._dsn import parameters_of
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from pgrecall.schema import read_file
 
-__all__ = ["Move", "Shard", "add_shard", "init_shards", "move_user", "shard_states"]
+__all__ = [
+    "Move", "Shard", "abandon_move", "add_shard", "init_shards", "move_user", "shard_states",
+]  # fmt: skip
 
 _CONNECT_TIMEOUT = "5"
 
@@ -144,18 +146,45 @@ def move_user(
             of the user, or a shard is not ready.
     """
     _require_proxy(proxy)
+    with _long_call(proxy, progress):
+        done = _value(proxy, "call recall_proxy.move_user(%s, %s)", [user_id, target])
+    return Move(user_id, **done)
+
+
+def abandon_move(
+    proxy: psycopg.Connection[Any],
+    user_id: UUID,
+    *,
+    progress: Callable[[str], object] | None = None,
+) -> None:
+    """End an interrupted move; the user stays, and the copy is deleted if its shard answers.
+
+    Raises:
+        NotFoundError: no move that can be abandoned.
+        ConfigurationError: a process moves the user, or the user has left the source.
+    """
+    _require_proxy(proxy)
+    with _long_call(proxy, progress):
+        proxy.execute("select recall_proxy.abandon_move(%s)", [user_id])
+
+
+@contextmanager
+def _long_call(
+    proxy: psycopg.Connection[Any], progress: Callable[[str], object] | None
+) -> Iterator[None]:
+    """Let a call run without a timeout, and pass its messages on."""
 
     def said(notice: psycopg.errors.Diagnostic) -> None:
         if progress is not None:
             progress(str(notice.message_primary))
 
     proxy.add_notice_handler(said)
-    proxy.execute("set statement_timeout = 0; set client_min_messages = notice")
+    proxy.execute("set statement_timeout = 0; set transaction_timeout = 0;"
+                  " set client_min_messages = notice")  # fmt: skip
     try:
-        done = _value(proxy, "call recall_proxy.move_user(%s, %s)", [user_id, target])
+        yield
     finally:
         proxy.remove_notice_handler(said)
-    return Move(user_id, **done)
 
 
 def _generate(proxy: psycopg.Connection[Any], shards: Mapping[str, str]) -> None:

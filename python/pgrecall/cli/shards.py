@@ -12,7 +12,14 @@ import psycopg
 
 from pgrecall._limits import Limits
 from pgrecall.cli._output import note, out, print_json, print_table
-from pgrecall.cli._shards import Shard, add_shard, init_shards, move_user, shard_states
+from pgrecall.cli._shards import (
+    Shard,
+    abandon_move,
+    add_shard,
+    init_shards,
+    move_user,
+    shard_states,
+)
 from pgrecall.cli._target import json_option, named_dsn, target_option
 
 __all__ = ["shards_command"]
@@ -90,17 +97,24 @@ def add(dsn: str | None, name: str, connection: str, slots: int, as_json: bool) 
 @shards_command.command("move")
 @target_option
 @click.argument("user")
-@click.option("--to", "target", metavar="SHARD", required=True, help="The shard to move to.")
+@click.option("--to", "target", metavar="SHARD", help="The shard to move to.")
+@click.option("--abandon", is_flag=True, help="End an interrupted move instead: the user stays.")
 @json_option
-def move(dsn: str | None, user: str, target: str, as_json: bool) -> None:
+def move(dsn: str | None, user: str, target: str | None, abandon: bool, as_json: bool) -> None:
     """Move a user, named by a UUID or any name, to another shard.
 
     Calls go on while the rows are copied, and wait while the last changes are. Run an interrupted
     move again: it continues.
     """
+    if (target is None) != abandon:
+        raise click.UsageError("pass either --to or --abandon")
     with _proxy(dsn) as proxy:
         row = proxy.execute("select recall.user_id(%s)", [user]).fetchone()
         assert row is not None  # noqa: S101
+        if target is None:
+            abandon_move(proxy, row[0], progress=note)
+            note(f"the move of {user} is abandoned")
+            return
         done = move_user(proxy, row[0], target, progress=None if as_json else note)
     if as_json:
         print_json(asdict(done))
