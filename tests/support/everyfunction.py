@@ -423,6 +423,7 @@ def furnish(conn: Connection, mark: str) -> World:
             if job["user_id"] == user
         )  # fmt: skip
         keys |= {f"{name_}_job": job["job_id"], f"{name_}_token": job["lease_token"]}
+        conn.execute("select pg_sleep(0.002)")  # ids of one millisecond have no order
     call(conn, "fail_job", p_user_id=user, p_job_id=keys["merge_job"],
          p_lease_token=keys["merge_token"], p_error=f"{mark} failed", p_retry=False,
          p_phases=[{"phase": "merge", "duration_ms": 5, "prompt_tokens": 100,
