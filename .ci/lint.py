@@ -42,6 +42,7 @@ def main() -> int:
         "constraints": constraints,
         "install list": install_list,
         "layout": layout,
+        "names of tests": names_of_tests,
         "driver size": driver_size,
         "pgspot": lambda: tool("python", ".ci/spot.py"),
         "prose": lambda: tool("python", ".ci/prose.py"),
@@ -250,6 +251,15 @@ def layout() -> Iterator[str]:
                     yield f"{name}:{number}: a tab"
             if not text.endswith("\n") or text.endswith("\n\n"):
                 yield f"{name}: ends in no line break, or in empty lines"
+
+
+def names_of_tests() -> Iterator[str]:
+    """Files of tests have different names: pytest imports them without their folders."""
+    known: dict[str, Path] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        other = known.setdefault(path.name, path)
+        if other is not path:
+            yield f"{path.relative_to(ROOT)} is named like {other.relative_to(ROOT)}"
 
 
 if __name__ == "__main__":
