@@ -24,6 +24,8 @@ EXPECTED: list[tuple[str, str]] = [
     ("recall._distribute_tables", '"pg_catalog.pg_dist_partition" does not exist'),
     ("recall._distribute_tables", 'unused variable "v_table"'),  # the checker stops before its use
     ("recall._distribute_tables", 'unused parameter "p_shard_count"'),
+    ("recall._health_nodes", "function pg_catalog.citus_check_cluster_node_health()"),
+    ("recall._health_nodes", "function pg_catalog.run_command_on_workers(unknown)"),
     ("recall._user_leaves", "function pg_catalog.relation_is_a_known_shard(oid) does not exist"),
 ]
 
