@@ -336,6 +336,7 @@ def furnish(conn: Connection, mark: str) -> World:
          p_patch={"mark": mark})  # fmt: skip
 
     def remember(text: str, **more: Any) -> uuid.UUID:
+        conn.execute("select pg_sleep(0.002)")  # ids of one millisecond have no order
         (made,) = call(conn, "remember", p_user_id=user, p_content=f"{mark} {text}", **more)
         return made["memory_id"]
 
