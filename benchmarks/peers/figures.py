@@ -31,7 +31,7 @@ def summary(calls: Mapping[str, Sequence[Span]], begin: float, until: float) -> 
     """Return rate, quantiles and stalls of the calls of a period.
 
     Rate and quantiles are of calls that end within the period. The slowest call may end after it.
-    A turn contains a context and an append, so that it is no call of its own for a stall.
+    A turn contains a context and an append, so stalls are counted for these calls only.
     """
     result: Result = {"seconds": round(until - begin, 3), "calls": {}}
     single = [span for name, spans in calls.items() if name != "turn" for span in spans]
@@ -123,23 +123,35 @@ def table(results: Result) -> str:
     return "\n".join(lines)
 
 
+def host(results: Result) -> str:
+    """Return the day of a run, its machine and its server."""
+    server, machine = results["server"], results["machine"]
+    return (
+        f"{results['measured_at'][:10]}, {machine['cpus']} shared cores, Python "
+        f"{machine['python']}, PostgreSQL {server['postgresql']}, pgvector {server['pgvector']}"
+    )
+
+
+def versions(measured: Mapping[str, Result]) -> str:
+    """Return the versions of all packages that were measured, by name."""
+    known = {
+        name: version
+        for found in measured.values()
+        for name, version in found.get("versions", {}).items()
+    }
+    return ", ".join(f"{name} {version}" for name, version in sorted(known.items()))
+
+
 def conditions(results: Result) -> str:
     """Return the conditions of a load in a paragraph."""
     load, server, machine = results["load"], results["server"], results["machine"]
     pace = f"{load['rate']:g} turns a second asked for" if load["rate"] else "no pauses"
     settings = ", ".join(f"{name} {value}" for name, value in server["settings"].items())
-    versions = {
-        name: version
-        for found in results["systems"].values()
-        for name, version in found.get("versions", {}).items()
-    }
-    listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
     return (
-        f"{results['measured_at'][:10]}, {machine['cpus']} shared cores, Python "
-        f"{machine['python']}, PostgreSQL {server['postgresql']}, pgvector {server['pgvector']}; "
+        f"{host(results)}; "
         f"load average of the machine before the run: {machine['load_average']:g}; "
         f"{load['clients']} clients in {load['processes']} processes on the server's cores, "
         f"{load['seconds'] / 60:g} minutes after {load['warm_up']:g} seconds of warm-up, {pace}; "
         f"{load['users']:,} users × {load['memories']} memories, {load['dimensions']:,} "
-        f"dimensions.\n\nServer: {settings}.\n\nVersions: {listed}."
+        f"dimensions.\n\nServer: {settings}.\n\nVersions: {versions(results['systems'])}."
     )

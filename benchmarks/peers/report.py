@@ -256,24 +256,17 @@ def failures(results: Results) -> str:
 
 def conditions(results: Results) -> str:
     """Return the conditions of the measurement."""
-    scale, server, machine = results["scale"], results["server"], results["machine"]
+    scale, server = results["scale"], results["server"]
     settings = ", ".join(f"{name} {value}" for name, value in server["settings"].items())
     runs = _at(results, ("contenders", "floor", "runs")) or {}
     spread = ", ".join(f"{name} {' / '.join(map(number, p50))}" for name, p50 in runs.items())
-    versions = {
-        name: version
-        for found in results["contenders"].values()
-        for name, version in found.get("versions", {}).items()
-    }
-    listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
     return (
-        f"{results['measured_at'][:10]}, {machine['cpus']} shared cores, Python "
-        f"{machine['python']}, PostgreSQL {server['postgresql']}, pgvector {server['pgvector']}; "
+        f"{figures.host(results)}; "
         f"{scale['users']:,} users × {scale['memories']} memories and one with "
         f"{scale['large']:,}, {scale['dimensions']:,} dimensions; {scale['messages']} messages in "
         f"the conversation; {results['seconds'] // 60} minutes in all. The floor ran before, "
         f"between and after the others; its medians were (ms): {spread}.\n\nServer: {settings}."
-        f"\n\nVersions: {listed}."
+        f"\n\nVersions: {figures.versions(results['contenders'])}."
     )
 
 

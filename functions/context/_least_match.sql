@@ -1,4 +1,4 @@
--- Return the match that a memory needs for a place in a context; NULL leaves nothing out.
+-- Return the least match of a memory in a context; NULL when the context takes any memory.
 -- Words alone leave nothing out, since an answer may use other words than its question: it is NULL
 -- where no memory has a similarity, and where the query names nothing to look for.
 create or replace function recall._least_match(
@@ -49,4 +49,4 @@ end;
 $function$;
 
 comment on function recall._least_match(recall.context_request, recall.found_memory[]) is
-    'The match that a memory needs for a place in a context, NULL when all may have one.';
+    'The least match of a memory in a context; NULL when the context takes any memory.';

@@ -12,9 +12,9 @@ parallel safe
 set search_path from current
 as $function$
 begin
-    if p_table is null and recall._is_distributed() then
-        -- The shards of our tables are no tables of their own.
-        return query execute $query$
+    if p_table is null then
+        -- On Citus a shard of a table belongs to that table.
+        return query execute format($query$
         select c.oid::regclass
           from pg_catalog.pg_class as c
           join pg_catalog.pg_attribute as a on a.attrelid = c.oid
@@ -24,21 +24,10 @@ begin
            and a.attname = 'user_id'
            and not a.attisdropped
            and c.oid not in (select t.name from recall._user_tables() as t)
-           and not pg_catalog.relation_is_a_known_shard(c.oid)
+           and %s
          order by c.oid
-        $query$;
-    elsif p_table is null then
-        return query
-        select c.oid::regclass
-          from pg_catalog.pg_class as c
-          join pg_catalog.pg_attribute as a on a.attrelid = c.oid
-         where c.relnamespace = 'recall'::regnamespace
-           and c.relkind = 'r'
-           and not c.relispartition
-           and a.attname = 'user_id'
-           and not a.attisdropped
-           and c.oid not in (select t.name from recall._user_tables() as t)
-         order by c.oid;
+        $query$, case when recall._is_distributed()
+                      then 'not pg_catalog.relation_is_a_known_shard(c.oid)' else 'true' end);
     else
         return query
         with recursive parts (part) as (

@@ -83,7 +83,7 @@ def test_a_plain_message_gives_the_row_of_the_general_way(db: Connection, messag
 
 
 def test_a_message_that_is_called_plain_is_valid_and_gives_the_same_row(db: Connection) -> None:
-    """Of a thousand messages of all kinds none is plain that the general way refuses."""
+    """The general way accepts each of a thousand random messages that are plain."""
     found = rows(
         db,
         "select m.message, recall._judge_message(m.message) as problem,"

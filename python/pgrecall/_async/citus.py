@@ -27,7 +27,7 @@ class AsyncClusters:
     def note(self, connection: AsyncConnection[Any], is_cluster: bool) -> bool:
         """Remember whether a new connection leads to a coordinator, and return it.
 
-        A call is then sent as behind a pooler, since a pipeline is no transaction of statements.
+        The driver then sends each statement alone, in a transaction, as behind a pooler.
         """
         if is_cluster:
             self._connections.add(connection)
