@@ -469,6 +469,7 @@ select current_setting('recall.due_0002') as is_due \gset
 \ir ../functions/retrieval/_matching_memories.sql
 \ir ../functions/retrieval/_names_time.sql
 \ir ../functions/retrieval/_nearest_by_bits.sql
+\ir ../functions/retrieval/_nearest_memories.sql
 \ir ../functions/retrieval/_nearest_turns_by_bits.sql
 \ir ../functions/retrieval/_query_words.sql
 \ir ../functions/retrieval/_rank_memories.sql

@@ -29,70 +29,80 @@ declare
     v_embedding  halfvec;
     v_usual      double precision;
     v_forgetting double precision;
+    v_found      recall.found_candidates;
     v_rows       integer := 0;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_filter, 'p_filter');
     v_settings := recall._settings(p_user_id);
 
-    -- Fast path of the usual search, by a vector alone: the exact scan of the user's vectors, with
-    -- the cosine as the score. The general path takes 1.6 times as long. The fast path reads only
-    -- columns that it returns, and the largest access count only when a memory was accessed. Where
-    -- it finds fewer rows than the limit (memories without a vector, or many that are hidden), the
-    -- general path below adds the rest.
+    -- Fast path of the usual search, by a vector alone: the exact scan of the user's vectors, or of
+    -- the nearest by sign bits, with the cosine as the score. The general path takes 1.6 times as
+    -- long. The fast path reads only columns that it returns, and the largest access count only
+    -- when a memory was accessed. Where it finds fewer rows than the limit (memories without a
+    -- vector, or many that are hidden), the general path below adds the rest.
     if p_query is null and p_query_embedding is not null and p_filter = '{}' and p_as_of is null
-       and v_settings.scoring = 'hybrid' and v_settings.decay_mode = 'none'
-       and recall._active_memory_count(p_user_id) <= v_settings.exact_search_limit then
+       and v_settings.scoring = 'hybrid' and v_settings.decay_mode = 'none' then
         perform recall._check_limit(p_limit);
         perform recall._check_embedding(p_query_embedding, 'p_query_embedding', v_settings);
         -- Variables: an expression would be evaluated for each comparison.
         v_embedding  := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
         v_usual      := recall._usual_similarity(p_user_id, v_embedding, v_settings);
         v_forgetting := v_settings.freshness_decay_per_hour / 3600;
-        return query
-        select m.memory_id, m.content, m.kind, m.tier::text, t.closeness,
-               least(1, v_settings.classic_similarity_weight * t.closeness
-                        + v_settings.classic_freshness_weight * t.freshness
-                        + v_settings.classic_frequency_weight * t.frequency
-                        + v_settings.classic_authority_weight * m.confidence * t.authority),
-               recall._match(1 - e.distance, null, v_usual), 1 - e.distance,
-               null::double precision, t.freshness, t.frequency, t.authority,
-               m.importance, m.confidence, m.tags, m.observed_at, m.created_at, m.token_count,
-               m.slot, m.scope::text, m.provenance::text, m.source_turn_ids, m.access_count,
-               m.session_id,
-               t.closeness, 0::double precision, 0::double precision, 0::double precision,
-               0::double precision, 0::double precision, 1::double precision
-          from (
-                select v.memory_id, v.embedding <=> v_embedding as distance
-                  from recall.memory_embedding as v
-                 where v.user_id         = p_user_id
-                   and v.embedding_model = v_settings.embedding_model
-                 order by distance
-                 limit 2 * p_limit::bigint + 20
-               ) as e
-         cross join lateral (
-                select a.memory_id, a.content, a.kind, a.tier, a.importance, a.confidence, a.tags,
-                       a.observed_at, a.created_at, a.token_count, a.slot, a.scope, a.provenance,
-                       a.source_turn_ids, a.access_count, a.session_id, a.last_accessed_at
-                  from recall.memory_store as a
-                 where a.user_id   = p_user_id
-                   and a.memory_id = e.memory_id
-                   and a.ended_at is null
-                   and a.session_id is null
-                   and (a.expires_at is null or a.expires_at > now())
-                offset 0
-               ) as m
-         cross join lateral (
-                select greatest(0, 1 - e.distance),
-                       exp(-least(60, v_forgetting * greatest(0, date_part('epoch', now())
-                           - date_part('epoch', coalesce(m.last_accessed_at, m.created_at))))),
-                       case when m.access_count = 0 then 0
-                            else ln(1 + m.access_count::double precision)
-                                 / (select recall._largest_frequency(p_user_id)) end,
-                       recall._authority(m.provenance)
-               ) as t (closeness, freshness, frequency, authority)
-         order by e.distance, m.importance desc, m.created_at desc, m.memory_id
-         limit p_limit;
+        if recall._active_memory_count(p_user_id) > v_settings.exact_search_limit then
+            v_found := recall._nearest_memories(p_user_id, v_embedding, p_limit, v_settings);
+            return query
+            select r.*
+              from recall._rank_memories(
+                       p_user_id, v_found.candidates, v_found.largest_count, p_limit, now(),
+                       recall._score_weights(v_settings, false, true), v_usual, v_settings) as r;
+        else
+            return query
+            select m.memory_id, m.content, m.kind, m.tier::text, t.closeness,
+                   least(1, v_settings.classic_similarity_weight * t.closeness
+                            + v_settings.classic_freshness_weight * t.freshness
+                            + v_settings.classic_frequency_weight * t.frequency
+                            + v_settings.classic_authority_weight * m.confidence * t.authority),
+                   recall._match(1 - e.distance, null, v_usual), 1 - e.distance,
+                   null::double precision, t.freshness, t.frequency, t.authority,
+                   m.importance, m.confidence, m.tags, m.observed_at, m.created_at, m.token_count,
+                   m.slot, m.scope::text, m.provenance::text, m.source_turn_ids, m.access_count,
+                   m.session_id,
+                   t.closeness, 0::double precision, 0::double precision, 0::double precision,
+                   0::double precision, 0::double precision, 1::double precision
+              from (
+                    select v.memory_id, v.embedding <=> v_embedding as distance
+                      from recall.memory_embedding as v
+                     where v.user_id         = p_user_id
+                       and v.embedding_model = v_settings.embedding_model
+                     order by distance
+                     limit 2 * p_limit::bigint + 20
+                   ) as e
+             cross join lateral (
+                    select a.memory_id, a.content, a.kind, a.tier, a.importance, a.confidence,
+                           a.tags, a.observed_at, a.created_at, a.token_count, a.slot, a.scope,
+                           a.provenance, a.source_turn_ids, a.access_count, a.session_id,
+                           a.last_accessed_at
+                      from recall.memory_store as a
+                     where a.user_id   = p_user_id
+                       and a.memory_id = e.memory_id
+                       and a.ended_at is null
+                       and a.session_id is null
+                       and (a.expires_at is null or a.expires_at > now())
+                    offset 0
+                   ) as m
+             cross join lateral (
+                    select greatest(0, 1 - e.distance),
+                           exp(-least(60, v_forgetting * greatest(0, date_part('epoch', now())
+                               - date_part('epoch', coalesce(m.last_accessed_at, m.created_at))))),
+                           case when m.access_count = 0 then 0
+                                else ln(1 + m.access_count::double precision)
+                                     / (select recall._largest_frequency(p_user_id)) end,
+                           recall._authority(m.provenance)
+                   ) as t (closeness, freshness, frequency, authority)
+             order by e.distance, m.importance desc, m.created_at desc, m.memory_id
+             limit p_limit;
+        end if;
         get diagnostics v_rows = row_count;
         if v_rows = p_limit then
             return;

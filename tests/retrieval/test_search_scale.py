@@ -158,6 +158,28 @@ def test_of_very_many_memories_the_likely_ones(db: Connection, crowd: dict[int, 
         call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
 
 
+def test_hidden_memories_leave_no_gap_among_very_many(
+    db: Connection, crowd: dict[int, uuid.UUID]
+) -> None:
+    user = crowd[5_000]
+    near = nearby(db, user)
+    nearest = brute_force(db, user, near, 100)
+    hidden = nearest[:60]
+    call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 1_000})
+    with psycopg.connect(db.info.dsn, autocommit=True) as conn:
+        hide = (
+            "update recall.memory_store set expires_at = %s where user_id = %s"
+            " and memory_id = any (%s)"
+        )
+        conn.execute(hide, ["-infinity", user, hidden])
+        try:
+            found = search_ids(db, user, p_query_embedding=near)
+            assert found == nearest[60:70]
+        finally:
+            conn.execute(hide, [None, user, hidden])
+            call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
+
+
 def test_the_first_look_reads_signs_alone(
     db: Connection, connect: Connect, crowd: dict[int, uuid.UUID]
 ) -> None:
