@@ -35,11 +35,39 @@ RATE = 520  # messages a second
 CLIENTS = 4
 
 APPEND_FLOOR = "append floor (two plain inserts)"
+APPEND_BARE = "three statements into our tables, no checks"
 APPEND = "append_messages, a turn"
 WITH_VECTOR = "remember with a vector, near check over 200"
 BATCH_WITH_VECTORS = "ingest_memories, a hundred with vectors"
 
 Figures = dict[str, float]
+
+# What any append in PL/pgSQL into these tables takes: counters, receipt, messages.
+BARE = """
+create function pg_temp.append_bare(
+    p_user_id uuid, p_session_id uuid, p_messages jsonb, p_request_id uuid)
+returns integer language plpgsql as $$
+declare
+    v_turns integer := jsonb_array_length(p_messages);
+    v_last  integer;
+begin
+    update recall.sessions as s
+       set turn_count = s.turn_count + v_turns, user_turn_count = s.user_turn_count + 1,
+           active_tokens = s.active_tokens + 120, last_message_at = now(), updated_at = now()
+     where s.user_id = p_user_id and s.session_id = p_session_id
+    returning s.turn_count into v_last;
+    insert into recall.append_receipts (user_id, request_id, session_id, payload_hash, from_turn,
+                                        to_turn, created_at)
+    values (p_user_id, p_request_id, p_session_id, 0, v_last - v_turns + 1, v_last, now());
+    insert into recall.conversation_history (user_id, session_id, turn_index, created_at,
+        message_id, role, content, content_hash, token_count)
+    select p_user_id, p_session_id, v_last - v_turns + m.place, now(), gen_random_uuid(),
+           (m.message ->> 'role')::recall.message_role, m.message ->> 'content',
+           sha256(convert_to(m.message::text, 'utf8')), (m.message ->> 'token_count')::integer
+      from jsonb_array_elements(p_messages) with ordinality as m (message, place);
+    return v_turns;
+end $$
+"""
 
 
 class Log:
@@ -140,6 +168,23 @@ def with_a_past(bench: Bench) -> uuid.UUID:
     return user
 
 
+def append_bare(bench: Bench, session: uuid.UUID) -> None:
+    """Append a turn as append_messages stores it, without all else that it does."""
+    question, answer = bench.turn_texts()
+    bench.one(
+        "select pg_temp.append_bare(%s, %s, %s, %s)",
+        bench.user,
+        session,
+        Jsonb(
+            [
+                {"role": "user", "content": question, "token_count": 48},
+                {"role": "assistant", "content": answer, "token_count": 72},
+            ]
+        ),
+        uuid.uuid4(),
+    )
+
+
 def sustained(dsn: str, seconds: float) -> Figures:
     """Append turns at a rate while a worker claims and finishes their jobs; return counts."""
     done, claimed, lags = [0] * CLIENTS, [0], []
@@ -210,6 +255,10 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
         db.execute(FLOOR)
         bench = Bench(db)
         bench.fill(memories=200, messages=200)
+        db.execute(BARE)
+        other = bench.one(
+            "select recall.open_session(p_user_id => %s, p_model_id => 'gpt-4o-mini')", bench.user
+        )
         past = with_a_past(bench)
         users = [uuid.uuid4() for _ in range(USERS)]
         for user in users * 2:
@@ -228,6 +277,7 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
             bench,
             {
                 APPEND_FLOOR: (lambda _: bench.append_floor(), 1),
+                APPEND_BARE: (lambda _: append_bare(bench, other), 1),
                 APPEND: (lambda _: bench.append(), 1),
                 "remember": (lambda _: remember(bench.user), 1),
                 "remember, with 2,000 ended memories": (lambda _: remember(past), 1),
@@ -244,6 +294,7 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
             figures.setdefault(name, {})["log_bytes"] = size / rows / times
 
         logged(APPEND_FLOOR, bench.append_floor, 2, 200)
+        logged(APPEND_BARE, lambda: append_bare(bench, other), 2, 200)
         logged(APPEND, bench.append, 2, 200)
         logged("remember", lambda: remember(bench.user), 1, 100)
         logged(WITH_VECTOR, lambda: remember(next(turns), vector()), 1, 100)
@@ -252,8 +303,9 @@ def measure(dsn: str | None, seconds: float) -> dict[str, Figures]:
         logged(BATCH_WITH_VECTORS, lambda: ingest(bench, [vector() for _ in range(BATCH)]), 100, 20)
         figures[BATCH_WITH_VECTORS]["stored_bytes"] = (stored_bytes(db, pattern) - before) / 2_000
         for key in ("clock_ms", "processor_ms", "log_bytes"):
-            if figures[APPEND_FLOOR][key]:
-                figures[APPEND][f"{key}_ratio"] = figures[APPEND][key] / figures[APPEND_FLOOR][key]
+            for name in (APPEND_BARE, APPEND):
+                if figures[APPEND_FLOOR][key]:
+                    figures[name][f"{key}_ratio"] = figures[name][key] / figures[APPEND_FLOOR][key]
         figures["sustained"] = sustained(db.info.dsn, seconds)
     return figures
 
