@@ -42,7 +42,7 @@ BATCH_WITH_VECTORS = "ingest_memories, a hundred with vectors"
 
 Figures = dict[str, float]
 
-# What any append in PL/pgSQL into these tables takes: counters, receipt, messages.
+# The least that an append in PL/pgSQL does with these tables: counters, receipt, messages.
 BARE = """
 create function pg_temp.append_bare(
     p_user_id uuid, p_session_id uuid, p_messages jsonb, p_request_id uuid)

@@ -18,6 +18,11 @@ comment on index recall.sessions_compaction_due_idx is
     'enqueue_compactions: sessions above twice their window; purge_expired: those with compacted '
     'turns in message_search; across users.';
 
+create index if not exists sessions_system_prompt_hash_idx
+    on recall.sessions (system_prompt_hash);
+comment on index recall.sessions_system_prompt_hash_idx is
+    'Erasures and purge_expired: whether any session uses a prompt.';
+
 create index if not exists system_prompts_released_at_due_idx
     on recall.system_prompts (released_at)
     where released_at is not null;

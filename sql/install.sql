@@ -30,6 +30,10 @@ select current_setting('recall.due_0002') as is_due \gset
 \if :is_due
 \ir ../migrations/0002_add_message_words.sql
 \endif
+select current_setting('recall.due_0003') as is_due \gset
+\if :is_due
+\ir ../migrations/0003_add_prompt_index.sql
+\endif
 
 -- Types and tables
 \ir types.sql
@@ -195,6 +199,7 @@ select current_setting('recall.due_0002') as is_due \gset
 \ir ../functions/session/_check_session_values.sql
 \ir ../functions/session/_check_settings_keys.sql
 \ir ../functions/session/_collect_system_prompts.sql
+\ir ../functions/session/_used_prompts.sql
 \ir ../functions/session/_end_session_memories.sql
 \ir ../functions/session/_enqueue_last_work.sql
 \ir ../functions/session/_extraction_mode.sql

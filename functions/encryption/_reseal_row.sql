@@ -37,6 +37,12 @@ begin
             'content_hash', recall._content_hash(p_new ->> 'content'));
     elsif p_table = 'sessions' and p_new ->> 'system_prompt' is not null then
         v_columns := v_columns || 'system_prompt_hash'::text;
+        update recall.system_prompts as p
+           set released_at = clock_timestamp()
+          from recall.sessions as s
+         where s.user_id     = p_user_id
+           and s.session_id  = (p_key ->> 'session_id')::uuid
+           and p.prompt_hash = s.system_prompt_hash;
         v_new     := v_new || jsonb_build_object('system_prompt_hash', (
             recall._store_system_prompt(p_user_id, p_new ->> 'system_prompt', null)).o_hash);
     end if;

@@ -1,7 +1,6 @@
 -- Delete released system prompts that no session uses, and return how many.
 -- A session that changes its prompt releases the old one, which is deleted a day later if unused.
--- Storing the prompt again takes the release back under the row's lock. One scan of the sessions
--- per batch finds the used ones: an index would cost every call that touches a session.
+-- Storing the prompt again takes the release back under the row's lock.
 create or replace function recall._purge_prompts(
     p_now   timestamptz,
     p_limit integer
@@ -31,10 +30,7 @@ begin
         return 0;
     end if;
 
-    v_used := array(
-        select distinct s.system_prompt_hash
-          from recall.sessions as s
-         where s.system_prompt_hash = any (v_released));
+    v_used := recall._used_prompts(v_released);
     update recall.system_prompts as p
        set released_at = null
      where p.prompt_hash = any (v_used);

@@ -17,6 +17,8 @@ declare
     v_counts jsonb;
     v_table  regclass;
     v_name   text;
+    v_hashes constant bytea[] := array(
+        select distinct s.system_prompt_hash from recall.sessions as s where s.user_id = p_user_id);
 begin
     perform recall._check_isolation();
     v_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
@@ -41,7 +43,7 @@ begin
                 where f.last_user = p_user_id or strpos(f.position::text, p_user_id::text) > 0
                   for no key update skip locked));
     return v_counts || jsonb_build_object(
-        'system_prompts', recall._collect_system_prompts());
+        'system_prompts', recall._collect_system_prompts(v_hashes));
 end;
 $function$;
 

@@ -181,7 +181,7 @@ select i.indexrelid::regclass::text
    and pg_get_indexdef(i.indexrelid)
        ~ '\m(updated_at|last_accessed_at|access_count|active_tokens|relevance_accumulator)\M';
 
--- rule: an index on user data begins with user_id, unless it finds due work across users
+-- rule: an index on user data begins with user_id, unless it finds due work or uses of a prompt
 select i.indexrelid::regclass::text
   from pg_index as i
   join pg_class as c on c.oid = i.indrelid
@@ -191,6 +191,7 @@ select i.indexrelid::regclass::text
    and not c.relispartition
    and i.indkey[0] <> u.attnum
    and x.relname !~ '_due_idx$'
+   and x.relname <> 'sessions_system_prompt_hash_idx'
    and c.relname not in ('jobs', 'job_phases', 'memory_access_log', 'erasures');
 
 -- rule: row-level security is on, on every table and every leaf

@@ -43,13 +43,13 @@ OVER = {
     "next_request embed": 6,
     "next_request llm": 2,
     "next_request embed end": 50,
-    "next_request extract end": 12,
+    "next_request extract end": 14,
     "next_request llm end": 24,
     "next_request compact end": 2,
     "close_session": 2,
-    "pop_turns": 2,
+    "pop_turns": 5,
     "resolve_dispute accepted": 10,
-    "revoke_source": 12,
+    "revoke_source": 13,
     "search_sessions hybrid": 6,
     "compile_context everything": 2,
     "compile_context split, recalled": 8,
@@ -79,8 +79,8 @@ OVER = {
 """
 
 PLANNED_OVER = {
-    "next_request llm end": 90, "next_request embed end": 90, "apply_decisions": 10,
-    "forget_session": 10,
+    "next_request llm end": 90, "next_request embed end": 96, "apply_decisions": 15,
+    "forget_session": 19, "clear_session": 19,
 }  # fmt: skip
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
 and storing at once. Decisions build those of all their kinds, and of discarding the state of

@@ -62,7 +62,7 @@ def test_rotate_user_encrypts_every_text_by_the_new_key(
     assert keys_of(db, sealed) == [(1, True), (2, False)]
     left = by_key(db, sealed, 1)
     assert set(left) <= {"recall.memory_events", "recall.system_prompts"}
-    db.execute("select recall._collect_system_prompts()")
+    db.execute("select recall._collect_system_prompts('{}')")
     assert "recall.system_prompts" not in by_key(db, sealed, 1)
     assert seen(memory, sealed, session) == before
     with connected(configured) as later:

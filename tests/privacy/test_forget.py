@@ -347,6 +347,47 @@ def test_a_prompt_that_another_user_takes_up(db: Connection, connect: Connect) -
 
 
 @pytest.mark.concurrent
+def test_two_erasures_at_once_leave_no_prompt(db: Connection, connect: Connect) -> None:
+    """Each still sees the other's session. So the second releases the prompt for purge_expired."""
+    one, other = uuid.uuid4(), uuid.uuid4()
+    prompt = f"Ours alone {one}"
+    for user in (one, other):
+        open_session(db, user, p_system_prompt=prompt)
+    leading, following = connect(autocommit=False), connect()
+    forget(leading, one)
+    thread = threading.Thread(target=forget, args=(following, other))
+    thread.start()
+    wait_for_lock(db, following.info.backend_pid)
+    leading.commit()
+    thread.join(20)
+    stored = rows(db, "select released_at from recall.system_prompts where content = %s", [prompt])
+    assert [row["released_at"] is not None for row in stored] == [True]
+    call(db, "purge_expired", p_as_of=datetime.now(UTC) + timedelta(days=2))
+    assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
+
+
+def test_an_erasure_reads_no_session_of_others(db: Connection, user: uuid.UUID) -> None:
+    db.execute(
+        "select recall.open_session(gen_random_uuid(), 'gpt-4o-mini', 'You are shared.')"
+        "  from generate_series(1, 500)"
+    )
+    shared = open_session(db, user, p_system_prompt="You are shared.")
+    own = open_session(db, user, p_system_prompt="You are my own.")
+    for session in (shared, own):
+        with db.transaction():
+            call(db, "forget_session", p_user_id=user, p_session_id=session)
+            read = value(
+                db,
+                "select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))"
+                "  from pg_catalog.pg_stat_xact_all_tables"
+                " where schemaname = 'recall' and relname like 'sessions%%'",
+            )
+            assert read < 400
+    kept = rows(db, "select content from recall.system_prompts where content like 'You are %%'")
+    assert [row["content"] for row in kept] == ["You are shared."]
+
+
+@pytest.mark.concurrent
 def test_concurrent_erasures_beside_writers_leave_nothing_of_the_user(
     db: Connection, connect: Connect, world: World, other: World
 ) -> None:
