@@ -16,6 +16,7 @@ as $function$
 declare
     v_now    constant timestamptz := clock_timestamp();
     v_own    bytea[];
+    v_used   bytea[];
     v_unused bytea[];
     v_count  bigint;
 begin
@@ -42,15 +43,17 @@ begin
 
     v_unused := v_own || array(
         select p.prompt_hash from recall.system_prompts as p where p.released_at is not null);
+    v_used   := recall._used_prompts(v_unused);
     v_unused := array(
         select p.prompt_hash
           from recall.system_prompts as p
          where p.prompt_hash = any (v_unused)
-           and p.prompt_hash <> all (recall._used_prompts(v_unused))
+           and p.prompt_hash <> all (v_used)
            for update skip locked);
+    v_used   := recall._used_prompts(v_unused);
     delete from recall.system_prompts as p
      where p.prompt_hash = any (v_unused)
-       and p.prompt_hash <> all (recall._used_prompts(v_unused));
+       and p.prompt_hash <> all (v_used);
     get diagnostics v_count = row_count;
     return v_count;
 end;

@@ -1,6 +1,6 @@
 -- Return which of some system prompts a session uses.
--- One look-up in an index for each prompt: a popular one is in most sessions, and a plan by
--- statistics would read them all.
+-- One look-up in an index for each prompt, by a subquery with a limit: a join, or EXISTS, which
+-- becomes one, would read all sessions, since most have the same few prompts.
 create or replace function recall._used_prompts(
     p_hashes bytea[]
 )
@@ -12,8 +12,6 @@ set search_path from current
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 set max_parallel_workers_per_gather = 0
 set jit = off
 as $function$
@@ -21,8 +19,11 @@ begin
     return array(
         select h.hash
           from unnest(p_hashes) as h (hash)
-         where exists (
-                select 1 from recall.sessions as s where s.system_prompt_hash = h.hash));
+         where (
+                select true
+                  from recall.sessions as s
+                 where s.system_prompt_hash = h.hash
+                 limit 1));
 end;
 $function$;
 

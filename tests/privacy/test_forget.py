@@ -369,8 +369,10 @@ def test_two_erasures_at_once_leave_no_prompt(db: Connection, connect: Connect) 
 def test_an_erasure_reads_no_session_of_others(db: Connection, user: uuid.UUID) -> None:
     db.execute(
         "select recall.open_session(gen_random_uuid(), 'gpt-4o-mini', 'You are shared.')"
-        "  from generate_series(1, 500)"
+        "  from generate_series(1, 1500)"
     )
+    with psycopg.connect(db.info.dsn, autocommit=True) as conn:
+        conn.execute("analyze recall.sessions, recall.system_prompts")
     shared = open_session(db, user, p_system_prompt="You are shared.")
     own = open_session(db, user, p_system_prompt="You are my own.")
     for session in (shared, own):
