@@ -73,10 +73,10 @@ create index if not exists memory_store_disputes_idx
     where disputes is not null;
 comment on index recall.memory_store_disputes_idx is 'list_disputes.';
 
-create index if not exists memory_store_check_at_due_idx
-    on recall.memory_store (has_expiry, check_at)
+create index if not exists memory_store_is_active_due_idx
+    on recall.memory_store (is_active, has_expiry, check_at)
     where check_at is not null;
-comment on index recall.memory_store_check_at_due_idx is
+comment on index recall.memory_store_is_active_due_idx is
     'expire_memories (with an expiry), decay_memories (without), and for ended memories '
     'purge_expired: rows that are due, across users.';
 

@@ -34,6 +34,10 @@ select current_setting('recall.due_0003') as is_due \gset
 \if :is_due
 \ir ../migrations/0003_add_prompt_index.sql
 \endif
+select current_setting('recall.due_0004') as is_due \gset
+\if :is_due
+\ir ../migrations/0004_split_check_index.sql
+\endif
 
 -- Types and tables
 \ir types.sql

@@ -31,7 +31,7 @@ begin
                and m.check_at <= p_until
                and m.is_active  = p_is_active
                and m.user_id   <> all (p_without)
-             order by m.has_expiry, m.check_at
+             order by m.is_active, m.has_expiry, m.check_at
              limit p_limit
            ) as d
      group by d.user_id;
