@@ -3,3 +3,5 @@
 -- squawk-ignore require-concurrent-index-creation
 create index if not exists sessions_system_prompt_hash_idx
     on recall.sessions (system_prompt_hash);
+-- Prompts that no session uses, and that nothing has released: purge_expired deletes them.
+update recall.system_prompts set released_at = now() where released_at is null;

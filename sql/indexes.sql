@@ -37,7 +37,7 @@ comment on index recall.session_summaries_live_idx is
 
 -- Until a table has statistics, every index that begins with user_id has the same estimated cost. A
 -- plan cached then would read all rows of a user for one. So look-ups by text or slot use
--- `is_active`, which only these two indexes contain; of equal indexes the planner takes the newer.
+-- `is_active`, which of those only these two contain; of equal indexes the planner takes the newer.
 -- Reads of all rows use `ended_at is null`, and look-ups by id use neither.
 create unique index if not exists memory_store_content_hash_idx
     on recall.memory_store (user_id, content_hash)

@@ -203,7 +203,6 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/session/_check_session_values.sql
 \ir ../functions/session/_check_settings_keys.sql
 \ir ../functions/session/_collect_system_prompts.sql
-\ir ../functions/session/_used_prompts.sql
 \ir ../functions/session/_end_session_memories.sql
 \ir ../functions/session/_enqueue_last_work.sql
 \ir ../functions/session/_extraction_mode.sql
@@ -217,6 +216,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/session/_summaries_mode.sql
 \ir ../functions/session/_unembedded_summaries.sql
 \ir ../functions/session/_unfit_values.sql
+\ir ../functions/session/_used_prompts.sql
 \ir ../functions/session/_write_settings.sql
 \ir ../functions/session/_write_word_blocks.sql
 \ir ../functions/session/_rewrite_word_blocks.sql
@@ -839,6 +839,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/privacy/export_user.sql
 \ir ../functions/privacy/forget_memory.sql
 \ir ../functions/privacy/_erase_session.sql
+\ir ../functions/privacy/_erase_user.sql
 \ir ../functions/privacy/clear_session.sql
 \ir ../functions/privacy/forget_session.sql
 \ir ../functions/privacy/forget_user.sql

@@ -18,6 +18,7 @@ declare
     v_table   record;
     v_columns text[];
     v_new     jsonb := p_new;
+    v_prompt  bytea;
     v_count   bigint;
 begin
     select t.* into v_table from recall._sealed_tables() as t where t.name = p_table;
@@ -37,12 +38,11 @@ begin
             'content_hash', recall._content_hash(p_new ->> 'content'));
     elsif p_table = 'sessions' and p_new ->> 'system_prompt' is not null then
         v_columns := v_columns || 'system_prompt_hash'::text;
-        update recall.system_prompts as p
-           set released_at = clock_timestamp()
+        select s.system_prompt_hash
+          into v_prompt
           from recall.sessions as s
-         where s.user_id     = p_user_id
-           and s.session_id  = (p_key ->> 'session_id')::uuid
-           and p.prompt_hash = s.system_prompt_hash;
+         where s.user_id    = p_user_id
+           and s.session_id = (p_key ->> 'session_id')::uuid;
         v_new     := v_new || jsonb_build_object('system_prompt_hash', (
             recall._store_system_prompt(p_user_id, p_new ->> 'system_prompt', null)).o_hash);
     end if;
@@ -64,6 +64,12 @@ begin
     if v_count = 1 and p_table = 'memory_store' then
         perform recall._log_event(p_user_id, (p_key ->> 'memory_id')::uuid, 'resealed');
     end if;
+    -- The old prompt, or the new one if the session has changed meanwhile.
+    update recall.system_prompts as p
+       set released_at = clock_timestamp()
+     where p.prompt_hash = case when v_count = 1 then v_prompt
+                                else (v_new ->> 'system_prompt_hash')::bytea end
+       and v_prompt <> (v_new ->> 'system_prompt_hash')::bytea;
     return v_count = 1;
 end;
 $function$;

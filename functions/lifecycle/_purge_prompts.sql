@@ -1,5 +1,7 @@
 -- Delete released system prompts that no session uses, and return how many.
 -- A session that changes its prompt releases the old one, which is deleted a day later if unused.
+-- An erasure releases what it must leave. A used one stays released, since the session that used it
+-- may be gone the next moment.
 -- Storing the prompt again takes the release back under the row's lock.
 create or replace function recall._purge_prompts(
     p_now   timestamptz,
@@ -32,7 +34,7 @@ begin
 
     v_used := recall._used_prompts(v_released);
     update recall.system_prompts as p
-       set released_at = null
+       set released_at = p_now
      where p.prompt_hash = any (v_used);
     delete from recall.system_prompts as p
      where p.prompt_hash = any (v_released)

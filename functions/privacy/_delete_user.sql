@@ -5,23 +5,29 @@
 -- Locks   the user, the sessions, the jobs, the rest, unused prompts. See docs/architecture.md.
 -- Raises  RC007 in a transaction whose snapshot would hide new commits of others.
 create or replace function recall._delete_user(
-    p_user_id uuid
+    p_user_id     uuid,
+    out o_counts  jsonb,
+    out o_prompts bytea[]
 )
-returns jsonb
 language plpgsql
 volatile
 parallel unsafe
 set search_path from current
 as $function$
 declare
-    v_counts jsonb;
     v_table  regclass;
     v_name   text;
-    v_hashes constant bytea[] := array(
-        select distinct s.system_prompt_hash from recall.sessions as s where s.user_id = p_user_id);
 begin
     perform recall._check_isolation();
-    v_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
+    o_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
+    o_prompts := array(
+        select distinct s.system_prompt_hash
+          from (
+                select t.system_prompt_hash
+                  from recall.sessions as t
+                 where t.user_id = p_user_id
+                   for update
+               ) as s);
     for v_table, v_name in
         select t.name, c.relname
           from recall._user_tables() as t
@@ -30,10 +36,10 @@ begin
            and not t.is_unlogged
          order by t.place
     loop
-        v_counts := v_counts || jsonb_build_object(
+        o_counts := o_counts || jsonb_build_object(
             v_name, recall._delete_rows(p_user_id, v_table));
     end loop;
-    v_counts := v_counts || jsonb_build_object('detached', recall._delete_rows(p_user_id, null));
+    o_counts := o_counts || jsonb_build_object('detached', recall._delete_rows(p_user_id, null));
 
     update recall.maintenance_tasks as t
        set last_user = null,
@@ -42,8 +48,6 @@ begin
                select f.task from recall.maintenance_tasks as f
                 where f.last_user = p_user_id or strpos(f.position::text, p_user_id::text) > 0
                   for no key update skip locked));
-    return v_counts || jsonb_build_object(
-        'system_prompts', recall._collect_system_prompts(v_hashes));
 end;
 $function$;
 

@@ -92,9 +92,9 @@ begin
          where s.user_id           = p_user_id
            and s.parent_session_id = p_session_id;
     end if;
+    v_counts := v_counts || recall._delete_unlogged(array[p_user_id], p_session_id, v_ids);
     perform recall._collect_system_prompts(array[v_session.system_prompt_hash]);
-    return jsonb_build_object('counts', v_counts || recall._delete_unlogged(
-        array[p_user_id], p_session_id, v_ids));
+    return jsonb_build_object('counts', v_counts);
 end;
 $function$;
 

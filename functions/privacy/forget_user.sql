@@ -22,8 +22,7 @@ declare
     v_now    timestamptz;
 begin
     perform recall._check_user(p_user_id);
-    v_counts := recall._delete_user(p_user_id);
-    v_counts := v_counts || recall._delete_unlogged(array[p_user_id]);
+    v_counts := recall._erase_user(p_user_id);
 
     v_now := clock_timestamp();
     insert into recall.erasures (erasure_id, salt, digest, erased_at, counts, erased_by)

@@ -15,8 +15,9 @@ security definer
 set search_path from current
 as $function$
 declare
-    v_user  uuid;
-    v_users uuid[] := '{}'::uuid[];
+    v_user    uuid;
+    v_users   uuid[]  := '{}'::uuid[];
+    v_prompts bytea[] := '{}'::bytea[];
 begin
     perform recall._check_json(p_erasures, 'p_erasures');
     perform recall._add_erasures(coalesce(p_erasures, '[]'));
@@ -29,11 +30,12 @@ begin
                    and e.digest     = sha256(e.salt || uuid_send(u.user_id)))
          order by u.user_id
     loop
-        perform recall._delete_user(v_user);
-        v_users := v_users || v_user;
+        v_prompts := v_prompts || (recall._delete_user(v_user)).o_prompts;
+        v_users   := v_users || v_user;
     end loop;
     if v_users <> '{}' then
         perform recall._delete_unlogged(v_users);
+        perform recall._collect_system_prompts(v_prompts);
     end if;
     return cardinality(v_users);
 end;

@@ -1,7 +1,7 @@
 -- Find the nearest memories of a user who has very many, for a search by a vector alone.
--- Only the score of a cosine alone can be cut off after the nearest. Hidden memories do not count
--- against the limit. Twice the limit and 20, so that memories as near as the last one are ranked.
--- The general path, which finds candidates for any score, takes 1.1 times as long (limit 50: 1.2).
+-- By sign bits first, then exactly. It returns twice the limit and 20, so that memories that are as
+-- near as the last one are ranked, too. The largest access count is that of more memories, as in
+-- the general path. That one finds candidates for any score, in 1.1 times the time (limit 50: 1.2).
 create or replace function recall._nearest_memories(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -21,11 +21,13 @@ declare
         greatest(p_settings.rerank_candidates, 16 * p_limit::bigint), p_settings);
 begin
     select array_agg(row(n.memory_id, 1 - n.distance, null, greatest(0, 1 - n.distance),
-                         null)::recall.memory_candidate),
+                         null)::recall.memory_candidate)
+               filter (where n.place <= 2 * p_limit::bigint + 20),
            max(n.access_count)
       into v_found.candidates, v_found.largest_count
       from (
-            select e.memory_id, e.distance, m.access_count
+            select e.memory_id, e.distance, m.access_count,
+                   row_number() over (order by e.distance) as place
               from (
                     select v.memory_id, v.embedding <=> p_embedding as distance
                       from recall.memory_embedding as v
@@ -45,7 +47,7 @@ begin
                     offset 0
                    ) as m
              order by e.distance
-             limit 2 * p_limit::bigint + 20
+             limit greatest(4 * p_settings.semantic_candidates, 2 * p_limit::bigint + 20)
            ) as n;
     return v_found;
 end;

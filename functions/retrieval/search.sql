@@ -51,11 +51,16 @@ begin
         v_forgetting := v_settings.freshness_decay_per_hour / 3600;
         if recall._active_memory_count(p_user_id) > v_settings.exact_search_limit then
             v_found := recall._nearest_memories(p_user_id, v_embedding, p_limit, v_settings);
-            return query
-            select r.*
-              from recall._rank_memories(
-                       p_user_id, v_found.candidates, v_found.largest_count, p_limit, now(),
-                       recall._score_weights(v_settings, false, true), v_usual, v_settings) as r;
+            -- Fewer need not be the first of the general path, which also finds important ones.
+            if cardinality(v_found.candidates) >= p_limit then
+                return query
+                select r.*
+                  from recall._rank_memories(
+                           p_user_id, v_found.candidates, v_found.largest_count, p_limit, now(),
+                           recall._score_weights(v_settings, false, true), v_usual,
+                           v_settings) as r;
+                return;
+            end if;
         else
             return query
             select m.memory_id, m.content, m.kind, m.tier::text, t.closeness,
@@ -102,10 +107,10 @@ begin
                    ) as t (closeness, freshness, frequency, authority)
              order by e.distance, m.importance desc, m.created_at desc, m.memory_id
              limit p_limit;
-        end if;
-        get diagnostics v_rows = row_count;
-        if v_rows = p_limit then
-            return;
+            get diagnostics v_rows = row_count;
+            if v_rows = p_limit then
+                return;
+            end if;
         end if;
     end if;
 

@@ -1,8 +1,7 @@
 -- Delete the prompts of erased sessions, and replaced ones, that no session uses; return how many.
--- A transaction that opens a session with such a prompt has locked it for share. So lock the
--- prompts first, then check again. Of two erasures at once, each still sees the other's session:
--- the second one leaves their prompt to purge_expired. Any login can take that advisory lock, which
--- delays the deletion, too.
+-- The caller has locked the unlogged tables: of two erasures, the later one sees the first one's
+-- deleted sessions. A transaction that opens a session with such a prompt has locked it for share,
+-- so the prompts are locked, then checked again. purge_expired deletes what is locked now.
 -- Locks   the prompts that seem unused.
 create or replace function recall._collect_system_prompts(
     p_hashes bytea[]
@@ -15,46 +14,42 @@ set search_path from current
 as $function$
 declare
     v_now    constant timestamptz := clock_timestamp();
-    v_own    bytea[];
-    v_used   bytea[];
+    v_used   bytea[] := '{}'::bytea[];
     v_unused bytea[];
-    v_count  bigint;
+    v_count  bigint  := 0;
 begin
     -- A function of a user cannot read the sessions of all nodes on Citus: purge_expired does.
     if not recall._is_distributed() then
-        v_own := array(
-            select h.hash
-              from unnest(p_hashes) as h (hash)
-             where pg_try_advisory_xact_lock(
-                 hashtextextended('pgrecall.prompt ' || encode(h.hash, 'hex'), 0)));
+        -- A hundred of the replaced ones: this user's are among the newest, usually.
+        v_unused := p_hashes || array(
+            select p.prompt_hash
+              from recall.system_prompts as p
+             where p.released_at is not null
+             order by p.released_at desc
+             limit 100);
+        v_used   := recall._used_prompts(v_unused);
+        v_unused := array(
+            select p.prompt_hash
+              from recall.system_prompts as p
+             where p.prompt_hash = any (v_unused)
+               and p.prompt_hash <> all (v_used)
+               for update skip locked);
+        v_used   := v_used || recall._used_prompts(v_unused);
+        delete from recall.system_prompts as p
+         where p.prompt_hash = any (v_unused)
+           and p.prompt_hash <> all (v_used);
+        get diagnostics v_count = row_count;
     end if;
+
     update recall.system_prompts as p
        set released_at = v_now
      where p.prompt_hash = any (array(
                select r.prompt_hash
                  from recall.system_prompts as r
                 where r.prompt_hash = any (p_hashes)
+                  and r.prompt_hash <> all (v_used)
                   and r.released_at is null
-                  and r.prompt_hash = any (v_own) is not true
                   for no key update skip locked));
-    if v_own is null then
-        return 0;
-    end if;
-
-    v_unused := v_own || array(
-        select p.prompt_hash from recall.system_prompts as p where p.released_at is not null);
-    v_used   := recall._used_prompts(v_unused);
-    v_unused := array(
-        select p.prompt_hash
-          from recall.system_prompts as p
-         where p.prompt_hash = any (v_unused)
-           and p.prompt_hash <> all (v_used)
-           for update skip locked);
-    v_used   := recall._used_prompts(v_unused);
-    delete from recall.system_prompts as p
-     where p.prompt_hash = any (v_unused)
-       and p.prompt_hash <> all (v_used);
-    get diagnostics v_count = row_count;
     return v_count;
 end;
 $function$;

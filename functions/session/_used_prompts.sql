@@ -16,6 +16,13 @@ set max_parallel_workers_per_gather = 0
 set jit = off
 as $function$
 begin
+    -- Citus joins no function with the sessions of all nodes.
+    if recall._is_distributed() then
+        return array(
+            select distinct s.system_prompt_hash
+              from recall.sessions as s
+             where s.system_prompt_hash = any (p_hashes));
+    end if;
     return array(
         select h.hash
           from unnest(p_hashes) as h (hash)

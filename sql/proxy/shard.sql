@@ -207,8 +207,6 @@ volatile
 parallel unsafe
 set search_path to pg_catalog, pg_temp
 as $function$
-declare
-    v_counts jsonb;
 begin
     if not exists (
         select from recall_shard.departed_users as d where d.user_id = p_user_id
@@ -218,8 +216,7 @@ begin
             message = format('user %s was not moved away', p_user_id),
             hint    = 'pgrecall shards move moves a user.';
     end if;
-    v_counts := recall._delete_user(p_user_id);
-    return v_counts || recall._delete_unlogged(array[p_user_id]);
+    return recall._erase_user(p_user_id);
 end;
 $function$;
 
@@ -317,8 +314,7 @@ set search_path to pg_catalog, pg_temp
 as $function$
 begin
     perform pg_advisory_xact_lock(recall_shard.move_key(p_user_id));
-    perform recall._delete_user(p_user_id);
-    perform recall._delete_unlogged(array[p_user_id]);
+    perform recall._erase_user(p_user_id);
 end;
 $function$;
 
@@ -358,8 +354,7 @@ begin
                 hint    = 'Find out which rows are right. recall_shard.depart and '
                           'remove_departed delete the others on that shard.';
         end if;
-        perform recall._delete_user(p_user_id);
-        perform recall._delete_unlogged(array[p_user_id]);
+        perform recall._erase_user(p_user_id);
     end if;
     delete from recall_shard.departed_users as d where d.user_id = p_user_id;
 end;

@@ -96,8 +96,8 @@ comment on column recall.system_prompts.token_count is
     'Tokens, given or estimated on the safe side.';
 comment on column recall.system_prompts.created_at is 'When it was first stored.';
 comment on column recall.system_prompts.released_at is
-    'When a session replaced it by another prompt; purge_expired then checks whether any session '
-    'uses it.';
+    'When a session replaced it by another prompt, or an erasure had to leave it; purge_expired '
+    'then checks whether any session uses it.';
 
 create table if not exists recall.prompts (
     name                text        not null,

@@ -633,3 +633,37 @@ def test_prompts_that_nobody_uses(db: Connection, user: uuid.UUID) -> None:
     assert purge(db, later) == 0
     (row,) = call(db, "get_session", p_user_id=user, p_session_id=third)
     assert row["system_prompt"] == "You are shared."
+
+
+def test_a_purge_reads_no_active_memory_whose_decay_is_overdue(
+    db: Connection, user: uuid.UUID
+) -> None:
+    db.execute(
+        "insert into recall.users (user_id, active_memory_count, created_at)"
+        " values (%s, 2000, now())",
+        [user],
+    )
+    db.execute(
+        "insert into recall.memory_store (user_id, memory_id, tier, scope, kind, content,"
+        " content_hash, token_count, search_vector, provenance, source, confidence, importance,"
+        " observed_at, created_at, updated_at, is_validated)"
+        " select %s, gen_random_uuid(), 'semantic', 'global', 'fact', 'tea ' || n,"
+        " uuid_send(gen_random_uuid()), 2, '', 'fact', 'import', 0.5, 0.1, t.at, t.at, t.at, true"
+        " from generate_series(1, 2000) as n, (select now() - interval '1 year') as t (at)",
+        [user],
+    )
+    overdue = value(
+        db,
+        "select count(*) from recall.memory_store where user_id = %s and check_at < now()",
+        [user],
+    )
+    assert overdue == 2000
+    read = (
+        "select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))"
+        "  from pg_catalog.pg_stat_xact_all_tables"
+        " where schemaname = 'recall' and relname like 'memory\\_store%%'"
+    )
+    with db.transaction():
+        before = value(db, read)
+        call(db, "purge_expired")
+        assert value(db, read) - before < 500

@@ -348,7 +348,7 @@ def test_a_prompt_that_another_user_takes_up(db: Connection, connect: Connect) -
 
 @pytest.mark.concurrent
 def test_two_erasures_at_once_leave_no_prompt(db: Connection, connect: Connect) -> None:
-    """Each still sees the other's session. So the second releases the prompt for purge_expired."""
+    """The first still sees the other's session; the second one waits for the first."""
     one, other = uuid.uuid4(), uuid.uuid4()
     prompt = f"Ours alone {one}"
     for user in (one, other):
@@ -360,8 +360,45 @@ def test_two_erasures_at_once_leave_no_prompt(db: Connection, connect: Connect) 
     wait_for_lock(db, following.info.backend_pid)
     leading.commit()
     thread.join(20)
-    stored = rows(db, "select released_at from recall.system_prompts where content = %s", [prompt])
-    assert [row["released_at"] is not None for row in stored] == [True]
+    assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
+
+
+@pytest.mark.concurrent
+def test_a_prompt_that_arrives_during_the_erasure_goes_too(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
+    first = open_session(db, user, p_system_prompt=f"Before {user}")
+    opening, changing, erasing = connect(autocommit=False), connect(autocommit=False), connect()
+    for late in ("session", "prompt"):
+        if late == "session":
+            writer = opening
+            open_session(writer, user, p_system_prompt=f"Late {user}")
+        else:
+            writer = changing
+            first = open_session(db, user, p_system_prompt=f"Before {user}")
+            call(writer, "update_session", p_user_id=user, p_session_id=first,
+                 p_changes={"system_prompt": f"Late {user}"})  # fmt: skip
+        thread = threading.Thread(target=forget, args=(erasing, user))
+        thread.start()
+        wait_for_lock(db, erasing.info.backend_pid)
+        writer.commit()
+        thread.join(20)
+        left = rows(db, "select content from recall.system_prompts where content like %s",
+                    [f"%{user}"])  # fmt: skip
+        assert not left, late
+
+
+@pytest.mark.concurrent
+def test_a_locked_prompt_is_left_to_maintenance(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
+    prompt = f"Nobody else's {user}"
+    session = open_session(db, user, p_system_prompt=prompt)
+    other = connect(autocommit=False)
+    open_session(other, uuid.uuid4(), p_system_prompt=prompt)
+    call(db, "forget_session", p_user_id=user, p_session_id=session)
+    other.rollback()
+    assert rows(db, "select from recall.system_prompts where content = %s", [prompt])
     call(db, "purge_expired", p_as_of=datetime.now(UTC) + timedelta(days=2))
     assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
 
@@ -375,16 +412,16 @@ def test_an_erasure_reads_no_session_of_others(db: Connection, user: uuid.UUID) 
         conn.execute("analyze recall.sessions, recall.system_prompts")
     shared = open_session(db, user, p_system_prompt="You are shared.")
     own = open_session(db, user, p_system_prompt="You are my own.")
+    read = (
+        "select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))"
+        "  from pg_catalog.pg_stat_xact_all_tables"
+        " where schemaname = 'recall' and relname like 'sessions%%'"
+    )
     for session in (shared, own):
         with db.transaction():
+            before = value(db, read)
             call(db, "forget_session", p_user_id=user, p_session_id=session)
-            read = value(
-                db,
-                "select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))"
-                "  from pg_catalog.pg_stat_xact_all_tables"
-                " where schemaname = 'recall' and relname like 'sessions%%'",
-            )
-            assert read < 400
+            assert value(db, read) - before < 400
     kept = rows(db, "select content from recall.system_prompts where content like 'You are %%'")
     assert [row["content"] for row in kept] == ["You are shared."]
 
