@@ -9,9 +9,10 @@ as many servers as the scarcest of them needs, and standbys on top.
 
 `--measure` fills databases of 1,000 users and more with ten memories and twenty messages each. It
 measures the costs in the smallest, and compares the larger ones with what the model says. `--write`
-publishes costs and plot. A million users take an hour and 30 GB.
+publishes costs and plot. A million users of 64 dimensions take 40 minutes and 31 GB.
 
-    python benchmarks/fleet.py --measure [--sizes 1000 10000 100000 1000000] [--write]
+    python benchmarks/fleet.py --measure [--sizes 1000 10000 100000 1000000]
+                               [--measured-dimensions 384] [--write]
 """
 
 from __future__ import annotations
@@ -29,21 +30,22 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from pgvector import HalfVector
+from pgvector.psycopg import register_vector
 
 import growth
-from target import database
+import many_users
+from many_users import MEMORIES, MESSAGES, SIZES
 
 HERE = Path(__file__).resolve().parent
 COSTS = HERE / "fleet.json"
 FLEETS = (10**4, 10**5, 10**6, 10**7, 10**8, 8 * 10**8)
-SIZES = (1_000, 10_000, 100_000)
 COLUMNS = (
     "users", "TB", "processors at peak", "log MB/s", "primaries", "limit", "with standbys",
     "cost a month", "… a user",
 )  # fmt: skip
 # of a number of a message's vector: a halfvec, and its sign bit
 MESSAGE_NUMBER_BYTES = 2.125
-MEMORIES, MESSAGES = 10, 20  # of each user that is measured
 SAMPLE = 300  # users that call
 _CALLS = ("append_ms", "context_ms", "remember_ms", "append_wal", "append_images", "remember_wal",
           "remember_images")  # fmt: skip
@@ -173,12 +175,13 @@ def plot(costs: Costs, habits: Habits, server: Server) -> str:
 
 
 class Measurement:
-    """A database that is filled with sparse users, and what they cost."""
+    """A database of sparse users, and what they cost."""
 
-    def __init__(self, db: psycopg.Connection[Any], dimensions: int) -> None:
+    def __init__(self, db: psycopg.Connection[Any], dimensions: int, users: int) -> None:
         self.db = db
-        self.grown = growth.Growth(db, dimensions)
-        self.users: list[uuid.UUID] = []
+        self.dimensions = dimensions
+        self.users = users
+        register_vector(db)
 
     def stored(self) -> dict[str, int]:
         """Return the bytes of all tables with their indexes, by what they are for."""
@@ -194,31 +197,23 @@ class Measurement:
         """).fetchall()
         return {name: int(size) for name, size in rows}
 
-    def fill(self, count: int) -> None:
-        """Fill the database up to so many users."""
-        while len(self.users) < count:
-            users = [uuid.uuid4() for _ in range(min(1_000, count - len(self.users)))]
-            self.grown.fill(users, MEMORIES)
-            self.db.execute("select pg_temp.talk(%s, %s)", [users, MESSAGES])
-            self.users += users
-        self.db.execute("vacuum analyze")
-        self.db.execute("checkpoint")
-
     def calls(self) -> dict[str, float]:
         """Return the median milliseconds and bytes of log of each call, by the names of `Costs`.
 
         Each call is of another user, whose pages are as cold as the cache makes them. It is made
         twice: the first logs pages in full, since they are new after the checkpoint.
         """
+        self.db.execute("checkpoint")
         found: dict[str, list[float]] = {}
-        for user in random.sample(self.users, min(SAMPLE, len(self.users))):
+        for number in random.sample(range(self.users), min(SAMPLE, self.users)):
+            user = many_users.user_of(number)
             row = self.db.execute(
                 "select session_id from recall.sessions where user_id = %s limit 1", [user]
             ).fetchone()
             assert row is not None
             calls: dict[str, Callable[[], object]] = {
                 "context": partial(self._context, user, row[0]),
-                "append": partial(self.grown.append, user, row[0]),
+                "append": partial(self._append, user, row[0]),
                 "remember": partial(self._remember, user),
             }
             for name, call in calls.items():
@@ -228,14 +223,21 @@ class Measurement:
         # the first calls of the connection plan
         return {name: statistics.median(figures[20:]) for name, figures in found.items()}
 
+    def _append(self, user: uuid.UUID, session: uuid.UUID) -> None:
+        query = b"select count(*) from recall.append_messages(%s, %s, %s)"
+        self.db.execute(query, [user, session, growth.TURN]).fetchall()
+
     def _context(self, user: uuid.UUID, session: uuid.UUID) -> None:
         query = b"select recall.compile_context(%s, %s, 'statement on topic7', %s)"
-        self.db.execute(query, [user, session, self.grown.vector()]).fetchall()
+        self.db.execute(query, [user, session, self._vector()]).fetchall()
 
     def _remember(self, user: uuid.UUID) -> None:
         query = b"select * from recall.remember(%s, %s, p_embedding => %s)"
         text = f"I know {random.random()} of topic9"
-        self.db.execute(query, [user, text, self.grown.vector()]).fetchall()
+        self.db.execute(query, [user, text, self._vector()]).fetchall()
+
+    def _vector(self) -> HalfVector:
+        return HalfVector([random.gauss(0, 1) for _ in range(self.dimensions)])
 
     def _costs(self, call: Callable[[], object]) -> tuple[float, float]:
         """Return the processor milliseconds and the bytes of log of a call."""
@@ -274,12 +276,14 @@ def measure(dsn: str | None, sizes: list[int], dimensions: int) -> tuple[Costs, 
     """
     rows = []
     first: Costs | None = None
-    with database(dsn, dimensions=dimensions) as db:
-        made = Measurement(db, dimensions)
-        empty = made.stored()
-        for size in sizes:
-            made.fill(size)
-            stored, calls = made.stored(), made.calls()
+    with many_users.databases(dsn, sizes, dimensions) as dsns:
+        for size, of_size in dsns.items():
+            with psycopg.connect(of_size, autocommit=True) as db:
+                made = Measurement(db, dimensions, size)
+                if not size:
+                    empty = made.stored()
+                    continue
+                stored, calls = made.stored(), made.calls()
             found = costs_of(stored, empty, size, calls, dimensions)
             first = first or found
             expected = sum(empty.values()) + size * (
@@ -308,6 +312,7 @@ def main() -> None:
     parser.add_argument("--dsn", help="a superuser's DSN of a server with pgvector")
     parser.add_argument("--measure", action="store_true", help="measure costs, check the model")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="users")
+    parser.add_argument("--measured-dimensions", type=int, default=384)
     parser.add_argument("--write", action="store_true", help="publish costs and plot")
     parser.add_argument("--turns", type=float, default=3, help="of a user, a day")
     parser.add_argument("--memories", type=float, default=0.2, help="new ones for each turn")
@@ -330,7 +335,7 @@ def main() -> None:
     if given["measure"]:
         print("| users | GB | ÷ model | " + " | ".join(name.replace("_", " ") for name in _CALLS)
               + " |\n" + "|---" * (3 + len(_CALLS)) + "|")  # fmt: skip
-        costs, rows = measure(given["dsn"], given["sizes"], 384)
+        costs, rows = measure(given["dsn"], given["sizes"], given["measured_dimensions"])
         if given["write"]:
             published = {"costs": asdict(costs), "checked": rows}
             COSTS.write_text(
