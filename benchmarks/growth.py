@@ -13,8 +13,8 @@ everything. `--full` uses a million memories and five million messages (half an 
 
     python benchmarks/growth.py [--dsn DSN] [--full] [--dimensions 128] [--json]
 
-`--only messages` measures users by their messages alone. `--write` publishes the results and a plot
-of each measured sweep.
+`--only messages` measures users by their messages alone; `--user-sizes` and `--message-sizes` name
+other sizes. `--write` publishes the results and a plot of each measured sweep.
 """
 
 from __future__ import annotations
@@ -501,6 +501,8 @@ def main() -> None:
         "--full", action="store_true", help="1,000,000 memories, 5,000,000 messages"
     )
     parser.add_argument("--only", action="append", choices=SWEEPS, help="a sweep (default: all)")
+    parser.add_argument("--user-sizes", type=int, nargs="+", default=list(USER_SIZES))
+    parser.add_argument("--message-sizes", type=int, nargs="+", default=list(MESSAGE_SIZES))
     parser.add_argument("--dimensions", type=int, default=128)
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("--write", action="store_true", help="publish: results and plots")
@@ -511,8 +513,8 @@ def main() -> None:
         options.dsn,
         options.dimensions,
         () if "database" not in wanted else FULL if options.full else SIZES,
-        USER_SIZES if "user" in wanted else (),
-        MESSAGE_SIZES if "messages" in wanted else (),
+        tuple(options.user_sizes) if "user" in wanted else (),
+        tuple(options.message_sizes) if "messages" in wanted else (),
     )
     if options.write:
         publish(figures)
