@@ -188,7 +188,8 @@ class Measurement:
         rows = self.db.execute("""
             select case when r.relname like 'memory\\_embedding%' then 'vectors'
                         when r.relname like 'memory\\_%' then 'memories'
-                        when r.relname ~ '^(conversation_history|message_search)' then 'messages'
+                        when r.relname ~ '^(conversation_history|message_(search|words))'
+                            then 'messages'
                         else 'users' end,
                    sum(pg_total_relation_size(r.oid))
               from pg_class as r

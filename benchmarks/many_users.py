@@ -41,7 +41,7 @@ from support import everyfunction  # noqa: E402
 SIZES = (1_000, 10_000, 100_000)
 MEMORIES, MESSAGES = 10, 20  # of each user
 CHUNK = 500  # users of one transaction
-ROUNDS, WARM_UP = 15, 3
+ROUNDS, WARM_UP, LEAST = 15, 3, 3
 FLAT = 1.2  # times the time of the smallest database
 LITTLE = 0.5  # milliseconds
 ENOUGH = 2_000  # milliseconds of one call in a database
@@ -63,30 +63,41 @@ def databases(dsn: str | None, sizes: list[int], dimensions: int) -> Iterator[di
             home = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgrecall-bench-"))
             dsn = stack.enter_context(EmbeddedServer(home)).start()
         made: dict[int, str] = {}
-        filled = 0
+        smaller = "template1"
         for size in (0, *sorted(sizes)):
             name = f"many_users_{dimensions}_{size}"
-            of_size = psycopg.conninfo.make_conninfo(dsn, dbname=name)
             with psycopg.connect(dsn, autocommit=True) as admin:
                 known = admin.execute("select from pg_database where datname = %s", [name])
-                missing = known.fetchone() is None
-                if missing and size:
-                    smaller = f"many_users_{dimensions}_{filled}"
-                    admin.execute(
-                        sql.SQL("create database {} template {} strategy file_copy").format(
-                            sql.Identifier(name), sql.Identifier(smaller)
-                        )
-                    )
-                elif missing:
-                    admin.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
-            if missing and size:
-                fill(of_size, filled, size, dimensions)
-            elif missing:
-                with psycopg.connect(of_size, autocommit=True) as db:
-                    pgrecall.schema.install(db, embedding_dimensions=dimensions, share_roles=True)
-            filled = size
-            made[size] = of_size
+                if known.fetchone() is None:
+                    make(admin, name, smaller, (max(made, default=0), size), dimensions)
+            made[size] = psycopg.conninfo.make_conninfo(dsn, dbname=name)
+            smaller = name
         yield made
+
+
+def make(
+    admin: Connection, name: str, smaller: str, users: tuple[int, int], dimensions: int
+) -> None:
+    """Make a database of a smaller one: install the schema, or add the users of a range.
+
+    It gets its name at the end, so that the next run does not take an unfinished one for it.
+    """
+    unfinished = f"{name}_unfinished"
+    for statement in ("drop database if exists {0} with (force)",
+                      "create database {0} template {1} strategy file_copy"):  # fmt: skip
+        query = sql.SQL(statement).format(sql.Identifier(unfinished), sql.Identifier(smaller))
+        admin.execute(query)
+    dsn = psycopg.conninfo.make_conninfo(admin.info.dsn, dbname=unfinished)
+    if users[1]:
+        fill(dsn, *users, dimensions)
+    else:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            pgrecall.schema.install(db, embedding_dimensions=dimensions, share_roles=True)
+    admin.execute(
+        sql.SQL("alter database {} rename to {}").format(
+            sql.Identifier(unfinished), sql.Identifier(name)
+        )
+    )
 
 
 def fill(dsn: str, first: int, last: int, dimensions: int) -> None:
@@ -164,9 +175,8 @@ class Crowd:
                 [user, user, growth.TURN],
             ).fetchall()
         before = growth.clock(self.db)
-        self.db.execute("vacuum recall.sessions")
-        self.db.execute("vacuum recall.jobs")
-        self.db.execute("vacuum recall.conversation_history")
+        for table in ("sessions", "jobs", "conversation_history"):
+            self.db.execute(f"vacuum (parallel 0, index_cleanup on) recall.{table}".encode())
         return growth.clock(self.db) - before
 
 
@@ -178,9 +188,9 @@ def measure(dsns: dict[int, str]) -> Figures:
         times: list[list[float]] = [[] for _ in crowds]
         for _ in range(WARM_UP + ROUNDS):
             for crowd, own in zip(crowds, times, strict=True):
-                if sum(own) < ENOUGH:
+                if len(own) < WARM_UP + LEAST or sum(own) < ENOUGH:
                     own.append(crowd.timed(call))
-        found["ms"][str(call)] = [statistics.median(own[WARM_UP:] or own) for own in times]
+        found["ms"][str(call)] = [statistics.median(own[WARM_UP:]) for own in times]
         print(call, *(f"{figure:.2f}" for figure in found["ms"][str(call)]), file=sys.stderr)
         if str(call) in FIRST:
             firsts = [[crowd.first(call) for _ in range(5)] for crowd in crowds]

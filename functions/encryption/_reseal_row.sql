@@ -64,12 +64,12 @@ begin
     if v_count = 1 and p_table = 'memory_store' then
         perform recall._log_event(p_user_id, (p_key ->> 'memory_id')::uuid, 'resealed');
     end if;
-    -- The old prompt, or the new one if the session has changed meanwhile.
+    -- The old prompt, or the new one if the session has changed or is gone meanwhile.
     update recall.system_prompts as p
        set released_at = clock_timestamp()
      where p.prompt_hash = case when v_count = 1 then v_prompt
                                 else (v_new ->> 'system_prompt_hash')::bytea end
-       and v_prompt <> (v_new ->> 'system_prompt_hash')::bytea;
+       and v_prompt is distinct from (v_new ->> 'system_prompt_hash')::bytea;
     return v_count = 1;
 end;
 $function$;

@@ -1,13 +1,14 @@
 -- Delete released system prompts that no session uses, and return how many.
 -- A session that changes its prompt releases the old one, which is deleted a day later if unused.
--- An erasure releases what it must leave. A used one stays released, since the session that used it
--- may be gone the next moment.
+-- An erasure releases what it must leave. A used one stays released and is checked again half a day
+-- later, since an erasure may be about to delete the session. o_more: the batch was full.
 -- Storing the prompt again takes the release back under the row's lock.
 create or replace function recall._purge_prompts(
-    p_now   timestamptz,
-    p_limit integer
+    p_now      timestamptz,
+    p_limit    integer,
+    out o_done integer,
+    out o_more boolean
 )
-returns integer
 language plpgsql
 volatile
 parallel unsafe
@@ -16,8 +17,8 @@ as $function$
 declare
     v_released bytea[];
     v_used     bytea[];
-    v_count    integer;
 begin
+    o_done := 0;
     select array_agg(d.prompt_hash)
       into v_released
       from (
@@ -28,19 +29,19 @@ begin
              limit p_limit
                for update skip locked
            ) as d;
+    o_more := coalesce(cardinality(v_released) >= p_limit, false);
     if v_released is null then
-        return 0;
+        return;
     end if;
 
     v_used := recall._used_prompts(v_released);
     update recall.system_prompts as p
-       set released_at = p_now
+       set released_at = case when p_now <= clock_timestamp() then p_now - interval '12 hours' end
      where p.prompt_hash = any (v_used);
     delete from recall.system_prompts as p
      where p.prompt_hash = any (v_released)
        and p.prompt_hash <> all (v_used);
-    get diagnostics v_count = row_count;
-    return v_count;
+    get diagnostics o_done = row_count;
 end;
 $function$;
 

@@ -57,7 +57,7 @@ begin
                 v_rows := recall._purge_rows('recall.context_efficiency', 'measured_at',
                                              v_now - interval '1 day', v_rest);
             when 7 then
-                v_rows := recall._purge_prompts(v_now, v_rest);
+                select p.* into v_rows, v_held from recall._purge_prompts(v_now, v_rest) as p;
             else
                 select p.* into v_rows, v_held
                   from recall._purge_history(v_now, v_rest, v_until) as p;

@@ -1,4 +1,4 @@
--- Delete rows of the unlogged tables, as the last step of every erasure.
+-- Delete rows of the unlogged tables, near the end of every erasure.
 -- Given memories, only their accesses go; given a session, also its working memory; given neither,
 -- all rows of the users. The lock is taken late, because other users' working memory waits for it
 -- until the commit.

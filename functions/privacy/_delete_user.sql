@@ -2,7 +2,7 @@
 -- One transaction, because a partly deleted user is worse than a long wait. The user's row goes
 -- first, then sessions and jobs: concurrent writers finish before, or find nothing. The caller
 -- deletes from the unlogged tables as its last step (_delete_unlogged).
--- Locks   the user, the sessions, the jobs, the rest, unused prompts. See docs/architecture.md.
+-- Locks   the user, the sessions, the jobs, the rest. See docs/architecture.md.
 -- Raises  RC007 in a transaction whose snapshot would hide new commits of others.
 create or replace function recall._delete_user(
     p_user_id     uuid,

@@ -1,6 +1,6 @@
 -- Erase a session, or only what it holds, with everything derived from it alone.
 -- See recall.forget_session and recall.clear_session, which call it.
--- Locks   the user, the session, memories and jobs, then the unlogged tables.
+-- Locks   the user, the session, memories and jobs, the unlogged tables, then unused prompts.
 --         See docs/architecture.md.
 -- Raises  RC001, RC007 not in a transaction that is read committed.
 create or replace function recall._erase_session(

@@ -19,6 +19,8 @@ declare
     v_stored  bytea;
     v_hash    bytea;
     v_hashes  bytea[] := '{}'::bytea[];
+    v_all     bytea[] := '{}'::bytea[];
+    v_used    bytea[];
     v_session text;
 begin
     for v_prompt in select p.item from jsonb_array_elements(p_document -> 'system_prompts')
@@ -29,6 +31,7 @@ begin
                                         'p_document: a system prompt');
         v_stored  := (recall._store_system_prompt(p_user_id, v_content,
                                                   (v_prompt ->> 'token_count')::integer)).o_hash;
+        v_all     := v_all || v_stored;
         continue when v_content = v_prompt ->> 'content';
         update recall.sessions as s
            set system_prompt_hash = v_stored
@@ -47,6 +50,13 @@ begin
             message = format('p_document: the system prompt of session %s is missing', v_session),
             hint    = 'Pass what recall.export_user returned, as it was.';
     end if;
+
+    v_used := array(
+        select distinct s.system_prompt_hash from recall.sessions as s where s.user_id = p_user_id);
+    update recall.system_prompts as p
+       set released_at = clock_timestamp()
+     where p.prompt_hash = any (v_all)
+       and p.prompt_hash <> all (v_used);
 end;
 $function$;
 

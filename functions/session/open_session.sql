@@ -96,7 +96,12 @@ begin
         p_expires_in)
     on conflict (user_id, session_id) do nothing;
 
-    if found and p_parent_session_id is not null then
+    if not found then
+        -- A concurrent call has opened it, perhaps with another prompt.
+        update recall.system_prompts as p
+           set released_at = v_now
+         where p.prompt_hash = v_hash;
+    elsif p_parent_session_id is not null then
         perform recall._inherit_summary(p_user_id, p_parent_session_id, v_session_id);
     end if;
     return v_session_id;

@@ -403,6 +403,49 @@ def test_a_locked_prompt_is_left_to_maintenance(
     assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
 
 
+@pytest.mark.concurrent
+def test_the_prompt_of_a_session_that_another_call_opened_goes(
+    db: Connection, connect: Connect, user: uuid.UUID
+) -> None:
+    session = uuid.uuid4()
+    leading, following = connect(autocommit=False), connect()
+    open_session(leading, user, p_session_id=session, p_system_prompt=f"Taken {user}")
+    thread = threading.Thread(
+        target=open_session, args=(following, user),
+        kwargs={"p_session_id": session, "p_system_prompt": f"Lost {user}"},
+    )  # fmt: skip
+    thread.start()
+    wait_for_lock(db, following.info.backend_pid)
+    leading.commit()
+    thread.join(20)
+    forget(db, user)
+    assert not rows(db, "select from recall.system_prompts where content like %s", [f"%{user}"])
+
+
+def test_a_prompt_of_an_import_that_no_session_uses_goes(db: Connection, user: uuid.UUID) -> None:
+    open_session(db, user, p_system_prompt=f"Known {user}")
+    document = value(db, "select recall.export_user(%s)", [user])
+    document["system_prompts"].append({"content": f"Unknown {user}", "token_count": 3})
+    forget(db, user)
+    call(db, "import_user", p_user_id=user, p_document=Jsonb(document))
+    forget(db, user)
+    assert not rows(db, "select from recall.system_prompts where content like %s", [f"%{user}"])
+
+
+def test_a_used_prompt_stays_through_a_purge(db: Connection, user: uuid.UUID) -> None:
+    prompt = f"Kept {user}"
+    session = open_session(db, user, p_system_prompt=prompt)
+    released = "update recall.system_prompts set released_at = %s where content = %s"
+    db.execute(released, [datetime.now(UTC) - timedelta(days=2), prompt])
+    call(db, "purge_expired")
+    kept = rows(db, "select released_at from recall.system_prompts where content = %s", [prompt])
+    assert len(kept) == 1
+    due = kept[0]["released_at"] + timedelta(days=1)
+    assert datetime.now(UTC) < due < datetime.now(UTC) + timedelta(days=1)
+    call(db, "forget_session", p_user_id=user, p_session_id=session)
+    assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
+
+
 def test_an_erasure_reads_no_session_of_others(db: Connection, user: uuid.UUID) -> None:
     db.execute(
         "select recall.open_session(gen_random_uuid(), 'gpt-4o-mini', 'You are shared.')"

@@ -187,7 +187,7 @@ def test_hidden_nearest_memories_leave_others_to_importance(
     """With too few visible ones among the nearest, no row comes twice."""
     user = crowd[5_000]
     near = nearby(db, user)
-    nearest = brute_force(db, user, near, 2_500)
+    nearest = brute_force(db, user, near, 4_980)
     shown = nearest[40:43]
     call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 1_000})
     with psycopg.connect(db.info.dsn, autocommit=True) as conn:
