@@ -270,14 +270,16 @@ def costs_of(
     )
 
 
-def measure(dsn: str | None, sizes: list[int], dimensions: int) -> tuple[Costs, list[list[str]]]:
+def measure(
+    dsn: str | None, sizes: list[int], dimensions: int, *, keep: bool = False
+) -> tuple[Costs, list[list[str]]]:
     """Return the costs at the smallest size, and rows that compare the others with the model.
 
     The bytes of pages logged in full are those of the largest.
     """
     rows = []
     first: Costs | None = None
-    with many_users.databases(dsn, sizes, dimensions) as dsns:
+    with many_users.databases(dsn, sizes, dimensions, keep=keep) as dsns:
         for size, of_size in dsns.items():
             with psycopg.connect(of_size, autocommit=True) as db:
                 made = Measurement(db, dimensions, size)
@@ -314,6 +316,7 @@ def main() -> None:
     parser.add_argument("--measure", action="store_true", help="measure costs, check the model")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="users")
     parser.add_argument("--measured-dimensions", type=int, default=384)
+    parser.add_argument("--keep", action="store_true", help="leave the databases on the server")
     parser.add_argument("--write", action="store_true", help="publish costs and plot")
     parser.add_argument("--turns", type=float, default=3, help="of a user, a day")
     parser.add_argument("--memories", type=float, default=0.2, help="new ones for each turn")
@@ -336,7 +339,9 @@ def main() -> None:
     if given["measure"]:
         print("| users | GB | ÷ model | " + " | ".join(name.replace("_", " ") for name in _CALLS)
               + " |\n" + "|---" * (3 + len(_CALLS)) + "|")  # fmt: skip
-        costs, rows = measure(given["dsn"], given["sizes"], given["measured_dimensions"])
+        costs, rows = measure(
+            given["dsn"], given["sizes"], given["measured_dimensions"], keep=given["keep"]
+        )
         if given["write"]:
             published = {"costs": asdict(costs), "checked": rows}
             COSTS.write_text(

@@ -312,8 +312,11 @@ class ServerUse:
 
 
 def process_ms(pid: int) -> float:
-    """Return the processor milliseconds of a process with one thread."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e6
+    """Return the processor milliseconds of a process with one thread, or 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e6
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
 
 
 def server_ms(backend: int) -> float:

@@ -234,7 +234,7 @@ def test_hostile_texts_are_inert_on_every_page(dsn: str, memory: AgentMemory) ->
             assert "<img" not in page, path
             assert "\u202e" not in page, path
             assert "\x07" not in page, path
-            assert " 49 " not in page, path
+            assert str(6841 * 7919) not in page, path
         page = client.get(f"/users/{ids['user_id']}").text
     assert '<span class="hidden-character">U+202E</span>' in page
 

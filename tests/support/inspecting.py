@@ -18,7 +18,7 @@ JSON = {"accept": "application/json"}
 
 HOSTILE = (
     "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
-    " {{ 7 * 7 }} ' onfocus=1 autofocus \u202etxet esrever\u202c \u0007 end"
+    " {{ 6841 * 7919 }} ' onfocus=1 autofocus \u202etxet esrever\u202c \u0007 end"
 )
 """A text that would act where a page did not escape it."""
 
