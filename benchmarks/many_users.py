@@ -59,7 +59,7 @@ def databases(
 ) -> Iterator[dict[int, str]]:
     """Yield the DSNs of databases with so many users, by number of users.
 
-    Without a DSN they are those of a temporary server. `keep` leaves them for the next run.
+    Without a DSN, a temporary server has the databases. With `keep` they stay for the next run.
     """
     with contextlib.ExitStack() as stack:
         if dsn is None:
