@@ -468,6 +468,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/retrieval/_favored_time.sql
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_found_words.sql
+\ir ../functions/retrieval/_hamming_reach.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_largest_frequency.sql
 \ir ../functions/retrieval/_latest_day.sql

@@ -352,6 +352,11 @@ create type recall.found_candidates as (
     largest_count integer
 );
 
+create type recall.sign_neighbors as (
+    memory_ids uuid[],
+    distances  double precision[]
+);
+
 create type recall.turn_keys as (
     session_ids  uuid[],
     turn_indexes integer[],
@@ -363,5 +368,8 @@ comment on type recall.quoted_statement is
     'Whether the user''s words prove a text, and the provenance, turns and metadata that follow.';
 comment on type recall.found_candidates is
     'Candidates of a search, and the largest access count among the compared memories.';
+comment on type recall.sign_neighbors is
+    'Memories whose vectors share most sign bits with a vector, nearest first, and how many bits '
+    'differ (Hamming distance).';
 comment on type recall.turn_keys is
     'Sessions and indexes of some turns; weights: the rarity of each word of the query.';

@@ -158,6 +158,44 @@ def test_of_very_many_memories_the_likely_ones(db: Connection, crowd: dict[int, 
         call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
 
 
+@pytest.mark.parametrize("hidden", [0, 300])
+def test_the_compared_candidates_hold_the_nearest_of_all(
+    db: Connection, crowd: dict[int, uuid.UUID], hidden: int
+) -> None:
+    """A search compares as many candidates as its answer needs, also where nearer ones are hidden.
+
+    It finds what a comparison of all 800 finds, but for those beyond three standard deviations.
+    """
+    user = crowd[5_000]
+    found = (
+        "select c.memory_id from unnest((recall._nearest_memories(%(user)s, %(near)s::halfvec,"
+        " %(limit)s, recall._settings(%(user)s))).candidates) as c"
+        " order by c.similarity desc limit %(limit)s"
+    )
+    wanted = (
+        "select n.memory_id from (select memory_id, embedding <=> %(near)s::halfvec as distance"
+        "   from recall.memory_embedding where user_id = %(user)s"
+        "  order by bits <~> binary_quantize(%(near)s::halfvec) limit 800) as n"
+        "  join recall.memory_store as m on m.user_id = %(user)s and m.memory_id = n.memory_id"
+        " where m.expires_at is null order by n.distance limit %(limit)s"
+    )
+    missed = 0
+    for limit in (1, 10, 40):
+        for near in [nearby(db, user) for _ in range(6)] + [direction() for _ in range(6)]:
+            known = {"user": user, "near": near, "limit": limit}
+            with db.transaction(force_rollback=True):
+                db.execute(
+                    "update recall.memory_store set expires_at = '-infinity' where user_id = %s"
+                    " and memory_id = any (%s)",
+                    [user, brute_force(db, user, near, hidden)],
+                )
+                some, all_of_them = ({row["memory_id"] for row in rows(db, query, known)}
+                                     for query in (found, wanted))  # fmt: skip
+            assert len(some) == len(all_of_them) == limit
+            missed += len(all_of_them - some)
+    assert missed <= 3
+
+
 def test_hidden_memories_leave_no_gap_among_very_many(
     db: Connection, crowd: dict[int, uuid.UUID]
 ) -> None:
