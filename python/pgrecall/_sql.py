@@ -45,6 +45,7 @@ UNSET: Final = Unset.UNSET
 
 _VECTORS = {"halfvec", "halfvec[]"}
 USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
+_MODEL = "::text || left(set_config('recall.embedding_model', %(its_model)s, true), 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,13 @@ class Call:
         text, types = _prepared(function, tuple(given))
         parameters = {name: _parameter(name, value, types[name]) for name, value in given.items()}
         return cls(function, text, parameters, model=next(_models(given.values()), ""))
+
+    def naming_model(self) -> tuple[bytes, dict[str, Any]]:
+        """Return text and parameters that also name the model of the vectors to the database."""
+        if not self.model:
+            return self.text, self.parameters
+        text = self.text.replace(USER.encode(), USER.replace("::text", _MODEL).encode())
+        return text, {**self.parameters, "its_model": self.model}
 
     def having(self, arguments: Mapping[str, Any]) -> Call:
         """Return the call of the same function with these arguments."""

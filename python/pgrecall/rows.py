@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -581,9 +581,12 @@ class CompiledContext:
 Row = TypeVar("Row")
 
 
+_fields: Callable[[Any], tuple[Field[Any], ...]] = cache(fields)
+
+
 def _of_json(row: type[Row], found: JSON) -> Row:
     """Make a row of an object of JSON: ids are UUIDs, and a missing key is None."""
-    values = {one.name: found.get(one.name) for one in fields(row)}  # type: ignore[arg-type]
+    values = {one.name: found.get(one.name) for one in _fields(row)}
     ids = {key: UUID(value) for key, value in values.items() if key.endswith("_id")}
     return row(**values | ids)
 
@@ -598,7 +601,7 @@ def _setters(
     """Return how to fill a row: the slots with their columns, and those with their defaults."""
     places = {name: place for place, name in enumerate(columns)}
     given, left_out = [], []
-    for field in fields(row):  # type: ignore[arg-type]
+    for field in _fields(row):
         setter = getattr(row, field.name).__set__
         if field.name in places:
             given.append((setter, places[field.name]))
@@ -630,10 +633,7 @@ def maker(row: type[Row], columns: Sequence[str]) -> Callable[[Sequence[Any]], R
 
 def as_json(row: object) -> Mapping[str, Any]:
     """Return a row as plain JSON values: ids and times as text, bytes as base64."""
-    return {
-        field.name: _plain(getattr(row, field.name))
-        for field in fields(row)  # type: ignore[arg-type]
-    }
+    return {one.name: _plain(getattr(row, one.name)) for one in _fields(type(row))}
 
 
 def _plain(value: Any) -> Any:

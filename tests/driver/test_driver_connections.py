@@ -94,6 +94,34 @@ def test_a_connection_of_our_own_keeps_its_timeouts_and_no_user(dsn: str, user: 
         transport.close()
 
 
+def test_the_model_of_a_vector_is_named_for_its_call_alone(
+    dsn: str, user: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls with and without a vector alternate, each in one statement."""
+    transport = Transport(dsn, Limits(max_connections=1))
+    seen = b"select current_setting('recall.user_id', true), current_setting('"
+    statements: list[bytes] = []
+    execute = psycopg.Cursor.execute
+
+    def spied(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:
+        statements.append(query)
+        return execute(self, query, *arguments, **options)
+
+    try:
+        transport.send(Call.of("open_session", user_id=user, model_id="m"), False)
+        plain = Call.of("list_sessions", user_id=user)
+        text = plain.text.replace(b"select *", seen + b"recall.embedding_model', true)")
+        plain = replace(plain, text=text)
+        monkeypatch.setattr(psycopg.Cursor, "execute", spied)
+        for _ in range(3):
+            assert transport.send(replace(plain, model="mö's"), False)[1] == [(str(user), "mö's")]
+            ((found_user, model),) = transport.send(plain, False)[1]
+            assert (found_user, model or "") == (str(user), "")
+        assert len(statements) == 6
+    finally:
+        transport.close()
+
+
 def test_transaction_has_no_timeout_of_an_earlier_call(dsn: str) -> None:
     transport = Transport(dsn, Limits(statement_timeout=1.5, idle_timeout=7, max_connections=1))
     try:

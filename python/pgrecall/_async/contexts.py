@@ -50,14 +50,10 @@ class AsyncContexts:
         send = partial(self._core.memory.value, repeatable=True)
         raw, relevance = await self._sent(send, "compile_context", query, options)
         compiled = CompiledContext.from_json(raw)
-        # The database compares no memory of `memory_ids` with the query; the search did.
-        compiled = replace(
-            compiled,
-            memories=tuple(
-                replace(used, relevance=relevance.get(used.memory_id, used.relevance))
-                for used in compiled.memories
-            ),
-        )
+        if relevance:  # the database compares no memory of `memory_ids` with the query
+            found = (replace(used, relevance=relevance.get(used.memory_id, used.relevance))
+                     for used in compiled.memories)  # fmt: skip
+            compiled = replace(compiled, memories=tuple(found))
         # The database cannot shorten a ciphertext.
         for part in compiled.left_out:
             if part.reason == "shortened":

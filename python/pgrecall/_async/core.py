@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -303,10 +304,8 @@ class AsyncCore:
         if embedder is None:
             return None
         refuse_unstorable(list(texts), "texts")
-        if isinstance(embedder, OpenAIEmbedder):
-            with await self.call_log.of_own(user_id):
-                vectors = await AsyncRuntime.in_thread(embedder.embed, list(texts))
-        else:
+        is_logged = isinstance(embedder, OpenAIEmbedder)
+        with await self.call_log.of_own(user_id) if is_logged else nullcontext():
             vectors = await AsyncRuntime.in_thread(embedder.embed, list(texts))
         return [
             Made(vector, text, embedder.model) for vector, text in zip(vectors, texts, strict=True)

@@ -205,21 +205,22 @@ class Transport:
                     connection.execute(_FRAME, frame, prepare=False)
                     text = self._clusters.text(connection, call, frame)
                     cursor.execute(text, call.parameters, prepare=False)
-            elif self._frames.get(connection) == frame[1:]:
-                cursor.execute(call.text, call.parameters)
+            elif self._frames.get(connection) == frame[1:4]:
+                cursor.execute(*call.naming_model())
             else:
                 # One pipeline is one transaction. With autocommit a call is one round trip instead
                 # of four, 12 % of an append on the loopback interface. In a pool of the caller the
                 # commit is another round trip, since an error ends the pipeline. A connection of
-                # our own keeps its timeouts (12 % of the server's time), nothing about a user.
+                # our own keeps its timeouts (12 % of the server's time), nothing about a user or
+                # the model of a vector: contexts and appends alternate.
                 is_own = pool is self._own_pool and not frame[3]
                 self._frames.pop(connection, None)
                 with connection.pipeline():
-                    text, user = (_FRAME_OF_CONNECTION, "") if is_own else (_FRAME, frame[0])
-                    connection.execute(text, (user, *frame[1:]))
-                    cursor.execute(call.text, call.parameters)
+                    own = (_FRAME_OF_CONNECTION, ("", *frame[1:4], ""))
+                    connection.execute(*(own if is_own else (_FRAME, frame)))
+                    cursor.execute(*call.naming_model())
                 if is_own:
-                    self._frames[connection] = frame[1:]
+                    self._frames[connection] = frame[1:4]
                 elif not connection.autocommit:
                     connection.commit()
             return _columns(cursor), cursor.fetchall()
