@@ -74,7 +74,9 @@ begin
     end if;
 
     if not (v_is_now and v_filter.is_empty) then
-        v_only   := recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions);
+        v_only   := case when v_active > p_settings.exact_search_limit
+            then recall._matching_among_many(p_user_id, v_filter, p_as_of, v_sessions)
+            else recall._matching_memories(p_user_id, v_filter, p_as_of, v_sessions) end;
         v_active := cardinality(v_only);
     end if;
     if v_is_now and v_active > p_settings.exact_search_limit and v_weight.importance = 0 then
@@ -84,7 +86,7 @@ begin
             v_filter.observed_before := upper(p_favored) + interval '7 days';
             v_inside := recall._likely_memories(
                 p_user_id, v_words, v_embedding,
-                recall._matching_memories(p_user_id, v_filter, null, v_sessions), p_limit,
+                recall._matching_among_many(p_user_id, v_filter, null, v_sessions), p_limit,
                 v_sessions, v_filter, p_settings);
         end if;
         v_only := recall._likely_memories(p_user_id, v_words, v_embedding, v_only, p_limit,
