@@ -41,7 +41,12 @@ HERE = Path(__file__).resolve().parent
 RESULTS = report.LOAD
 
 # file in systems/ → file in requirements/, as run.CONTENDERS
-SYSTEMS = {"pgrecall_python": None, "mem0_agents": "mem0+agents", "langgraph": "langgraph"}
+SYSTEMS = {
+    "pgrecall_python": None,
+    "pgrecall_small_pools": None,
+    "mem0_agents": "mem0+agents",
+    "langgraph": "langgraph",
+}
 SETTINGS = run.SETTINGS | {
     "autovacuum": "on",
     "autovacuum_naptime": "15s",

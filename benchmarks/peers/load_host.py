@@ -260,7 +260,7 @@ def load_system(name: str) -> type[System]:
     (found,) = (
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, System) and value is not System
+        if isinstance(value, type) and value.__module__ == spec.name and issubclass(value, System)
     )
     return found
 

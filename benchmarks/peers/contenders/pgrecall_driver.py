@@ -12,7 +12,7 @@ import psycopg
 
 import pgrecall.schema
 from harness import LAST, Contender, Data
-from pgrecall import AgentMemory, ChatSession
+from pgrecall import AgentMemory, ChatSession, Limits
 
 
 class _Embedder:
@@ -30,6 +30,7 @@ class PgrecallDriver(Contender):
     packages = ("pgrecall", "psycopg", "psycopg_pool", "pgvector")
     measures = frozenset({"memory", "conversation", "context"})
     loading = "ingest, a run of ten a call"
+    limits: Limits | None = None
     note = "tokens are counted exactly; search by a text ranks by words, too"
 
     def create(self) -> None:
@@ -40,7 +41,9 @@ class PgrecallDriver(Contender):
         with psycopg.connect(self.dsn) as db:
             row = db.execute("select recall.get_settings() ->> 'embedding_model'").fetchone()
         assert row is not None
-        self.memory = AgentMemory.connect(self.dsn, embedder=_Embedder(self.data, row[0]))
+        self.memory = AgentMemory.connect(
+            self.dsn, embedder=_Embedder(self.data, row[0]), limits=self.limits
+        )
         self.memory.open()
         self.chats: dict[str, ChatSession] = {}
 

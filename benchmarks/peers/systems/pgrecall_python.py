@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 
 from harness import Contender, Data, load_contender
 from load_host import CHAT_MODEL, Client, Clock, System
-from pgrecall import AgentMemory, ChatSession, ModelSettings
+from pgrecall import AgentMemory, ChatSession, Limits, ModelSettings
 from pgrecall.models import ChatModel
 
 EXPIRING = 0.1  # of the memories end during the load
@@ -96,10 +96,12 @@ class PgrecallPython(System):
     title = "pgrecall, Python"
     packages = ("pgrecall", "psycopg", "psycopg_pool", "pgvector")
     has_background = True
+    limits: Limits | None = None
 
     def __init__(self, dsn: str, data: Data) -> None:
         super().__init__(dsn, data)
         self._driver: Any = load_contender("pgrecall_driver")(dsn, data)
+        self._driver.limits = self.limits
 
     def create(self) -> None:
         driver: Contender = self._driver
