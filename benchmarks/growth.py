@@ -232,7 +232,7 @@ class Growth:
         self.db.execute("select pg_temp.talk(%s, 100)", [[user]])
         for _ in range(100):
             self.append(user, session)
-        self.db.execute("analyze")
+        self.db.execute("vacuum analyze")
         return user, session
 
     def open(self, user: uuid.UUID) -> uuid.UUID:

@@ -46,7 +46,7 @@ Figures = dict[str, float]
 BARE = """
 create function pg_temp.append_bare(
     p_user_id uuid, p_session_id uuid, p_messages jsonb, p_request_id uuid)
-returns integer language plpgsql as $$
+returns integer language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
     v_turns integer := jsonb_array_length(p_messages);
     v_last  integer;

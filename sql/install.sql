@@ -455,6 +455,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/retrieval/_active_memory_count.sql
 \ir ../functions/retrieval/_authority.sql
 \ir ../functions/retrieval/_best_turns.sql
+\ir ../functions/retrieval/_bits_within_reach.sql
 \ir ../functions/retrieval/_calendar_day.sql
 \ir ../functions/retrieval/_cited_messages.sql
 \ir ../functions/retrieval/_compare_turns.sql
@@ -468,7 +469,6 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/retrieval/_favored_time.sql
 \ir ../functions/retrieval/_find_memories.sql
 \ir ../functions/retrieval/_found_words.sql
-\ir ../functions/retrieval/_hamming_reach.sql
 \ir ../functions/retrieval/_important_memories.sql
 \ir ../functions/retrieval/_largest_frequency.sql
 \ir ../functions/retrieval/_latest_day.sql

@@ -1,9 +1,6 @@
--- Return the memories whose vectors share most sign bits with a vector.
--- The index on the bits is a twentieth of the bytes of the vectors. v_bits is computed once, since
--- an expression over a parameter would be evaluated for every row. "Is not distinct" is no condition
--- of an index: with "=" PostgreSQL 18 tries to skip to the model within the rows of each memory, and
--- the search takes 1.15 times as long. Below 256 dimensions the bits say too little, and comparing
--- the vectors is as fast; then there are no distances.
+-- Return the memories whose vectors share most sign bits with a vector, nearest first.
+-- The index on the bits is a twentieth of the bytes of the vectors. Below 256 dimensions the bits
+-- say too little, and comparing the vectors is as fast; then there are no distances.
 create or replace function recall._nearest_by_bits(
     p_user_id   uuid,
     p_embedding halfvec,
@@ -20,6 +17,7 @@ set enable_bitmapscan = off
 set jit = off
 as $function$
 declare
+    -- Variables: an expression over a parameter would be evaluated for every row.
     v_bits  constant bit varying := binary_quantize(p_embedding);
     v_model constant text        := p_settings.embedding_model;
     v_near  recall.sign_neighbors;
@@ -35,7 +33,9 @@ begin
              limit p_limit);
         return v_near;
     end if;
-    -- A statement of its own, since a condition on p_only takes a fifth of the scan.
+    -- "Is not distinct" is no condition of an index. For "=" PostgreSQL 18 tries to skip to the
+    -- model within each memory, and the search takes 1.15 times as long. Both statements differ by
+    -- p_only, since a condition on it takes a fifth of the scan.
     if p_only is null then
         select array_agg(n.memory_id), array_agg(n.distance)
           into v_near.memory_ids, v_near.distances

@@ -18,8 +18,8 @@ as $function$
 declare
     v_settings constant recall.settings := recall._settings(p_user_id);
     v_nearest  constant integer         := 10;
-    v_filter   recall.memory_filter;
     v_turns    recall.message_filter;
+    v_found    recall.found_candidates;
     v_likely   uuid[];
     v_near     recall.turn_keys;
 begin
@@ -27,8 +27,9 @@ begin
         if recall._active_memory_count(p_user_id) <= v_settings.exact_search_limit then
             return null;
         end if;
-        v_likely := recall._likely_memories(p_user_id, null, p_embedding, null, v_nearest,
-                                            array[null]::uuid[], v_filter, v_settings);
+        -- One more, since the vector finds itself.
+        v_found := recall._nearest_memories(p_user_id, p_embedding, v_nearest + 1, v_settings);
+        v_likely := array(select c.memory_id from unnest(v_found.candidates) as c);
         return (
             select avg((n.memory_id = any (v_likely))::integer)
               from (

@@ -45,6 +45,7 @@ UNSET: Final = Unset.UNSET
 
 _VECTORS = {"halfvec", "halfvec[]"}
 USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
+# sets the model, too, and appends nothing to the user
 _MODEL = "::text || left(set_config('recall.embedding_model', %(its_model)s, true), 0)"
 
 

@@ -486,7 +486,7 @@ comment on column recall.settings.exact_search_limit is
     'Memories (or turns) of a user up to which a search is an exact scan. Above it, a search '
     'compares candidates: nearest by sign bits, best by words, most important.';
 comment on column recall.settings.rerank_candidates is
-    'Above exact_search_limit, only this many vectors with the nearest sign bits are compared '
+    'Above exact_search_limit, at most this many vectors with the nearest sign bits are compared '
     'exactly, or 16 times the limit of the search (50 to 100000).';
 comment on column recall.settings.recall_samples is
     'Approximate searches per day whose recall sample_recall measures, for memories and for '

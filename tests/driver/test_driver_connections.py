@@ -25,6 +25,7 @@ from pgrecall import (
     NotAllowedError,
     NotFoundError,
 )
+from pgrecall._signatures import SIGNATURES
 from pgrecall._sql import Call
 from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
@@ -120,6 +121,14 @@ def test_the_model_of_a_vector_is_named_for_its_call_alone(
         assert len(statements) == 6
     finally:
         transport.close()
+
+
+def test_every_function_of_vectors_takes_a_user() -> None:
+    """The model of a vector is named beside the user, so that such a call needs one."""
+    with_vectors = {name for name, types in SIGNATURES.items()
+                    if any(kind.startswith("halfvec") for kind in types.values())}  # fmt: skip
+    assert len(with_vectors) >= 8
+    assert {next(iter(SIGNATURES[name])) for name in with_vectors} == {"user_id"}
 
 
 def test_transaction_has_no_timeout_of_an_earlier_call(dsn: str) -> None:

@@ -158,7 +158,7 @@ def test_of_very_many_memories_the_likely_ones(db: Connection, crowd: dict[int, 
         call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
 
 
-@pytest.mark.parametrize("hidden", [0, 300])
+@pytest.mark.parametrize("hidden", [0, 9, 300])
 def test_the_compared_candidates_hold_the_nearest_of_all(
     db: Connection, crowd: dict[int, uuid.UUID], hidden: int
 ) -> None:
@@ -168,8 +168,8 @@ def test_the_compared_candidates_hold_the_nearest_of_all(
     """
     user = crowd[5_000]
     found = (
-        "select c.memory_id from unnest((recall._nearest_memories(%(user)s, %(near)s::halfvec,"
-        " %(limit)s, recall._settings(%(user)s))).candidates) as c"
+        "select c.memory_id from recall._nearest_memories(%(user)s, %(near)s::halfvec,"
+        " %(limit)s, recall._settings(%(user)s)) as f cross join unnest(f.candidates) as c"
         " order by c.similarity desc limit %(limit)s"
     )
     wanted = (
@@ -179,7 +179,13 @@ def test_the_compared_candidates_hold_the_nearest_of_all(
         "  join recall.memory_store as m on m.user_id = %(user)s and m.memory_id = n.memory_id"
         " where m.expires_at is null order by n.distance limit %(limit)s"
     )
+    compared = (
+        "select coalesce(sum(calls), 0)::integer from pg_stat_xact_user_functions"
+        " where funcname = 'cosine_distance'"
+    )
     missed = 0
+    counts = set()
+    db.execute("set track_functions = 'all'")
     for limit in (1, 10, 40):
         for near in [nearby(db, user) for _ in range(6)] + [direction() for _ in range(6)]:
             known = {"user": user, "near": near, "limit": limit}
@@ -189,11 +195,16 @@ def test_the_compared_candidates_hold_the_nearest_of_all(
                     " and memory_id = any (%s)",
                     [user, brute_force(db, user, near, hidden)],
                 )
-                some, all_of_them = ({row["memory_id"] for row in rows(db, query, known)}
-                                     for query in (found, wanted))  # fmt: skip
+                before = value(db, compared)
+                some = {row["memory_id"] for row in rows(db, found, known)}
+                counts.add(value(db, compared) - before)
+                all_of_them = {row["memory_id"] for row in rows(db, wanted, known)}
             assert len(some) == len(all_of_them) == limit
             missed += len(all_of_them - some)
     assert missed <= 3
+    assert max(counts) == 800
+    assert (min(counts) == 200) == (hidden < 300)
+    assert (len(counts) > 2) == (hidden < 300), counts
 
 
 def test_hidden_memories_leave_no_gap_among_very_many(
@@ -254,8 +265,10 @@ def test_the_first_look_reads_signs_alone(
     reader.execute("set plan_cache_mode = force_generic_plan")
     reader.execute("set enable_bitmapscan = off")
     reader.execute(
-        "prepare look (uuid, bit varying) as select e.memory_id from recall.memory_embedding as e"
-        f" where e.user_id = $1 and e.embedding_model = '{MODEL}' order by e.bits <~> $2 limit 800"
+        "prepare look (uuid, bit varying) as"
+        " select e.memory_id, e.bits <~> $2 as distance from recall.memory_embedding as e"
+        f" where e.user_id = $1 and e.embedding_model is not distinct from '{MODEL}'"
+        " order by distance limit 800"
     )
     for user in crowd.values():
         plan = str(
@@ -265,6 +278,7 @@ def test_the_first_look_reads_signs_alone(
             )
         )
         assert "Index Only Scan" in plan
+        assert "Index Cond: (user_id = $1)" in plan
         assert "Seq Scan" not in plan
 
 
