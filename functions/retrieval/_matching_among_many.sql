@@ -1,5 +1,5 @@
 -- Return the memories that a filter selects of very many, by a plan for this filter alone.
--- Its plan_cache_mode is that of the statement in _matching_memories, too. Planning takes half a
+-- The setting also applies to the statement in _matching_memories. Planning takes half a
 -- millisecond. The plan compares only the keys that the filter has, and reads 20,000 memories in
 -- 0.5 to 0.65 of the time.
 create or replace function recall._matching_among_many(

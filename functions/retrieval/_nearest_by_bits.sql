@@ -34,8 +34,8 @@ begin
         return v_near;
     end if;
     -- "Is not distinct" is no condition of an index. For "=" PostgreSQL 18 tries to skip to the
-    -- model within each memory, and the search takes 1.15 times as long. Both statements differ by
-    -- p_only, since a condition on it takes a fifth of the scan.
+    -- model within each memory, and the search takes 1.15 times as long. The two
+    -- statements differ only in the condition on p_only, which takes a fifth of the scan.
     if p_only is null then
         select array_agg(n.memory_id), array_agg(n.distance)
           into v_near.memory_ids, v_near.distances

@@ -1,4 +1,5 @@
 -- Return the share of the ten exactly nearest memories, or messages, among a search's candidates.
+-- For memories these are those of a search by a vector alone. Others compare more.
 -- The vector itself does not count. NULL where the user's own settings compare everything, and
 -- where there is no other vector.
 create or replace function recall._recall_of_candidates(

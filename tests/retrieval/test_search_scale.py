@@ -186,7 +186,8 @@ def test_the_compared_candidates_hold_the_nearest_of_all(
     missed = 0
     counts = set()
     db.execute("set track_functions = 'all'")
-    for limit in (1, 10, 40):
+    db.execute("set max_parallel_workers_per_gather = 0")  # the counts are of one process
+    for limit in (1, 5, 10, 15, 40):
         for near in [nearby(db, user) for _ in range(6)] + [direction() for _ in range(6)]:
             known = {"user": user, "near": near, "limit": limit}
             with db.transaction(force_rollback=True):
@@ -203,8 +204,11 @@ def test_the_compared_candidates_hold_the_nearest_of_all(
             missed += len(all_of_them - some)
     assert missed <= 3
     assert max(counts) == 800
-    assert (min(counts) == 200) == (hidden < 300)
-    assert (len(counts) > 2) == (hidden < 300), counts
+    if not hidden:
+        assert min(counts) == 200
+        assert len(counts) > 2, counts
+    if hidden == 300:
+        assert min(counts) > 200, counts
 
 
 def test_hidden_memories_leave_no_gap_among_very_many(
