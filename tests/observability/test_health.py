@@ -319,7 +319,7 @@ def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connec
 @pytest.mark.slow
 def test_health_warns_of_a_small_lock_table() -> None:
     """And a server whose writes last."""
-    small = {"max_connections": "20", "max_locks_per_transaction": "28",
+    small = {"max_connections": "20", "max_locks_per_transaction": "30",
              "autovacuum_worker_slots": "3", "max_wal_senders": "0"}  # fmt: skip
     home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
     try:
