@@ -23,10 +23,8 @@ declare
         select string_agg(recall._term_query(w.word)::text, '|')::tsquery
           from unnest(p_words) as w (word));
     v_near  constant uuid[]  := case when p_embedding is not null then
-        (recall._nearest_by_bits(
-            p_user_id, p_embedding, p_only,
-            greatest(p_settings.rerank_candidates, 16 * p_limit::bigint),
-            p_settings)).memory_ids end;
+        (recall._nearest_by_bits(p_user_id, p_embedding, p_only, p_limit, p_settings)).memory_ids
+        end;
 begin
     return array(
         (select e.memory_id

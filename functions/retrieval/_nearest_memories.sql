@@ -19,8 +19,7 @@ declare
     v_few      constant integer := 2 * least(p_limit, 1000000000) + 20;
     v_least    constant integer := greatest(4 * p_settings.semantic_candidates, v_few);
     v_near     constant recall.sign_neighbors := recall._nearest_by_bits(
-        p_user_id, p_embedding, null,
-        greatest(p_settings.rerank_candidates, 16 * p_limit::bigint), p_settings);
+        p_user_id, p_embedding, null, p_limit, p_settings);
     v_ids       uuid[];
     v_distances double precision[];
     v_apart     double precision[];

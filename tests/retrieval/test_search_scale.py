@@ -22,6 +22,7 @@ Connect = Callable[..., Connection]
 
 MODEL = "of the tests"
 OTHERS, EACH = 500, 200
+HIDE = "update recall.memory_store set expires_at = %s where user_id = %s and memory_id = any (%s)"
 
 
 @pytest.fixture(scope="module")
@@ -191,11 +192,8 @@ def test_the_compared_candidates_hold_the_nearest_of_all(
         for near in [nearby(db, user) for _ in range(6)] + [direction() for _ in range(6)]:
             known = {"user": user, "near": near, "limit": limit}
             with db.transaction(force_rollback=True):
-                db.execute(
-                    "update recall.memory_store set expires_at = '-infinity' where user_id = %s"
-                    " and memory_id = any (%s)",
-                    [user, brute_force(db, user, near, hidden)],
-                )
+                nearest = brute_force(db, user, near, hidden)
+                db.execute(HIDE, ["-infinity", user, nearest])
                 before = value(db, compared)
                 some = {row["memory_id"] for row in rows(db, found, known)}
                 counts.add(value(db, compared) - before)
@@ -220,17 +218,13 @@ def test_hidden_memories_leave_no_gap_among_very_many(
     hidden = nearest[:60]
     call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 1_000})
     with psycopg.connect(db.info.dsn, autocommit=True) as conn:
-        hide = (
-            "update recall.memory_store set expires_at = %s where user_id = %s"
-            " and memory_id = any (%s)"
-        )
-        conn.execute(hide, ["-infinity", user, hidden])
+        conn.execute(HIDE, ["-infinity", user, hidden])
         try:
             found = search_ids(db, user, p_query_embedding=near)
             assert len(found) == 10
             assert len(set(found) & set(nearest[60:70])) >= 8
         finally:
-            conn.execute(hide, [None, user, hidden])
+            conn.execute(HIDE, [None, user, hidden])
             call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
 
 
@@ -244,12 +238,8 @@ def test_hidden_nearest_memories_leave_others_to_importance(
     shown = nearest[40:43]
     call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": 1_000})
     with psycopg.connect(db.info.dsn, autocommit=True) as conn:
-        hide = (
-            "update recall.memory_store set expires_at = %s where user_id = %s"
-            " and memory_id = any (%s)"
-        )
         hidden = [memory for memory in nearest if memory not in shown]
-        conn.execute(hide, ["-infinity", user, hidden])
+        conn.execute(HIDE, ["-infinity", user, hidden])
         try:
             found = call(db, "search", p_user_id=user, p_query_embedding=near)
             scores = [row["similarity"] for row in found]
@@ -257,7 +247,7 @@ def test_hidden_nearest_memories_leave_others_to_importance(
             assert len({row["memory_id"] for row in found}) == 10
             assert scores == sorted(scores, reverse=True)
         finally:
-            conn.execute(hide, [None, user, hidden])
+            conn.execute(HIDE, [None, user, hidden])
             call(db, "configure_user", p_user_id=user, p_changes={"exact_search_limit": None})
 
 

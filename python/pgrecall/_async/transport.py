@@ -215,8 +215,8 @@ class AsyncTransport:
                 is_own = pool is self._own_pool and not frame[3]
                 self._frames.pop(connection, None)
                 async with connection.pipeline():
-                    own = (_FRAME_OF_CONNECTION, ("", *frame[1:4], ""))
-                    await connection.execute(*(own if is_own else (_FRAME, frame)))
+                    text, user = (_FRAME_OF_CONNECTION, "") if is_own else (_FRAME, frame[0])
+                    await connection.execute(text, (user, *frame[1:4], ""))
                     await cursor.execute(*call.naming_model())
                 if is_own:
                     self._frames[connection] = frame[1:4]

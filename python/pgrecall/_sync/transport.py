@@ -216,8 +216,8 @@ class Transport:
                 is_own = pool is self._own_pool and not frame[3]
                 self._frames.pop(connection, None)
                 with connection.pipeline():
-                    own = (_FRAME_OF_CONNECTION, ("", *frame[1:4], ""))
-                    connection.execute(*(own if is_own else (_FRAME, frame)))
+                    text, user = (_FRAME_OF_CONNECTION, "") if is_own else (_FRAME, frame[0])
+                    connection.execute(text, (user, *frame[1:4], ""))
                     cursor.execute(*call.naming_model())
                 if is_own:
                     self._frames[connection] = frame[1:4]
