@@ -279,6 +279,8 @@ def steps(dsn: str) -> dict[str, tuple[float, float]]:
     queries = {
         "connect": "select 1",
         "load pgvector": "select '[1]'::vector",
+        "a search of no user, as by `open`":
+            "select count(*) from recall.search(gen_random_uuid(), 'a', p_as_of => now())",
         "first context": context,
         "second context": context,
         "first append": append,
@@ -289,7 +291,7 @@ def steps(dsn: str) -> dict[str, tuple[float, float]]:
             "select count(*) from recall.search(%(user)s, %(words)s, %(vector)s)",
             "select count(*) from recall.search_messages(%(user)s, %(words)s, %(vector)s)",
         ),
-    }
+    }  # fmt: skip
     found = {}
     with psycopg.connect(dsn, autocommit=True) as db:
         pid, before = db.info.backend_pid, 0.0

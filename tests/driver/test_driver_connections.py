@@ -13,6 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
@@ -121,6 +122,36 @@ def test_the_model_of_a_vector_is_named_for_its_call_alone(
         assert len(statements) == 6
     finally:
         transport.close()
+
+
+def test_opening_plans_what_a_search_needs(
+    dsn: str, db: psycopg.Connection, user: uuid.UUID
+) -> None:
+    """The first search of a user plans nothing, so that the first context has half to plan."""
+    plans = b"""
+        select ident from pg_catalog.pg_backend_memory_contexts
+         where name = 'CachedPlan' and ident like '%%recall.%%'
+    """
+    value(db, "select recall.remember(%s, 'Likes green tea.')", [user])
+    limits = Limits(min_connections=1, max_connections=1)
+    with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
+        database = memory._core.memory
+        before = {text for (text,) in database.query(plans)}
+        assert any("recall.memory_store" in text for text in before)
+        assert [hit.content for hit in memory.search(user, "tea")] == ["Likes green tea."]
+        assert {text for (text,) in database.query(plans)} <= before
+
+
+def test_a_role_that_may_not_search_opens_a_memory(dsn: str, db: psycopg.Connection) -> None:
+    with login_role(db) as login:
+        role = sql.Identifier(login["user"])
+        db.execute(sql.SQL("grant usage on schema recall to {}").format(role))
+        db.execute(sql.SQL("grant execute on function recall.version() to {}").format(role))
+        with (
+            AgentMemory.connect(make_conninfo(dsn, **login), embedder=False) as memory,
+            pytest.raises(psycopg.errors.InsufficientPrivilege),
+        ):
+            memory.search(uuid.uuid4(), "tea")
 
 
 def test_every_function_of_vectors_takes_a_user() -> None:

@@ -234,9 +234,10 @@ class AsyncAgentMemory:
         return type(self)(core, llm=self._endpoint.llm, reranker=self._retrieval.reranker)
 
     async def open(self) -> None:
-        """Connect, and check that the schema is there and the embedder fits it.
+        """Connect, check that the schema is there and the embedder fits it, and plan a search.
 
-        Without it the first calls connect and raise these errors.
+        Without it the first calls do this, and raise these errors. So open a memory when the
+        application starts.
 
         Raises:
             ConnectionLostError: the server cannot be reached.

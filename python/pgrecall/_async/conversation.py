@@ -77,11 +77,8 @@ class AsyncConversation:
         return await self._read(session_id)
 
     async def _read(self, session_id: Any) -> Session:
-        rows = await self._core.write.rows(
-            Session,
-            Call.of("get_session", user_id=self._user_id, session_id=session_id),
-            repeatable=True,
-        )
+        call = Call.of("get_session", user_id=self._user_id, session_id=session_id)
+        rows = await self._core.write.rows(Session, call, repeatable=True)
         if not rows:
             raise NotFoundError(
                 f"this user has no session {self._wanted}", hint="Name a model to open it."

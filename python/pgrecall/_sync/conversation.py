@@ -78,11 +78,8 @@ class Conversation:
         return self._read(session_id)
 
     def _read(self, session_id: Any) -> Session:
-        rows = self._core.write.rows(
-            Session,
-            Call.of("get_session", user_id=self._user_id, session_id=session_id),
-            repeatable=True,
-        )
+        call = Call.of("get_session", user_id=self._user_id, session_id=session_id)
+        rows = self._core.write.rows(Session, call, repeatable=True)
         if not rows:
             raise NotFoundError(
                 f"this user has no session {self._wanted}", hint="Name a model to open it."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -38,6 +38,10 @@ Row = TypeVar("Row")
 LONG_TIMEOUT = 3600.0  # seconds for what touches everything of a user
 
 _MAX_CACHED_USERS = 10_000
+
+# Without p_as_of, the search of a user who has no memories would end before it plans anything.
+_PLANS = b"select count(*) from recall.search(gen_random_uuid(), 'a', p_as_of => now())"
+
 _MAKING = threading.Lock()  # threads share one call log
 
 
@@ -113,10 +117,13 @@ class Core:
         return joined
 
     def open(self) -> None:
-        """Connect; check the schema, and an embedder that was given."""
+        """Connect; check the schema, and an embedder that was given; plan what a search needs."""
         self.write.value(Call.of("version"), repeatable=True)
         if self._given_embedder:
             self.embedder()
+        # It is half of the first context of a connection: 15 of 30 ms. Not every role may search.
+        with suppress(psycopg.Error):
+            self.memory.query(_PLANS)
 
     def close(self) -> None:
         """Send what waits in the background, and close the pools that were opened here."""
