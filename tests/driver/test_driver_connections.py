@@ -9,6 +9,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -32,6 +33,8 @@ from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
 from support import login_role, our_role, value
 from support.fakes import WordEmbedder
+
+FUNCTIONS = Path(__file__).parents[2] / "functions"
 
 
 @pytest.fixture
@@ -124,22 +127,23 @@ def test_the_model_of_a_vector_is_named_for_its_call_alone(
         transport.close()
 
 
-def test_opening_plans_what_a_search_needs(
-    dsn: str, db: psycopg.Connection, user: uuid.UUID
-) -> None:
-    """The first search of a user plans nothing, so that the first context has half to plan."""
+def test_opening_plans_what_a_search_needs(dsn: str, user: uuid.UUID) -> None:
+    """The statements that compare and rank memories have their plans before the first search."""
     plans = b"""
-        select ident from pg_catalog.pg_backend_memory_contexts
-         where name = 'CachedPlan' and ident like '%%recall.%%'
+        select left(ident, 100) from pg_catalog.pg_backend_memory_contexts
+         where name = 'CachedPlan' and length(ident) > 100
     """
-    value(db, "select recall.remember(%s, 'Likes green tea.')", [user])
     limits = Limits(min_connections=1, max_connections=1)
     with AgentMemory.connect(dsn, embedder=False, limits=limits) as memory:
-        database = memory._core.memory
-        before = {text for (text,) in database.query(plans)}
-        assert any("recall.memory_store" in text for text in before)
-        assert [hit.content for hit in memory.search(user, "tea")] == ["Likes green tea."]
-        assert {text for (text,) in database.query(plans)} <= before
+        memory.remember(user, "Likes green tea.")
+        before = {text for (text,) in memory._core.memory.query(plans)}
+        assert [hit.content for hit in memory.search(user, "green tea")] == ["Likes green tea."]
+        after = {text for (text,) in memory._core.memory.query(plans)}
+    for function in ("_match_words", "_find_memories", "_rank_memories"):
+        source = next(FUNCTIONS.rglob(f"{function}.sql")).read_text(encoding="utf-8")
+        planned = {text for text in after if text in source}
+        assert planned, function
+        assert planned <= before
 
 
 def test_a_role_that_may_not_search_opens_a_memory(dsn: str, db: psycopg.Connection) -> None:
