@@ -268,6 +268,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/history/_read_receipt.sql
 \ir ../functions/history/_read_usage.sql
 \ir ../functions/history/_refuse_append.sql
+\ir ../functions/history/_refuse_unseen_request.sql
 \ir ../functions/history/_turn_cost.sql
 \ir ../functions/history/annotate_message.sql
 \ir ../functions/history/append_messages.sql

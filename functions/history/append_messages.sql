@@ -5,7 +5,7 @@
 -- that a missed cron run loses no message.
 -- Locks   the session, then the receipt.
 -- Raises  RC001, RC002 closed, RC003 malformed, or a secret, RC008 the request id with another
---         payload.
+--         payload. In repeatable read: 40001, the session or request id used meanwhile.
 create or replace function recall.append_messages(
     p_user_id    uuid,
     p_session_id uuid,
@@ -90,6 +90,7 @@ begin
                 v_is_repeated := recall._is_repeated(p_user_id, p_session_id, p_request_id,
                                                      p_messages, p_usage);
                 if not v_is_repeated then
+                    perform recall._refuse_unseen_request(p_request_id);
                     raise;
                 end if;
                 exit;

@@ -39,11 +39,17 @@ begin
         return false;
     end if;
 
-    perform recall._create_leaf(
-        p_parent,
-        (select c.relname from pg_catalog.pg_class as c where c.oid = p_parent)
-            || to_char(v_from, '"_y"YYYY"m"MM'),
-        v_from, v_to);
+    begin
+        perform recall._create_leaf(
+            p_parent,
+            (select c.relname from pg_catalog.pg_class as c where c.oid = p_parent)
+                || to_char(v_from, '"_y"YYYY"m"MM'),
+            v_from, v_to);
+    exception
+        -- A repeatable read does not see a month that another transaction has created meanwhile.
+        when invalid_object_definition then
+            return false;
+    end;
     return true;
 end;
 $function$;

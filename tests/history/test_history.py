@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -467,6 +468,21 @@ def test_append_accepts_messages_of_any_past_month(
     assert row["turn_count"] == 6
 
 
+@pytest.mark.concurrent
+def test_a_repeatable_read_appends_to_a_month_that_it_does_not_see(
+    db: Connection, connect: Callable[..., Connection], user: uuid.UUID
+) -> None:
+    """The snapshot is older than the month, which another transaction has created."""
+    mine, theirs = open_session(db, user), open_session(db, user)
+    other = connect(autocommit=False)
+    other.execute("set transaction isolation level repeatable read")
+    assert messages(other, user, mine) == []
+    append(db, user, theirs, said("theirs", created_at="1987-06-05T00:00:00Z"))
+    append(other, user, mine, said("mine", created_at="1987-06-06T00:00:00Z"))
+    other.commit()
+    assert [row["content"] for row in messages(db, user, mine)] == ["mine"]
+
+
 def test_append_clamps_five_minutes_of_clock_skew_and_refuses_more(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
@@ -612,6 +628,24 @@ def test_append_with_same_request_id_and_another_payload_is_refused(
     stranger = uuid.uuid4()
     theirs = open_session(db, stranger)
     assert append(db, stranger, theirs, said("two"), None, request)[0][1:] == (1, True)
+
+
+@pytest.mark.concurrent
+def test_a_repeatable_read_must_be_repeated_where_it_does_not_see_a_receipt(
+    db: Connection, connect: Callable[..., Connection], user: uuid.UUID
+) -> None:
+    """Its snapshot is older than the receipt, so it cannot compare the payloads."""
+    mine, theirs, request = open_session(db, user), open_session(db, user), uuid.uuid4()
+    other = connect(autocommit=False)
+    other.execute("set transaction isolation level repeatable read")
+    assert messages(other, user, mine) == []
+    append(db, user, theirs, said("theirs"), request_id=request)
+    with refused("40001", f"request {request} was used by another transaction meanwhile"):
+        append(other, user, mine, said("mine"), request_id=request)
+    other.rollback()
+    with refused("RC008"):
+        append(other, user, mine, said("mine"), request_id=request)
+    assert messages(db, user, mine) == []
 
 
 def test_a_refused_request_leaves_no_receipt(
