@@ -11,7 +11,7 @@ import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory, ChatSession
 from pgrecall._messages import continued
-from pgrecall.errors import InvalidInputError, SessionNotActiveError
+from pgrecall.errors import ConnectionLostError, InvalidInputError, SessionNotActiveError
 from support import dialog, session_row, together, value
 from support.scripted_model import MODEL, TURN, Script, fact, step_of, work
 from support.scripted_openai import ScriptedOpenAI
@@ -144,6 +144,70 @@ def test_concurrent_syncs_of_the_same_list_store_once(memory: AgentMemory, user:
                             for other in others])  # fmt: skip
         assert not [result for result in results if isinstance(result, Exception)]
         assert stored(chat) == [message["content"] for message in longer]
+
+
+@pytest.mark.parametrize("at", range(7))
+def test_sync_of_an_edit_beside_another_of_it_stores_it_once(
+    model_dsn: str, chat: ChatSession, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other client syncs the same list before any call of the first one."""
+    chat.sync(dialog("Hi", "Hello", "Which editor?", "Emacs."))
+    edited = dialog("Hi", "Hello", "Which shell?", "zsh.")
+    with AgentMemory.connect(model_dsn, embedder=False) as memory:
+        other = memory.session(user=chat.user_id, session_id=chat.session_id)
+        other.open()
+        transport = memory._core.write.transport
+        send, sent = transport.send, list[str]()
+
+        def late(call: Any, *arguments: Any) -> Any:
+            if len(sent) == at:
+                chat.sync(edited)
+            sent.append(call.function)
+            return send(call, *arguments)
+
+        monkeypatch.setattr(transport, "send", late)
+        other.sync(edited)
+        assert len(sent) > at
+        assert other.sync(edited) == []
+    assert stored(chat) == [message["content"] for message in edited]
+
+
+@pytest.mark.parametrize(
+    ("lost", "arrives"),
+    [
+        ("retract_turns", "before"), ("retract_turns", "never"),
+        ("append_messages", "before"), ("append_messages", "later"), ("append_messages", "never"),
+    ],
+)  # fmt: skip
+def test_sync_of_an_edit_is_repeated_after_a_lost_answer(
+    model_dsn: str, chat: ChatSession, lost: str, arrives: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the lost call reached the database before the repetition, after it, or never."""
+    chat.sync(dialog("Hi", "Hello", "Which editor?", "Emacs."))
+    edited = dialog("Hi", "Hello", "Which shell?", "zsh.")
+    with AgentMemory.connect(model_dsn, embedder=False) as memory:
+        other = memory.session(user=chat.user_id, session_id=chat.session_id)
+        transport = memory._core.write.transport
+        send, calls = transport.send, list[Any]()
+
+        def losing(call: Any, *arguments: Any) -> Any:
+            if call.function != lost:
+                return send(call, *arguments)
+            calls.append(call)
+            if arrives == "before":
+                send(call, *arguments)
+            raise ConnectionLostError("the answer is lost")
+
+        monkeypatch.setattr(transport, "send", losing)
+        with pytest.raises(ConnectionLostError):
+            other.sync(edited)
+        monkeypatch.undo()
+        other.sync(edited)
+        if arrives == "later":
+            _, again = send(calls[0], False)
+            assert {inserted for _, _, inserted in again} == {False}
+        assert other.sync(edited) == []
+    assert stored(chat) == [message["content"] for message in edited]
 
 
 def test_sync_finds_nothing_of_another_user(memory: AgentMemory, chat: ChatSession) -> None:

@@ -226,7 +226,7 @@ class ChatSession:
         stored turns that differ are retracted first. A list that only ends earlier changes nothing.
         A system prompt at its beginning that is the session's own is ignored.
 
-        Two calls at the same time with a list that has only grown append once.
+        Two calls at the same time with the same list append once.
 
         Args:
             messages: an iterable of messages, oldest first, as `append` takes them.

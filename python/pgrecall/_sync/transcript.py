@@ -74,21 +74,21 @@ class Transcript:
                 session_id=session.session_id,
                 limit=limit,
             )
-            stored = self._core.write.rows(Message, call)
-            stored.reverse()
-            kept, known = continued(
-                [self._hash_of(message) for message in stored],
-                listed,
-                is_whole=len(stored) < limit,
-            )
-            if known == len(given):
-                return []
-            if kept < len(stored):
+            while True:
+                stored = (self._core.write.rows(Message, call))[::-1]
+                hashes = [self._hash_of(message) for message in stored]
+                kept, known = continued(hashes, listed, is_whole=len(stored) < limit)
+                if known == len(given):
+                    return []
+                if kept == len(stored):
+                    # the same for the same list, unless something was appended in between
+                    said = b"".join(listed[known:]).hex()
+                    request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
+                    return self.append(given[known:], request_id=request_id)
                 self.retract(stored[kept].turn_index)
-            # the same for the same list, unless something was appended in between
-            said = b"".join(listed[known:]).hex()
-            request_id = uuid5(session.session_id, f"{session.turn_count} {said}")
-            return self.append(given[known:], request_id=request_id)
+                # Another client may have appended the list: before, so that it is retracted
+                # now, or after.
+                session = self._conversation.refresh()
 
     def _listed(self, given: Sequence[Mapping[str, Any]]) -> list[bytes]:
         """Return a hash of each message, for an encrypted user without sending them."""
