@@ -16,8 +16,11 @@ set search_path from current
 as $function$
 declare
     v_limit   constant timestamptz := clock_timestamp() + p_settings.future_skew;
-    v_planned constant text[]      := array['expires_at', 'valid_from', 'valid_to', 'review_at',
-                                            'check_at', 'search_purge_at', 'run_at', 'lease_until'];
+    -- Times that are planned, or that callers may give.
+    v_free    constant text[]      := array['expires_at', 'valid_from', 'valid_to', 'review_at',
+                                            'check_at', 'search_purge_at', 'run_at', 'lease_until',
+                                            'observed_at', 'started_at', 'completed_at',
+                                            'occurred_at'];
     v_wrong   text;
 begin
     select format('%s of a row of %s is %s, in the future', a.attname, p_table,
@@ -28,7 +31,7 @@ begin
      where a.attrelid = p_table
        and a.attnum > 0
        and a.atttypid = 'timestamptz'::regtype
-       and a.attname <> all (v_planned)
+       and a.attname <> all (v_free)
        and (r.item ->> a.attname)::timestamptz > v_limit
      limit 1;
     if not found and p_table = 'recall.memory_store'::regclass then

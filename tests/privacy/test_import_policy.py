@@ -140,7 +140,7 @@ def _conversation(document: Document, at: str) -> None:
 
 
 def _memory(document: Document, at: str) -> None:
-    document["tables"]["memory_store"][0] |= {"created_at": at, "observed_at": at}
+    document["tables"]["memory_store"][0]["created_at"] = at
 
 
 def _call(document: Document, at: str) -> None:
@@ -162,6 +162,23 @@ def test_a_date_in_the_future_is_refused(
     with refused("RC003", "in the future" if later else "is infinity, not a time between"):
         call(db, "import_user", p_user_id=user, p_document=document)
     assert relations(db) == before
+
+
+def test_an_export_with_times_that_a_caller_gave_is_imported(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """Whoever writes may say when something was observed or called, also later than now."""
+    later = datetime.now(UTC) + timedelta(days=400)
+    call(db, "remember", p_user_id=user, p_content="Moves to Oslo", p_observed_at=later)
+    call(db, "record_model_call", p_user_id=user, p_provider="openai", p_endpoint="chat",
+         p_model="m", p_request={}, p_started_at=later, p_completed_at=later)  # fmt: skip
+    document = value(db, "select recall.export_user(%s)", [user])
+    call(db, "forget_user", p_user_id=user)
+    call(db, "import_user", p_user_id=user, p_document=document)
+    [memory] = call(db, "get_memories", p_user_id=user)
+    assert memory["observed_at"] == later
+    [made] = rows(db, "select started_at from recall.model_calls where user_id = %s", [user])
+    assert made["started_at"] == later
 
 
 def test_a_little_skew_of_clocks_is_taken(
