@@ -2661,9 +2661,10 @@ export class Recall extends Client {
   }
 
   /**
-   * Turns of all sessions of a user, best first, with the parts that add up to the score. Filter:
-   * session_id, agent_id, since, until, roles, metadata (containment); asked_at (time of the
-   * query, for "last week"; default now), dates (false: such expressions favor nothing).
+   * Turns of all sessions of a user, best first, with the parts that add up to the score. It finds
+   * turns that a worker's embed job has indexed; an append enqueues the job. Filter: session_id,
+   * agent_id, since, until, roles, metadata (containment); asked_at (time of the query, for "last
+   * week"; default now), dates (false: such expressions favor nothing).
    */
   search_messages(
     given: {

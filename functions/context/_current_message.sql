@@ -14,6 +14,7 @@ set search_path from current
 as $function$
 declare
     v_message jsonb;
+    v_problem text;
 begin
     if p_option is null then
         o_tokens := 0;
@@ -24,7 +25,14 @@ begin
         when jsonb_typeof(p_option) = 'object' then p_option || '{"role": "user"}'
         else jsonb_build_object('role', 'user', 'content', p_option)
     end;
-    perform recall._check_messages(jsonb_build_array(v_message));
+    v_problem := recall._judge_message(v_message);
+    if v_problem is not null then
+        raise exception using
+            errcode = 'RC003',
+            message = concat('option current_message', v_problem, ' is ' || left(
+                (v_message -> ltrim(v_problem, '.'))::text, 80)),
+            hint    = 'A text, a list of parts, or a message in the OpenAI chat format.';
+    end if;
 
     o_message := jsonb_strip_nulls(jsonb_build_object(
         'role', 'user', 'content', v_message -> 'content', 'name', v_message -> 'name'));

@@ -29,8 +29,9 @@ begin
         return v_filter;
     end if;
     perform recall._check_keys(
-        p_filter, v_keys || case when p_for_search then '{min_similarity,min_match,asked_at,dates}'
-                                 else '{}' end::text[],
+        p_filter,
+        v_keys || case when p_for_search then '{stale,min_similarity,min_match,asked_at,dates}'
+                       else '{}' end::text[],
         'filter');
 
     v_filter.kinds    := recall._filter_texts(p_filter, 'kinds');
@@ -53,6 +54,12 @@ begin
     v_filter.metadata          := recall._filter_value(p_filter, 'metadata', 'jsonb')::jsonb;
     v_filter.min_similarity    := recall._filter_value(p_filter, 'min_similarity', 'real')::real;
     v_filter.min_match := recall._filter_value(p_filter, 'min_match', 'real')::real;
+    if v_filter.min_similarity not between -1 and 1 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('filter.min_similarity is %s', v_filter.min_similarity),
+            hint    = 'A cosine from -1 to 1.';
+    end if;
     if v_filter.min_match not between 0 and 1 then
         raise exception using
             errcode = 'RC003',

@@ -168,3 +168,11 @@ def test_json_of_estimate_and_status(pgrecall_: Run) -> None:
     assert (status, json.loads(said)) == (0, [])
     status, said, _ = pgrecall_("embeddings", "migrate", "--to", NEW, "--estimate", "--json")
     assert (status, json.loads(said)[0]["texts"]) == (0, 0)
+
+
+def test_an_unknown_model_is_a_usage_error(pgrecall_: Run) -> None:
+    """Said before anything is asked or started."""
+    status, _, said = pgrecall_("embeddings", "migrate", "--to", "nope")
+    assert status == 2
+    assert "unknown embedding model 'nope'" in said
+    assert pgrecall_("embeddings", "migrate", "--to", "nope", "--estimate")[0] == 0

@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from pgrecall.errors import ContextOverflowError
 from pgrecall.models import count_message_tokens
-from support import append, value
+from support import append, refused, value
 from support.contexts import append_any, compile_context, open_counted, remember_counted, talk
 from support.transcripts import MODEL, PICTURE, assert_valid, histories, prompt_tokens
 
@@ -399,6 +399,15 @@ def test_bad_options_are_refused(
         compile_context(db, user, session, **options)
     assert refused.value.sqlstate == sqlstate
     assert refused.value.diag.message_hint
+
+
+def test_a_malformed_current_message_is_named(db: Connection, user: uuid.UUID) -> None:
+    session = open_counted(db, user)
+    with refused("RC003", "option current_message.content is number, not text"):
+        compile_context(db, user, session, current_message=5)
+    with refused("RC003", 'option current_message.name is {"a": 1}'):
+        compile_context(db, user, session,
+                        current_message={"content": "hi", "name": {"a": 1}})  # fmt: skip
 
 
 def test_a_session_past_its_cost_limit_gets_no_context(db: Connection, user: uuid.UUID) -> None:

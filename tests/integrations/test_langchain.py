@@ -68,6 +68,7 @@ def test_history_keeps_tool_calls_and_pages_through_long_sessions(memory: AgentM
     assert [message.type for message in found] == ["human", "ai", "tool"]
     assert isinstance(found[1], AIMessage)
     assert found[1].tool_calls == [call]
+    kept.add_messages([])
     kept.add_messages([HumanMessage(f"number {n}") for n in range(600)])
     contents = [message.content for message in kept.messages]
     assert contents[3:] == [f"number {n}" for n in range(600)]

@@ -412,6 +412,8 @@ def test_update_keeps_the_id_and_merges_metadata(m: Memory, ada: str) -> None:
     ]
     with pytest.raises(ValueError, match="needs text"):
         m.update(kept)
+    with pytest.raises(ValueError, match="cannot make a memory empty"):
+        m.update(kept, " ")
 
 
 def test_deleted_memory_is_found_by_history_only(m: Memory, ada: str) -> None:

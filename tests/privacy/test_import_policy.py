@@ -167,7 +167,7 @@ def test_a_date_in_the_future_is_refused(
 def test_an_export_with_times_that_a_caller_gave_is_imported(
     db: Connection, user: uuid.UUID
 ) -> None:
-    """Whoever writes may say when something was observed or called, also later than now."""
+    """A caller may say when they observed or called something, also later than now."""
     later = datetime.now(UTC) + timedelta(days=400)
     call(db, "remember", p_user_id=user, p_content="Moves to Oslo", p_observed_at=later)
     call(db, "record_model_call", p_user_id=user, p_provider="openai", p_endpoint="chat",

@@ -638,7 +638,8 @@ def test_min_similarity_leaves_out_what_is_less_similar(db: Connection, user: uu
     [
         {"kind": ["fact"]}, {"kinds": 1}, {"kinds": [1]}, {"tiers": ["gold"]}, {"tags_any": {}},
         {"session_id": "x"}, {"valid_at": "yesterday-ish"}, {"metadata": []}, {"agent_id": 7},
-        {"min_similarity": "much"}, {"include_ended": "yes"}, {"'; drop table x; --": 1},
+        {"min_similarity": "much"}, {"min_similarity": 5}, {"min_match": 5},
+        {"include_ended": "yes"}, {"'; drop table x; --": 1},
     ],
 )  # fmt: skip
 def test_malformed_filter_is_refused(
@@ -646,6 +647,13 @@ def test_malformed_filter_is_refused(
 ) -> None:
     with refused("RC003", "filter"):
         search(db, user, "tea", filter=filter_)
+
+
+def test_an_unknown_key_of_a_filter_is_told_the_known_ones(db: Connection, user: uuid.UUID) -> None:
+    with pytest.raises(psycopg.Error) as error:
+        search(db, user, "tea", filter={"nope": 1})
+    known = error.value.diag.message_hint or ""
+    assert all(key in known for key in ("kinds", "stale", "min_match", "asked_at"))
 
 
 # Arguments of callers

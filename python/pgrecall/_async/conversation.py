@@ -81,7 +81,7 @@ class AsyncConversation:
         rows = await self._core.write.rows(Session, call, repeatable=True)
         if not rows:
             raise NotFoundError(
-                f"this user has no session {self._wanted}", hint="Name a model to open it."
+                f"this user has no session {self._wanted}", hint="With a model it is opened."
             )
         return rows[0]
 

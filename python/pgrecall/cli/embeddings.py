@@ -51,6 +51,10 @@ def migrate(
 
     Workers make the new vectors beside the old ones. Ctrl-C ends this command, not the change.
     """
+    try:
+        size = 0 if is_estimate else dimensions or known_dimensions(model)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}, or --dimensions", param_hint="--to") from None
     with opened(dsn) as memory:
         estimate = memory.admin.estimate_embedding_migration(model)
         if is_estimate and as_json:
@@ -62,7 +66,7 @@ def migrate(
             return
         memory.admin.start_embedding_migration(
             model,
-            dimensions=dimensions or known_dimensions(model),
+            dimensions=size,
             keep=timedelta(hours=keep_hours),
         )
         if not no_wait:

@@ -8,6 +8,7 @@ import secrets
 
 import click
 
+from pgrecall._packages import pip_install_extra
 from pgrecall.cli._output import note
 from pgrecall.cli._target import (
     no_embedding_option,
@@ -50,7 +51,7 @@ def mcp_command(
     try:
         import mcp  # noqa: F401
     except ImportError as error:
-        raise click.UsageError("the package mcp is missing: pip install 'pgrecall[mcp]'") from error
+        raise click.UsageError(f"the package mcp is missing: {pip_install_extra('mcp')}") from error
     if allowed_hosts and http is None:
         raise click.UsageError("--allow-host needs --http")
     at = None if http is None else _address(http)

@@ -73,7 +73,9 @@ class PgRecallChatMessageHistory(BaseChatMessageHistory):
         return convert_to_messages([dict(message.to_openai()) for message in reversed(found)])
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Append messages in one transaction."""
+        """Append messages in one transaction; none change nothing."""
+        if not messages:
+            return
         converted = convert_to_openai_messages(list(messages), include_id=False)
         self._chat.append(converted)
 

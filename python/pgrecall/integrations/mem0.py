@@ -276,6 +276,8 @@ class Memory:
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise ValueError("update() needs text, metadata or expiration_date")
+        if text is not None and not text.strip():
+            raise ValueError("update() cannot make a memory empty: delete() ends it")
         user, row = self._found(memory_id)
         own = dict(row.metadata.get(_OWN) or {})
         own |= {"id": own.get("id", str(row.memory_id)),
