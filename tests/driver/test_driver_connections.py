@@ -8,6 +8,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from pgrecall._signatures import SIGNATURES
 from pgrecall._sql import Call
 from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
-from support import login_role, our_role, value
+from support import login_role, our_role
 from support.fakes import WordEmbedder
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -323,29 +324,62 @@ def test_calls_are_sent_again_after_an_error_that_rolled_them_back(
     assert len(failures) == 3
 
 
+@contextmanager
+def upgraded(db: psycopg.Connection, function: str) -> Iterator[None]:
+    """Let a function return one more column, as after an upgrade."""
+    name, signature, arguments, result = db.execute(
+        "select p.proname, p.oid::regprocedure::text, pg_get_function_arguments(p.oid),"
+        " pg_get_function_result(p.oid) from pg_proc as p where p.oid = %s::regproc",
+        [function],
+    ).fetchone()  # type: ignore[misc]
+    places = ", ".join(f"${place}" for place, one in enumerate(arguments.split(","), 1) if one)
+    more = result.replace("TABLE(", "TABLE(mood text, ")
+    types = signature.removeprefix(function)
+    with db.transaction():
+        db.execute(f"alter function {signature} rename to {name}_before")
+        db.execute(
+            f"create function {function}({arguments}) returns {more} language sql"
+            f" as $$ select 'calm', f.* from {function}_before({places}) as f $$"
+        )
+    try:
+        yield
+    finally:
+        with db.transaction():
+            db.execute(f"drop function {signature}")
+            db.execute(f"alter function {function}_before{types} rename to {name}")
+
+
 def test_connections_with_a_plan_from_before_an_upgrade_are_replaced(
     memory: AgentMemory, db: psycopg.Connection
 ) -> None:
     """An upgrade that adds a column to a result leaves 0A000 in connections that prepared it."""
-    function = "recall.get_embedding_migration()"
-    before = value(db, "select pg_get_functiondef(%s::regprocedure)", [function])
-    more = before.replace("ended_at timestamp with time zone)",
-                          "ended_at timestamp with time zone, mood text)")  # fmt: skip
-    more = more.replace("m.switched_at, m.ended_at\n", "m.switched_at, m.ended_at, 'calm'\n")
-    assert "mood" in more
-    assert "calm" in more
     for _ in range(60):
         memory.admin.embedding_migration()
-    try:
-        with db.transaction():
-            db.execute(f"drop function {function}")
-            db.execute(more)
+    with upgraded(db, "recall.get_embedding_migration"):
         for _ in range(8):
             assert memory.admin.embedding_migration() is None
-    finally:
-        with db.transaction():
-            db.execute(f"drop function {function}")
-            db.execute(before)
+
+
+def test_reads_on_a_standby_leave_plans_from_before_an_upgrade(
+    dsn: str, chat: ChatSession, db: psycopg.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The primary answers once, then new connections to the standby do."""
+    chat.append(user="hello")
+    with AgentMemory.connect(
+        dsn, history_dsn=make_conninfo(dsn, application_name="standby"), embedder=False,
+        limits=Limits(max_connections=1),
+    ) as memory:  # fmt: skip
+
+        def said() -> list[str | None]:
+            return [one.content for one in memory.sessions.messages(chat.user_id, chat.session_id)]
+
+        for _ in range(10):
+            assert said() == ["hello"]
+        caplog.set_level(logging.INFO, "pgrecall")
+        with upgraded(db, "recall.get_messages"):
+            for _ in range(10):
+                assert said() == ["hello"]
+    assert caplog.text.count("is sent to the primary") == 1
 
 
 def test_refused_call_logs_no_warning(

@@ -233,11 +233,13 @@ def test_read_that_the_replay_cancels_is_answered_by_the_primary(
         replica: Any = memory._core.history.transport
         said(memory, user, chat)
 
-        def canceled(*_: Any) -> Any:
-            raise psycopg.errors.SerializationFailure
+        for error in ("SerializationFailure", "DeadlockDetected", "InternalError_"):
 
-        replica._pooled = canceled
-        assert said(memory, user, chat) == ["one"]
+            def canceled(*_: Any, error: str = error) -> Any:
+                raise getattr(psycopg.errors, error)
+
+            replica._pooled = canceled
+            assert said(memory, user, chat) == ["one"]
 
         def refused(*_: Any) -> Any:
             raise psycopg.errors.InsufficientPrivilege

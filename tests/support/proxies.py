@@ -26,6 +26,8 @@ NOT_THROUGH_A_PROXY = {
         "it looks for a wait for a lock, and that is on the shard",
     "test_connections_with_a_plan_from_before_an_upgrade_are_replaced":
         "it replaces a function of the installation",
+    "test_reads_on_a_standby_leave_plans_from_before_an_upgrade":
+        "it replaces a function of the installation",
     "test_opening_plans_what_a_search_needs": "the plans are those of a connection to the shard",
     "test_tools_work_in_a_loop_of_the_application": "it calls an internal function",
     "test_worker_runs_due_maintenance":

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from pgrecall._async.transport import Answer, AsyncTransport, Target
+from pgrecall._async.transport import ROLLED_BACK, STALE, Answer, AsyncTransport, Target
 from pgrecall._limits import Limits
 from pgrecall._runtime import AsyncHome
 from pgrecall._sql import Call
@@ -116,16 +116,19 @@ class AsyncReplica(AsyncTransport):
 
     async def send(self, call: Call, repeatable: bool, timeout: float | None = None) -> Answer:
         """Send a call that writes nothing to a standby or to the primary."""
-        if time.monotonic() >= self._away_until:
+        began = time.monotonic()
+        if began >= self._away_until:
             try:
                 return await super().send(call, False, timeout)
             except _BehindError:
                 pass
             except psycopg.Error as error:
-                # 40001: the replay needs to remove rows that the read still sees
-                if error.sqlstate != "40001" and not _is_away(error):
+                # also 40001: the replay needs to remove rows that the read still sees
+                if not isinstance(error, ROLLED_BACK) and not _is_away(error):
                     raise
                 logger.info("recall.%s is sent to the primary after: %s", call.function, error)
+                if isinstance(error, STALE) and self.is_pooled:
+                    await self._drain(began)
                 if _is_away(error):
                     self._away_until = time.monotonic() + _AWAY_SECONDS
                     self._as_of, self._next_checks = {}, {}

@@ -23,7 +23,7 @@ from pgrecall._runtime import AsyncHome, AsyncRuntime
 from pgrecall._sql import Call, register_vectors
 from pgrecall.errors import InterruptedCallError, is_lost, raise_translated
 
-__all__ = ["Answer", "AsyncTransport", "Target"]
+__all__ = ["ROLLED_BACK", "STALE", "Answer", "AsyncTransport", "Target"]
 
 Target = str | AsyncConnectionPool[Any] | AsyncConnection[Any] | Callable[[], str]
 
@@ -38,12 +38,12 @@ _REPEATS = (0.05, 0.5)  # seconds before a call is sent again
 # are replaced functions after an upgrade: XX000 "cache lookup failed", and 0A000 "cached plan must
 # not change result type" of a connection. XX000 "new multixact has more than one updating member"
 # passes, too: an aborted update is still counted. A server that is read-only has become a standby.
-_STALE = (psycopg.errors.FeatureNotSupported, psycopg.errors.ReadOnlySqlTransaction)
-_ROLLED_BACK = (
+STALE = (psycopg.errors.FeatureNotSupported, psycopg.errors.ReadOnlySqlTransaction)
+ROLLED_BACK = (
     psycopg.errors.SerializationFailure,
     psycopg.errors.DeadlockDetected,
     psycopg.errors.InternalError_,
-    *_STALE,
+    *STALE,
 )
 
 # Local to the transaction: behind a pooler the connection is somebody else's a moment later.
@@ -168,7 +168,7 @@ class AsyncTransport:
                     raise_translated(error)
                 logger.info("recall.%s is sent again after: %s", call.function, error)
                 await AsyncRuntime.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311
-                if is_lost(error) or isinstance(error, _STALE):
+                if is_lost(error) or isinstance(error, STALE):
                     await self._drain(began)
 
     async def _drain(self, began: float) -> None:
@@ -317,4 +317,4 @@ def _columns(cursor: Any) -> list[str]:
 def _may_pass(error: psycopg.Error, repeatable: bool) -> bool:
     """Return whether a call may be sent again, and may succeed then."""
     is_final = isinstance(error, (InterruptedCallError, PoolTimeout, TooManyRequests))
-    return isinstance(error, _ROLLED_BACK) or (repeatable and not is_final and is_lost(error))
+    return isinstance(error, ROLLED_BACK) or (repeatable and not is_final and is_lost(error))
