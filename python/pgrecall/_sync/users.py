@@ -27,15 +27,15 @@ class Users:
 
         Raises:
             ConfigurationError: this driver requires encrypted users, and this user is not one.
-            NotAllowedError: this driver requires encrypted users, and metadata is not encrypted.
+            NotAllowedError: the user is encrypted, and the metadata is not.
         """
-        if self._core.guard.required:
-            self._core.guard.sealing(self._core.user_id(user))
-            if metadata is not UNSET:
+        if self._core.guard.required or metadata not in (UNSET, {}):
+            sealing = self._core.sealing(user)
+            if sealing is not None and metadata is not UNSET:
                 raise NotAllowedError(
-                    "the metadata of a user is not encrypted, and this driver requires encrypted "
-                    "users", hint="Put it into the metadata of a session or memory.",
-                )  # fmt: skip
+                    "the metadata of a user is not encrypted, and this user is",
+                    hint="Put it into the metadata of a session or memory.",
+                )
         named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
         found: UUID = self._core.write.value(
             Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True

@@ -1,7 +1,8 @@
 """Encrypt the texts of a call and decrypt those of its answer, for an encrypted user.
 
-Each function has a rule. A function that takes texts and has no rule is refused, so that no
-plaintext of an encrypted user leaves this process. The database rejects plaintext, too.
+Each function has a rule. No plaintext of an encrypted user leaves this process: a function that
+takes texts and has no rule is refused, and so is a text that a rule has not encrypted. The database
+rejects plaintext, too.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import NAMESPACE_OID, UUID, uuid5
 
+from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from pgrecall._ciphertext import is_damaged, is_sealed, is_token
@@ -22,6 +24,7 @@ from pgrecall._json import json_text
 from pgrecall._messages import content_text
 from pgrecall._names import new_uuid
 from pgrecall._plain import plain_text
+from pgrecall._signatures import SIGNATURES
 from pgrecall._sql import Call
 from pgrecall.calls._redaction import Redactor
 from pgrecall.encryption._keys import Opened, UserKeys
@@ -66,6 +69,19 @@ _OF_MODELS = {"fail_job"}
 _NO_SECRETS = {"embedding", "embeddings", "embedding_model", "source_turn_ids", "memory_ids",
                "token_count", "tool_call_id", "model_call_id", "created_at", "role",
                "target_id"}  # fmt: skip
+# keys under which a text is sent as it is: ids, names, words of ours, times
+_READABLE = {
+    "agent_id", "asked_at", "confidence", "created_at", "decay_mode", "distance", "embedding_model",
+    "endpoint", "expires_at", "extraction", "finish_reason", "format", "id", "key", "keys", "kind",
+    "kinds", "kinds_none", "layout", "memories_as_of", "memory_ids", "mode", "model",
+    "model_call_id", "model_id", "name", "namespace", "observed_after", "observed_at",
+    "observed_before", "pack", "path", "phase", "placement", "prefix", "provenance", "provider",
+    "request_id", "response_model", "review_at", "role", "roles", "scopes", "scoring", "selection",
+    "session_id", "since", "source", "source_session_id", "source_turn_ids", "suffix", "target_id",
+    "task", "tiers", "tool_call_id", "type", "until", "valid_at", "valid_from", "valid_to",
+}  # fmt: skip
+_OF_APPLICATION = {"options.heading", "options.tools"}  # of a context: its own words
+_TEXT_TYPES = {"text", "text[]", "jsonb"}
 _NOT_IN_LEDGER = "The call log of an encrypted user holds numbers and times only."
 _NOT_POSSIBLE = {
     "record_stream_events": _NOT_IN_LEDGER,
@@ -95,10 +111,11 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
 
     Raises:
         NotAllowedError: the function is not possible for an encrypted user.
+        InvalidInputError: a text under an unknown key, or a value where a text belongs.
     """
     rule = _RULES.get(call.function)
-    given = {name: value.obj if isinstance(value, Jsonb) else value
-             for name, value in call.parameters.items()}  # fmt: skip
+    given = _as_json({name: value.obj if isinstance(value, Jsonb) else value
+                      for name, value in call.parameters.items()})  # fmt: skip
     if rule is None:
         has_texts = any(isinstance(value, (str, dict, list)) for value in given.values())
         if call.function in _AS_IS or not has_texts:
@@ -107,8 +124,57 @@ def sealed_call(call: Call, sealing: Sealing) -> Call:
         raise _refused(call.function, _NOT_POSSIBLE.get(call.function, hint))
     given = _guarded(call.function, given, sealing)
     sealed = rule(Sealer(sealing, str(given.get("request_id") or "")), given)
-    made = call.having({name: value for name, value in sealed.items() if value is not _LEFT_OUT})
+    sealed = {name: value for name, value in sealed.items() if value is not _LEFT_OUT}
+    _refuse_plaintext(call.function, sealed)
+    made = call.having(sealed)
     return replace(made, keys=f"{sealing.keys.numbers[0]} {sealing.keys.numbers[-1]}")
+
+
+def _as_json(value: Any, key: str = "") -> Any:
+    """Return a value with dictionaries and lists for all that JSON writes as such.
+
+    A rule then finds the texts in a tuple, a set or a view of a dictionary, too.
+    """
+    if isinstance(value, Mapping):
+        return {name: _as_json(item, name) for name, item in value.items()}
+    if (
+        key in _OF_VECTORS
+        or isinstance(value, (str, bytes, bytearray, memoryview, HalfVector))
+        or not isinstance(value, Iterable)
+    ):
+        return value
+    return [_as_json(item) for item in value]
+
+
+def _refuse_plaintext(function: str, sealed: _Given) -> None:
+    """Refuse a call with a text that its rule has not encrypted.
+
+    Raises:
+        InvalidInputError: it names the place of the text, not the text.
+    """
+    for name, value in sealed.items():
+        if SIGNATURES[function][name] not in _TEXT_TYPES:
+            continue
+        if (place := _readable_place(value, name, name)) is not None:
+            raise InvalidInputError(
+                f"{place} of {function} would be sent as plaintext, and the user is encrypted",
+                hint="Its key is unknown, or its value is not of the type that belongs there.",
+            )
+
+
+def _readable_place(value: Any, key: str, place: str) -> str | None:
+    """Return the place of the first text that is readable and may not be, or None."""
+    if isinstance(value, str):
+        is_hidden = not value.strip() or is_token(value)
+        return None if is_hidden or key in _READABLE or place in _OF_APPLICATION else place
+    if place in _OF_APPLICATION or key in _OF_VECTORS:
+        return None
+    found: Iterable[str | None] = ()
+    if isinstance(value, Mapping):
+        found = (_readable_place(item, name, f"{place}.{name}") for name, item in value.items())
+    elif isinstance(value, list):
+        found = (_readable_place(item, key, place) for item in value)
+    return next((one for one in found if one is not None), None)
 
 
 def _guarded(function: str, given: _Given, sealing: Sealing) -> _Given:
@@ -177,6 +243,17 @@ def _refused(function: str, hint: str) -> NotAllowedError:
     return NotAllowedError(f"{function} is not possible for an encrypted user", hint=hint)
 
 
+def has_text(text: Any, what: str) -> TypeGuard[str]:
+    """Return whether a value is a text to encrypt; None and an empty one are not.
+
+    Raises:
+        InvalidInputError: it is something else.
+    """
+    if text is not None and not isinstance(text, str):
+        raise InvalidInputError(f"{what} is a {type(text).__name__}, not a text")
+    return bool(text)
+
+
 _LEFT_OUT = object()
 _OF_VECTORS = ("embedding", "embeddings", "embedding_model", "query_embedding")
 
@@ -197,13 +274,18 @@ class Sealer:
         return self._last
 
     def text(self, text: Any, field: str, row: UUID | None = None) -> Any:
-        """Encrypt a text; the database checks any other value."""
-        return self._keys.seal(text, field, row=row) if isinstance(text, str) and text else text
+        """Encrypt a text; None and an empty one stay.
+
+        Raises:
+            InvalidInputError: it is something else.
+        """
+        return self._keys.seal(text, field, row=row) if has_text(text, field) else text
 
     def texts(self, items: Any, field: str) -> Any:
-        if not isinstance(items, (list, tuple)):
-            return items
-        return [self.text(item, field) for item in items]
+        """Encrypt each text of a list, or a single one."""
+        if isinstance(items, list):
+            return [self.text(item, field) for item in items]
+        return self.text(items, field)
 
     def value(self, value: Any, field: str = "note", row: UUID | None = None) -> str:
         return self._keys.seal(json_text(value), field, row=row)
@@ -221,13 +303,14 @@ class Sealer:
     def candidate(self, candidate: Any) -> Any:
         if not isinstance(candidate, Mapping):
             return candidate
-        content = candidate.get("content")
         sealed = {k: v for k, v in candidate.items()
                   if self.has_vectors or k not in _OF_VECTORS}  # fmt: skip
-        if isinstance(content, str) and content:
+        if content := candidate.get("content"):
+            sealed["content"] = self.memory(content)
             if sealed.get("token_count") is None:
                 sealed["token_count"] = count_text_tokens(content, COUNTED_AS)
-            sealed["content"] = self.memory(content)
+        if isinstance(sealed.get("tags"), str):
+            raise InvalidInputError("tags is a text", hint="Pass a list of texts.")
         for key, made in (("slot", self.text), ("tags", self.texts)):
             if key in sealed:
                 sealed[key] = made(sealed[key], key.removesuffix("s"))
@@ -236,7 +319,7 @@ class Sealer:
         return sealed
 
     def memory(self, content: Any) -> Any:
-        if not isinstance(content, str) or not content.strip():
+        if not has_text(content, "content") or not content.strip():
             return content
         return self._keys.seal(content, "memory", row=self.new_row(), with_hash=True)
 
@@ -255,7 +338,7 @@ class Sealer:
         row = self._keys.row_of(where) if where else self.new_row()
 
         def seal(text: Any, field: str, part: str = "") -> Any:
-            if not isinstance(text, str) or not text:
+            if not has_text(text, field):
                 return text
             return self._keys.seal(text, field, row=row, context=f"{where} {part}")
 
@@ -264,16 +347,21 @@ class Sealer:
             for key, value in message.items()
         }
         if sealed.get("token_count") is None:
-            sealed["token_count"] = count_message_tokens(message, COUNTED_AS)
+            try:
+                sealed["token_count"] = count_message_tokens(message, COUNTED_AS)
+            except (AttributeError, TypeError):
+                raise InvalidInputError(
+                    "a message is malformed", hint="Its content is a text or a list of parts."
+                ) from None
         content = message.get("content")
-        if isinstance(content, (list, tuple)) and content:
+        if isinstance(content, list) and content:
             shown = [part for part in content if not is_item(part)]
             parts = [{"type": "text", "text": seal(json_text(shown), "parts")}] if shown else []
             sealed["content"] = parts + [
                 {"type": "item", "item": seal(json_text(part["item"]), "kept", str(n))}
                 for n, part in enumerate(content) if is_item(part)
             ]  # fmt: skip
-        elif isinstance(content, str):
+        elif content not in (None, []):
             sealed["content"] = seal(content, "message")
         if "name" in sealed:
             sealed["name"] = self.text(sealed["name"], "name")
@@ -281,7 +369,7 @@ class Sealer:
             sealed["refusal"] = seal(sealed["refusal"], "message", "refusal")
         if "metadata" in sealed:
             sealed["metadata"] = self.metadata(sealed["metadata"])
-        if isinstance(calls := message.get("tool_calls"), (list, tuple)):
+        if isinstance(calls := message.get("tool_calls"), list):
             sealed["tool_calls"] = [self._tool_call(one, n, seal) for n, one in enumerate(calls)]
         return sealed
 
@@ -289,11 +377,16 @@ class Sealer:
     def _tool_call(call: Any, place: int, seal: Callable[[Any, str, str], Any]) -> Any:
         if not isinstance(call, Mapping):
             return call
-        sealed = dict(call)
-        for kind, long in (("function", "arguments"), ("custom", "input")):
-            if isinstance(body := call.get(kind), Mapping):
-                sealed[kind] = {**body, long: seal(body.get(long), "arguments", str(place))}
-        return sealed
+
+        def sealed(value: Any, names: Collection[str] = ()) -> Any:
+            if isinstance(value, Mapping):
+                return {key: item if key in names else sealed(item) for key, item in value.items()}
+            if isinstance(value, list):
+                return [sealed(item) for item in value]
+            return seal(value, "arguments", str(place)) if isinstance(value, str) else value
+
+        named = {key: sealed(call[key], {"name"}) for key in ("function", "custom") if key in call}
+        return {**sealed(call, {"id", "type", *named}), **named}
 
     def filter(self, wanted: Any) -> Any:
         if not isinstance(wanted, Mapping):
@@ -328,8 +421,7 @@ def _open_session(sealer: Sealer, given: _Given) -> _Given:
 
 def _session(sealer: Sealer, given: _Given, session_id: UUID) -> _Given:
     sealed = dict(given)
-    prompt = given.get("system_prompt")
-    if isinstance(prompt, str) and prompt:
+    if has_text(prompt := given.get("system_prompt"), "system_prompt"):
         if sealed.get("system_prompt_tokens") is None:
             sealed["system_prompt_tokens"] = count_text_tokens(prompt, COUNTED_AS)
         sealed["system_prompt"] = sealer.text(prompt, "prompt")
@@ -435,6 +527,8 @@ def _put_items(sealer: Sealer, given: _Given) -> _Given:
 
 def _search_items(sealer: Sealer, given: _Given) -> _Given:
     """Search by namespace only, unless the user was encrypted with vectors."""
+    if given.get("filter"):
+        raise _refused("a filter over items", "Search by namespace, and filter in the application.")
     if sealer.has_vectors:
         return given
     return {name: value for name, value in given.items() if name not in _OF_VECTORS}
