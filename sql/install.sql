@@ -479,6 +479,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/retrieval/_match_words.sql
 \ir ../functions/retrieval/_matching_among_many.sql
 \ir ../functions/retrieval/_matching_memories.sql
+\ir ../functions/retrieval/_named_year.sql
 \ir ../functions/retrieval/_names_time.sql
 \ir ../functions/retrieval/_nearest_by_bits.sql
 \ir ../functions/retrieval/_nearest_memories.sql

@@ -25,7 +25,8 @@ begin atomic
                'early|mid|late|(?:beginning|start|middle|end)\s+of'
            )) as v (month, count, unit, weekday, year, day, relation, part)
      cross join lateral (
-            select v.*, format('(?:(?:%s|first|second|third|fourth|last)\s+)?(?:%s|weekend|%s)s?'
+            select v.*, format('(?:(?:%s|first|second|third|fourth|last)\s+)?'
+                               '(?!years?\s+(?:of|in)\y)(?:%s|weekend|%s)s?'
                                '\s+(?:before|after|of|in)', v.count, v.unit, v.weekday) as span
            ) as w
      cross join lateral (values

@@ -1,10 +1,11 @@
 -- Return the days that an expression of time means, or NULL when there are none.
--- A month or weekday without a year or week is the latest one that has begun. A day that does not
--- exist, such as 31 June, gives NULL.
+-- A month or weekday without a year or week is of p_year, else the latest one that has begun. A day
+-- that does not exist, such as 31 June, gives NULL.
 create or replace function recall._expressed_days(
     p_kind  text,
     p_parts text[],
-    p_today date
+    p_today date,
+    p_year  text default null
 )
 returns daterange
 language plpgsql
@@ -26,9 +27,11 @@ begin
             v_day := recall._calendar_day(v_parts[3]::integer, v_parts[4]::integer,
                                           v_parts[5]::integer);
         when 'month_day' then
-            v_day := recall._latest_day(v_parts[3], v_parts[4]::integer, v_parts[5], p_today);
+            v_day := recall._latest_day(v_parts[3], v_parts[4]::integer,
+                                         coalesce(v_parts[5], p_year), p_today);
         when 'day_month' then
-            v_day := recall._latest_day(v_parts[4], v_parts[3]::integer, v_parts[5], p_today);
+            v_day := recall._latest_day(v_parts[4], v_parts[3]::integer,
+                                         coalesce(v_parts[5], p_year), p_today);
         when 'before_yesterday' then
             v_day := p_today - 2;
         when 'yesterday' then
@@ -50,7 +53,7 @@ begin
                                                      'saturday,sunday}'::text[], v_parts[3])) % 7;
         when 'month' then
             v_unit := 'month';
-            v_day  := recall._latest_day(v_parts[3], 1, v_parts[4], p_today);
+            v_day  := recall._latest_day(v_parts[3], 1, coalesce(v_parts[4], p_year), p_today);
         else
             v_unit := 'year';
             v_day  := recall._calendar_day(v_parts[3]::integer, 1, 1);
@@ -72,5 +75,5 @@ begin
 end;
 $function$;
 
-comment on function recall._expressed_days(text, text[], date) is
+comment on function recall._expressed_days(text, text[], date, text) is
     'Days that an expression of time means on p_today; NULL when there are none.';

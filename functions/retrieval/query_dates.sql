@@ -22,11 +22,12 @@ as $function$
 declare
     v_text  constant text collate pg_c_utf8 := left(p_query, 10000);
     v_zone  constant text := coalesce(p_time_zone, 'UTC');
-    v_today date;
+    v_today   date;
+    v_year    text;
     v_kind    text;
     v_pattern text;
-    v_parts text[];
-    v_days  daterange;
+    v_parts   text[];
+    v_days    daterange;
 begin
     perform recall._check_time_zone(v_zone, 'p_time_zone');
     v_today := coalesce(p_now, now()) at time zone v_zone;
@@ -35,9 +36,10 @@ begin
         return;
     end if;
 
+    v_year := recall._named_year(v_text, v_today);
     for v_kind, v_pattern in select e.kind, e.pattern from recall._date_expressions() as e loop
         for v_parts in select regexp_matches(v_text, v_pattern, 'gi') limit 20 loop
-            v_days := recall._expressed_days(v_kind, v_parts, v_today);
+            v_days := recall._expressed_days(v_kind, v_parts, v_today, v_year);
             if v_days is not null then
                 return query
                 select lower(v_days)::timestamp at time zone v_zone,

@@ -88,6 +88,14 @@ EXPRESSIONS = [
     ("two days of June 2023", "two days of June 2023", "2023-06-01", "2023-07-01"),
     ("after 31 June, in May 2023", "in May 2023", "2023-05-01", "2023-06-01"),
     ("since 2030 or before 2020", "before 2020", None, "2020-01-01"),
+    ("Last year in April, or May", "in April", "2025-04-01", "2025-05-01"),
+    ("last year in January", "in January", "2025-01-01", "2025-02-01"),
+    ("In 2024, what did I do in March?", "in March", "2024-03-01", "2024-04-01"),
+    ("in March and April 2024", "in March", "2024-03-01", "2024-04-01"),
+    ("between 3 March and 5 March 2024", "3 March", "2024-03-03", "2024-03-04"),
+    ("March 3-5, 2024", "March 3", "2024-03-03", "2024-03-04"),
+    ("from May 2022 to June 2023, on 7 March", "7 March", "2026-03-07", "2026-03-08"),
+    ("in January, room 2023", "in January", "2026-01-01", "2026-02-01"),
 ]  # fmt: skip
 SAY_NOTHING = [
     "", "Where do I work?", "may I march in?", "the last straw", "on 31 June", "room 2023",

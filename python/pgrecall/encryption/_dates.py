@@ -49,12 +49,18 @@ _RELATION = "since|after|before|until|till|up to|as of|by"
 _PART = r"early|mid|late|(?:beginning|start|middle|end)\s+of"
 _ORDINALS = ("first", "second", "third", "fourth")
 _SPAN = (
-    rf"(?:(?:{_COUNT}|{'|'.join(_ORDINALS)}|last)\s+)?(?:{_UNIT}|weekend|{_WEEKDAY})s?\s+"
-    r"(?:before|after|of|in)"
+    rf"(?:(?:{_COUNT}|{'|'.join(_ORDINALS)}|last)\s+)?(?!years?\s+(?:of|in)\b)"
+    rf"(?:{_UNIT}|weekend|{_WEEKDAY})s?\s+(?:before|after|of|in)"
 )
 _WORDS = re.compile(
     rf"(?:the )?(?:(?:({_COUNT}|{'|'.join(_ORDINALS)}|last) )?({_UNIT}|weekend|{_WEEKDAY})s? )?"
     rf"({_RELATION}|early|mid|late|(?:beginning|start|middle|end) of|of|in) (?:the )?"
+)
+
+# A year that may date the months and days of a query; "room 2024" and "20:24" are none.
+_NAMED_YEAR = re.compile(
+    rf"\b(?:in|of|during|(?:{'|'.join(_SHORT)})[a-z]*\.?|\d{{1,2}}(?:st|nd|rd|th)?),?\s+({_YEAR})\b(?!\s*:)",
+    re.IGNORECASE,
 )
 
 # The first that is found in the text counts; more exact ones come first.
@@ -134,9 +140,9 @@ def favored_window(
 def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
     """Return the time that a query asks about; None when it names none.
 
-    Days are those of the time zone of `as_of`. A month or weekday without a year or week is the
-    last one that has begun. After "since" the window ends at the end of the day of `as_of`; after
-    "before" and "until" it has no beginning.
+    Days are those of the time zone of `as_of`. A month without a year is of the only year that the
+    query names. Else a month or weekday is the last one that has begun. After "since" the window
+    ends at the end of the day of `as_of`; after "before" and "until" it has no beginning.
 
     Args:
         text: the query.
@@ -145,11 +151,13 @@ def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
     moment = as_of or datetime.now(UTC)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
+    today = moment.date()
+    year = _named_year(text, today)
     for name, expression in _EXPRESSIONS:
         for match in expression.finditer(text):
             words, *groups = (group or "" for group in match.groups())
             try:
-                since, until = _related(words, *_days(name, groups, moment.date()), moment.date())
+                since, until = _related(words, *_days(name, groups, today, year), today)
             except (ValueError, OverflowError):  # 31 June; three hundred years ago and more
                 continue
             if since is not None and since >= until:
@@ -165,15 +173,26 @@ def _midnight(day: date, moment: datetime) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=moment.tzinfo)
 
 
-def _days(name: str, groups: list[str], today: date) -> tuple[date, date]:
-    """Return the first day of a period, and the first after it."""
+def _named_year(text: str, today: date) -> str:
+    """Return the only year that a query names, for months and days without one; else nothing."""
+    dated = re.sub(r"\blast year\b", f"in {today.year - 1}", text, flags=re.IGNORECASE)
+    years = set(_NAMED_YEAR.findall(dated))
+    return years.pop() if len(years) == 1 else ""
+
+
+def _days(name: str, groups: list[str], today: date, year: str) -> tuple[date, date]:
+    """Return the first day of a period, and the first after it; `year` dates a month without."""
     match name:
         case "iso":
             return _unit("day", date(*map(int, groups)))
         case "month_day":
-            return _unit("day", _latest(_month(groups[0]), int(groups[1]), groups[2], today))
+            return _unit(
+                "day", _latest(_month(groups[0]), int(groups[1]), groups[2] or year, today)
+            )
         case "day_month":
-            return _unit("day", _latest(_month(groups[1]), int(groups[0]), groups[2], today))
+            return _unit(
+                "day", _latest(_month(groups[1]), int(groups[0]), groups[2] or year, today)
+            )
         case "before_yesterday":
             return _unit("day", today - timedelta(days=2))
         case "yesterday":
@@ -195,7 +214,7 @@ def _days(name: str, groups: list[str], today: date) -> tuple[date, date]:
             since = (today.weekday() - _WEEKDAYS[groups[0].lower()] - 1) % 7 + 1
             return _unit("day", today - timedelta(days=since))
         case "month":
-            return _unit("month", _latest(_month(groups[0]), 1, groups[1], today))
+            return _unit("month", _latest(_month(groups[0]), 1, groups[1] or year, today))
         case _:
             return _unit("year", date(int(groups[0]), 1, 1))
 
