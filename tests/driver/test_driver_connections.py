@@ -418,6 +418,26 @@ def test_joining_leaves_the_transaction_to_the_caller(
     assert not conn.closed
 
 
+@pytest.mark.parametrize("autocommit", [False, True])
+def test_a_transaction_of_the_caller_keeps_its_timeouts(
+    user: uuid.UUID, connect: Callable[..., Any], autocommit: bool
+) -> None:
+    """Without autocommit a call begins it; then each later one does, too."""
+    conn = connect(autocommit=autocommit)
+    transport = Transport(conn, Limits(statement_timeout=1.5, idle_timeout=7))
+    for own in ("0", "9s"):
+        conn.execute(f"set statement_timeout = '{own}'")
+        for _ in range(3):
+            if not autocommit:
+                conn.commit()
+            _, [during] = transport.send(Call("", SHOW, {"user_id": user}), False)
+            assert during[:3] == (str(user), *(("1500ms", "7s") if autocommit else (own, "0")))
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                transport.send(Call("", b"select 1 / 0", {"user_id": user}), False)
+            after = conn.execute(SHOW).fetchone()
+            assert after[1:3] == (own, "0")
+
+
 def test_joining_in_autocommit_commits_each_call(
     memory: AgentMemory, user: uuid.UUID, connect: Callable[..., Any]
 ) -> None:

@@ -54,6 +54,8 @@ select set_config('recall.user_id', %s, true), set_config('statement_timeout', %
        set_config('recall.user_key', %s, true),
        set_config('recall.embedding_model', %s, true)
 """
+# The caller's transaction keeps its timeouts. Before shards a call commits at once, so the proxy
+# refuses one within such a transaction.
 _FRAME_OF_CALLER = b"""
 select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true),
        set_config('recall.embedding_model', %s, true),
@@ -64,8 +66,6 @@ _NO_TIMEOUTS = (b"set local statement_timeout to default;"
                 b" set local idle_in_transaction_session_timeout to default")  # fmt: skip
 # For a connection of our own pool; the user is in each call (`_sql._prepared`).
 _FRAME_OF_CONNECTION = _FRAME.replace(b"true", b"false")
-# Before shards a call commits at once, so the proxy refuses one within the caller's transaction.
-_BEGUN = b"select set_config('recall.in_transaction', 'on', true)"
 
 # The backend's own process number, and halfvec as the tables have it: the extension may live in a
 # schema that is on nobody's path.
@@ -240,9 +240,9 @@ class Transport:
             prepare = False if self._is_behind_pooler(connection) else None
             is_idle = connection.info.transaction_status == TransactionStatus.IDLE
             if is_idle and not connection.autocommit:
-                connection.execute(_BEGUN)  # begins the transaction that is the caller's
+                connection.execute(b"select", prepare=False)  # begins the caller's
             with connection.transaction():
-                if is_idle:
+                if is_idle and connection.autocommit:
                     connection.execute(_FRAME, frame, prepare=prepare)
                 else:
                     identity = (frame[0], *frame[-2:])
