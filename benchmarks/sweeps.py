@@ -143,6 +143,14 @@ FILL = (
       from generate_series(1, %(memories)s / 10) as n
     """,
     """
+    insert into recall.session_summaries (
+        user_id, session_id, summary_id, kind, from_turn, to_turn, content, token_count,
+        created_at)
+    select md5('u' || n %% %(users)s)::uuid, md5('s' || n)::uuid, md5('c' || n)::uuid,
+           'compaction', 1, 1, 'so far', 1, now() - interval '31 days'
+      from generate_series(2 * %(due)s + 1, 3 * %(due)s) as n
+    """,
+    """
     insert into recall.message_search (
         user_id, session_id, turn_index, message_id, role, created_at, search_vector)
     select md5('u' || n %% %(users)s)::uuid, md5('s' || n)::uuid, 1, md5('h' || n)::uuid, 'user',

@@ -1,7 +1,8 @@
 -- Delete history of users who keep it for less time than history_retention, in one batch.
 -- drop_expired_partitions drops whole months; a shorter retention of one user needs row deletes.
--- The walk goes by user_id, and maintenance_tasks.last_user holds its position. No index finds
--- these users, since it would cost every writer of memories a lock.
+-- The walk goes by user_id and session_id, and maintenance_tasks holds its last user. `position`
+-- has their last session, if more follow, and whether the walk has met a lock. No index finds these
+-- users, since it would cost every writer of memories a lock.
 -- Locks   users and sessions, as far as they are free (others are skipped, and o_more reports
 --         them); then their jobs.
 create or replace function recall._purge_history(
@@ -21,20 +22,24 @@ set jit = off
 set max_parallel_workers_per_gather = 0
 as $function$
 declare
-    v_held    boolean := false;
-    v_last    uuid;
-    v_rows    integer;
-    v_user_id uuid;
-    v_since   timestamptz;
-    v_session uuid;
+    v_looked   integer := 0;
+    v_held     boolean;
+    v_last     uuid;
+    v_after    uuid;
+    v_position jsonb;
+    v_rows     integer;
+    v_user_id  uuid;
+    v_since    timestamptz;
+    v_session  uuid;
 begin
     o_done := 0;
     o_more := false;
     if not (select s.has_overrides from recall.settings as s) then
         return;
     end if;
-    select t.last_user
-      into v_last
+    select coalesce(t.last_user, '00000000-0000-0000-0000-000000000000'),
+           (t.position ->> 'session_id')::uuid, coalesce((t.position ->> 'held')::boolean, false)
+      into v_last, v_after, v_held
       from recall.maintenance_tasks as t
      where t.task = 'purge_expired'
        for no key update skip locked;
@@ -50,38 +55,53 @@ begin
          cross join lateral (
                 select (u.overrides ->> 'history_retention')::interval
                ) as o (retention)
-         where u.user_id > coalesce(v_last, '00000000-0000-0000-0000-000000000000')
+         where u.user_id >= v_last
+           and (u.user_id > v_last or v_after is not null)
            and u.overrides ? 'history_retention'
            and o.retention < s.history_retention
          order by u.user_id
     loop
+        if v_user_id > v_last then
+            v_last  := v_user_id;
+            v_after := '00000000-0000-0000-0000-000000000000';
+        end if;
         for v_session in
             select s.session_id
               from recall.sessions as s
              where s.user_id              = v_user_id
+               and s.session_id           > v_after
                and s.created_at           < v_since
                and s.first_retained_turn <= s.turn_count
-               and (s.status in ('closed', 'expired')
-                    or s.compacted_through_turn >= s.first_retained_turn)
+               and recall._may_retire(row(s.*), s.first_retained_turn, v_since)
              order by s.session_id
         loop
             loop
-                o_more := o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
+                -- A session that keeps its turns is locked, too, so it counts.
+                o_more := greatest(o_done, v_looked) >= p_limit
+                          or clock_timestamp() >= p_until and v_looked > 0;
                 exit users when o_more;
                 v_rows := recall._purge_old_turns(
                     v_user_id, v_session, v_since, p_limit - o_done);
-                v_held := v_held or v_rows is null;
-                o_done := o_done + coalesce(v_rows, 0);
+                v_looked := v_looked + 1;
+                v_held   := v_held or v_rows is null;
+                o_done   := o_done + coalesce(v_rows, 0);
                 exit when v_rows is null or v_rows = 0;
             end loop;
+            v_after := v_session;
         end loop;
-        v_last := v_user_id;
+        v_after := null;
     end loop;
 
+    if o_more then
+        v_position := jsonb_build_object('session_id', v_after, 'held', v_held);
+    else
+        v_last := null;
+    end if;
     update recall.maintenance_tasks as t
-       set last_user = case when o_more then v_last end
+       set last_user = v_last,
+           position  = v_position
      where t.task = 'purge_expired'
-       and t.last_user is distinct from case when o_more then v_last end;
+       and (t.last_user, t.position) is distinct from (v_last, v_position);
     o_more := o_more or v_held;
 end;
 $function$;

@@ -1,6 +1,6 @@
 -- Delete rows of message_search past settings.message_search_retention, in one batch.
--- The retention, which a user may override, starts at the compaction, which sets search_purge_at of
--- the session. Locked sessions are skipped, and o_more reports them.
+-- The retention, which a user may override, starts when a compaction covers the turn. Locked
+-- sessions are skipped. o_more reports them, and sessions that are left for the next batch.
 -- Locks   sessions, as far as they are free.
 create or replace function recall._purge_message_search(
     p_now      timestamptz,
@@ -19,10 +19,14 @@ set enable_bitmapscan = off
 set jit = off
 as $function$
 declare
+    v_looked  integer := 0;
     v_session recall.sessions;
-    v_before  timestamptz;
+    v_keep    interval;
+    v_due     integer;
     v_next    timestamptz;
+    v_last    integer;
     v_rows    integer;
+    v_first   integer;
     v_through integer;
 begin
     o_done := 0;
@@ -32,7 +36,9 @@ begin
          where s.compaction_due   = any ('{true,false}')
            and s.search_purge_at <= p_now
     loop
-        exit when o_done >= p_limit or clock_timestamp() >= p_until and o_done > 0;
+        -- A session whose rows stay is locked, too, so it counts.
+        exit when greatest(o_done, v_looked) >= p_limit
+               or clock_timestamp() >= p_until and v_looked > 0;
         -- Citus locks rows of one user only. Sessions that others have locked do not count.
         select s.*
           into v_session
@@ -42,26 +48,45 @@ begin
            and s.search_purge_at <= p_now
            for no key update skip locked;
         continue when not found;
-        v_before := p_now - (recall._settings(v_session.user_id)).message_search_retention;
+        v_looked := v_looked + 1;
+        v_keep   := (recall._settings(v_session.user_id)).message_search_retention;
 
+        select max(least(c.to_turn, v_session.compacted_through_turn))
+                   filter (where date_add(c.created_at, v_keep, 'UTC') <= p_now),
+               min(date_add(c.created_at, v_keep, 'UTC'))
+                   filter (where date_add(c.created_at, v_keep, 'UTC') > p_now)
+          into v_due, v_next
+          from recall.session_summaries as c
+         where c.user_id    = v_session.user_id
+           and c.session_id = v_session.session_id
+           and c.kind       = 'compaction';
+        select max(i.turn_index)
+          into v_last
+          from (
+                select d.turn_index
+                  from recall.message_search as d
+                 where d.user_id     = v_session.user_id
+                   and d.session_id  = v_session.session_id
+                   and d.turn_index <= v_due
+                 order by d.turn_index
+                 limit p_limit - o_done
+               ) as i;
         with gone as (
             delete from recall.message_search as i
              where i.user_id     = v_session.user_id
                and i.session_id  = v_session.session_id
-               and i.turn_index <= v_session.compacted_through_turn
-               and i.created_at  < v_before
+               and i.turn_index <= v_last
             returning i.turn_index
         )
-        select count(*), max(g.turn_index) into v_rows, v_through from gone as g;
+        select count(*), min(g.turn_index), max(g.turn_index)
+          into v_rows, v_first, v_through
+          from gone as g;
         o_done := o_done + v_rows;
-        perform recall._rewrite_word_blocks(v_session.user_id, v_session.session_id, 1, v_through);
+        perform recall._rewrite_word_blocks(v_session.user_id, v_session.session_id, v_first,
+                                            v_through);
 
-        v_next := (
-            select min(i.created_at) + (p_now - v_before) + interval '1 microsecond'
-              from recall.message_search as i
-             where i.user_id     = v_session.user_id
-               and i.session_id  = v_session.session_id
-               and i.turn_index <= v_session.compacted_through_turn);
+        -- A full batch may leave rows that are due.
+        continue when o_done >= p_limit;
         update recall.sessions as s
            set search_purge_at = v_next
          where s.user_id    = v_session.user_id

@@ -64,7 +64,7 @@ comment on column recall.maintenance_tasks.failures is 'Failures since the last 
 comment on column recall.maintenance_tasks.last_user is
     'For tasks that scan the users: the last user processed.';
 comment on column recall.maintenance_tasks.position is
-    'Where a scan over all users, or over the sessions of a month, continues, and its purpose.';
+    'Where a scan over users or sessions continues, and its purpose.';
 
 create table if not exists recall.embedding_migrations (
     migration_id    uuid        not null,

@@ -10,7 +10,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -660,6 +660,7 @@ def test_compaction_of_a_long_session_with_tools(
     openai.respond = Script()
     row = session_row(db, user, chat.session_id)
     assert row["compacted_through_turn"] > 0
+    assert row["search_purge_at"] > datetime.now(UTC) + timedelta(days=29)
     assert (row["turn_count"], len(inside)) == (31 * 4, 1)
     assert row["active_tokens"] < tokens
     assert check()["summary"] > 0

@@ -426,6 +426,66 @@ def test_own_retention_goes_round_the_users_in_short_batches(
     check_invariants(db)
 
 
+def revision(conn: Connection, user: uuid.UUID) -> int:
+    return value(conn, "select memory_revision from recall.users where user_id = %s", [user])
+
+
+def test_own_retention_locks_no_user_whose_sessions_stay(
+    db: Connection, own: str, user: uuid.UUID
+) -> None:
+    """They are old, but were closed or compacted only lately."""
+    closed, compact = many_over(db, user, 2)
+    call(db, "configure_user", p_user_id=user, p_changes={"history_retention": "1 month"})
+    db.execute("delete from recall.jobs")
+    db.execute("update recall.sessions set updated_at = now() - interval '3 days'")
+    db.execute("update recall.sessions set status = 'active' where session_id = %s", [compact])
+    compacted(db, user, compact, 1, datetime.now(UTC))
+    call(db, "purge_expired")
+    before = revision(db, user)
+    with psycopg.connect(own) as sweeper:
+        assert call(sweeper, "purge_expired") == [{"done": 0, "more": False}]
+        assert len(rows(db, "select from recall.users for update skip locked")) == 1
+    assert revision(db, user) == before
+    assert purge(db, datetime.now(UTC) + 60 * DAY) == 2
+    assert contents(db, user, closed) == contents(db, user, compact) == []
+
+
+@pytest.mark.parametrize(("lock_time", "limit"), [("0 seconds", 5000), ("1 minute", 1)])
+def test_own_retention_passes_sessions_that_keep_their_turns(
+    db: Connection, own: str, lock_time: str, limit: int
+) -> None:
+    """A call looks at one session, and the next call goes on behind it, also within a user.
+
+    The walk says more until its end, and there, too, when it has met a lock."""
+    users = sorted(uuid.uuid4() for _ in range(2))
+    waiting = {each: many_over(db, each, 4) for each in users}
+    for each in users:
+        call(db, "configure_user", p_user_id=each, p_changes={"history_retention": "1 month"})
+    db.execute("delete from recall.jobs")
+    for each in users:
+        for session in waiting[each][:3]:
+            call(db, "enqueue_job", p_user_id=each, p_kind="extract", p_session_id=session)
+    call(db, "configure", p_changes={"maintenance_lock_time": lock_time})
+    with psycopg.connect(own) as holder:
+        holder.execute("select from recall.sessions where session_id = %s for update",
+                       [waiting[users[0]][1]])  # fmt: skip
+        steps = []
+        while (not steps or steps[-1][2]) and len(steps) < 20:
+            (row,) = call(db, "purge_expired", p_limit=limit)
+            last = value(db, "select last_user is not null from recall.maintenance_tasks"
+                             " where task = 'purge_expired'")  # fmt: skip
+            steps.append((row["done"], row["more"], last))
+        assert sum(done for done, _, _ in steps) == 2
+        assert [more for _, more, _ in steps] == [True] * len(steps), "a session is locked"
+        assert 8 <= len(steps) <= 11
+    db.execute("delete from recall.jobs")
+    assert sweep(db, "purge_expired") == 6
+    assert value(db, "select count(*) from recall.conversation_history") == 0
+    assert value(db, "select position is null and last_user is null"
+                     " from recall.maintenance_tasks where task = 'purge_expired'")  # fmt: skip
+    check_invariants(db)
+
+
 def test_expired_month_is_detached_when_dropping_is_off(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure", p_changes={"drop_expired_history": False})
     session = open_session(db, user)
@@ -600,19 +660,93 @@ def test_vectors_of_ended_memories(db: Connection, user: uuid.UUID) -> None:
     assert len(rows(db, "select from recall.memory_store where user_id = %s", [user])) == 3
 
 
+def compacted(
+    conn: Connection, user: uuid.UUID, session: uuid.UUID, through: int, at: datetime
+) -> None:
+    """Compact a session through a turn, as of a time; purge_expired checks it at the next call."""
+    conn.execute(
+        "insert into recall.session_summaries (user_id, session_id, summary_id, kind, from_turn,"
+        " to_turn, content, token_count, created_at, ended_at)"
+        " values (%s, %s, recall.uuidv7(), 'compaction', 1, %s, 'so far', 3, %s, now())",
+        [user, session, through, at],
+    )
+    conn.execute(
+        "update recall.sessions set compacted_through_turn = %s, search_purge_at = now()"
+        " where user_id = %s and session_id = %s",
+        [through, user, session],
+    )
+
+
+def searchable(conn: Connection, user: uuid.UUID, session: uuid.UUID) -> list[int]:
+    found = rows(
+        conn,
+        "select turn_index from recall.message_search where user_id = %s and session_id = %s"
+        " order by turn_index",
+        [user, session],
+    )
+    return [row["turn_index"] for row in found]
+
+
 def test_compacted_turns_are_found_for_a_month(db: Connection, user: uuid.UUID) -> None:
     session, other = open_session(db, user), open_session(db, user)
     for each in (session, other):
         append(db, user, each, said("one", "two", "three", "four"))
     make_searchable(db)
-    db.execute("update recall.sessions set compacted_through_turn = 2, search_purge_at = now()"
-               " where session_id = %s", [session])  # fmt: skip
+    compacted(db, user, session, 2, datetime.now(UTC))
     assert purge(db, datetime.now(UTC) + DAY) == 0
     assert session_row(db, user, session)["search_purge_at"] > datetime.now(UTC) + 29 * DAY
     assert purge(db, datetime.now(UTC) + 31 * DAY) == 2
     assert session_row(db, user, session)["search_purge_at"] is None
     assert value(db, "select count(*) from recall.message_search") == 6
     assert value(db, "select count(*) from recall.message_words where words @@ 'one'") == 1
+
+
+def test_retention_of_search_rows_starts_at_the_compaction(db: Connection, user: uuid.UUID) -> None:
+    """Not at the message: an old turn that was compacted today is found for a month."""
+    session = open_session(db, user)
+    append(db, user, session, said_in(3, *(f"turn {n}" for n in range(1, 7))))
+    make_searchable(db)
+    now = datetime.now(UTC)
+    for through, days in ((2, 40), (4, 20), (5, 0)):
+        compacted(db, user, session, through, now - days * DAY)
+    now = datetime.now(UTC)
+    assert purge(db, now, 1) == 2, "one row a batch"
+    assert searchable(db, user, session) == [3, 4, 5, 6]
+    assert abs(session_row(db, user, session)["search_purge_at"] - (now + 10 * DAY)) < DAY
+    assert purge(db, now + 9 * DAY) == 0
+    assert purge(db, now + 11 * DAY) == 2
+    assert purge(db, now + 31 * DAY) == 1
+    assert searchable(db, user, session) == [6]
+    assert session_row(db, user, session)["search_purge_at"] is None
+
+
+def due_checks(conn: Connection) -> int:
+    return value(conn, "select count(*) from recall.sessions where search_purge_at <= now()")
+
+
+@pytest.mark.parametrize(
+    ("lock_time", "limit", "steps"),
+    [("0 seconds", 5000, [5, 4, 3, 2, 1, 0]), ("1 minute", 4, [2, 0])],
+)
+def test_a_check_that_deletes_nothing_ends_with_its_batch(
+    db: Connection, own: str, user: uuid.UUID, lock_time: str, limit: int, steps: list[int]
+) -> None:
+    """The limit and the lock time hold for sessions that are checked too early, too."""
+    for _ in range(6):
+        session = open_session(db, user)
+        append(db, user, session, said("one"))
+        compacted(db, user, session, 1, datetime.now(UTC))
+    call(db, "configure", p_changes={"maintenance_lock_time": lock_time})
+    with psycopg.connect(own) as sweeper:
+        left = 6
+        for step in steps:
+            assert call(sweeper, "purge_expired", p_limit=limit) == [{"done": 0, "more": step > 0}]
+            free = rows(db, "select from recall.sessions for update skip locked")
+            assert len(free) == 6 - (left - step), "other sessions can be used meanwhile"
+            sweeper.commit()
+            assert due_checks(db) == step
+            left = step
+    assert call(db, "purge_expired") == [{"done": 0, "more": False}]
 
 
 def test_prompts_that_nobody_uses(db: Connection, user: uuid.UUID) -> None:

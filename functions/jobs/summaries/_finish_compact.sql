@@ -14,10 +14,11 @@ set search_path from current
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_now     timestamptz := clock_timestamp();
-    v_through constant integer := (p_result ->> 'through_turn')::integer;
-    v_session recall.sessions;
-    v_tokens  bigint;
+    v_now      timestamptz := clock_timestamp();
+    v_through  constant integer := (p_result ->> 'through_turn')::integer;
+    v_session  recall.sessions;
+    v_tokens   bigint;
+    v_purge_at timestamptz;
 begin
     v_session := recall._lock_session(p_job.user_id, p_job.session_id);
 
@@ -39,6 +40,8 @@ begin
        and h.turn_index <= v_through
        and not h.turn_index <@ v_session.retracted_turns;
 
+    v_purge_at := date_add(
+        v_now, (recall._settings(p_job.user_id)).message_search_retention, 'UTC');
     perform recall._write_summary(v_session, 'compaction', 1, v_through,
                                   p_result ->> 'content', p_job.vectors[1],
                                   v_tokens, p_job.work #> '{made,made_by}');
@@ -46,7 +49,7 @@ begin
        set compacted_through_turn = v_through,
            active_tokens          = s.active_tokens - v_tokens,
            compaction_due         = false,
-           search_purge_at        = coalesce(s.search_purge_at, v_now),
+           search_purge_at        = least(s.search_purge_at, v_purge_at),
            updated_at             = v_now
      where s.user_id    = p_job.user_id
        and s.session_id = p_job.session_id;
