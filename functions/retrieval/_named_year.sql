@@ -15,7 +15,7 @@ begin
     return (
         select case when count(distinct y.found[1]) = 1 then min(y.found[1]) end
           from regexp_matches(
-                   regexp_replace(p_text, '\ylast year\y',
+                   regexp_replace(p_text collate pg_c_utf8, '\ylast year\y',
                                   'in ' || date_part('year', p_today) - 1, 'gi'),
                    '\y(?:in|of|during|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?|'
                    '\d{1,2}(?:st|nd|rd|th)?),?\s+((?:19|20)\d\d)\y(?!\s*:)', 'gi') as y (found));
