@@ -146,6 +146,34 @@ def test_min_match_counts_words_that_the_driver_reads(
     assert {used.memory_id for used in chat.last_context.memories} == {one.memory_id, always}
 
 
+@pytest.mark.parametrize("kind", ["unencrypted", "words", "vectors"])
+def test_min_similarity_counts_vectors_or_else_words(
+    memory: AgentMemory, configured: str, user: uuid.UUID, kind: str
+) -> None:
+    if kind != "unencrypted":
+        memory.encryption.seal_user(user, vectors=kind == "vectors")
+    memory.remember(user, "The user has a cockatoo named Otto.")
+    memory.remember(user, "The user lives in Oslo.")
+    nearest = {"min_similarity": 0.4}
+    with connected(configured) as without_embedder:
+        for driver in (memory, without_embedder):
+            (one,) = driver.search(user, "cockatoo named Otto", filter=nearest)
+            assert "Otto" in one.content
+            chat = driver.session(user=user, model=MODEL)
+            text = json.dumps(chat.context("cockatoo named Otto", filter=nearest))
+            assert ("cockatoo named Otto." in text, "Oslo" in text) == (True, False)
+            (taken,) = chat.explain("cockatoo named Otto", filter=nearest)
+            assert "Otto" in taken.content
+            both = chat.compile("Otto", filter={"min_similarity": -1},
+                                reranker=lambda _, texts: [1.0] * len(texts))  # fmt: skip
+            assert len(both.memories) == 2
+            for wrong in ("x", True, [1]):
+                with pytest.raises(InvalidInputError, match=r"filter\.min_similarity"):
+                    driver.search(user, "cockatoo", filter={"min_similarity": wrong})
+            with pytest.raises(InvalidInputError, match="without a query"):
+                driver.search(user, filter=nearest)
+
+
 def test_dates_in_a_query_favor_that_time(memory: AgentMemory, sealed: uuid.UUID) -> None:
     """The driver does it, since the database never sees the query."""
     for month, name in enumerate(("jan", "feb", "mar"), start=1):

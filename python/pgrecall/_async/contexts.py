@@ -23,6 +23,7 @@ from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 __all__ = ["AsyncContexts"]
 
 # candidates that the driver offers a context, as many as the database considers
+_OF_QUERY = {"min_similarity", "min_match", "asked_at", "dates"}  # of a filter: for searches only
 _CHOSEN_MEMORIES = 90
 
 _MEASURED = 10  # one context of ten is measured, beginning with the first
@@ -135,7 +136,8 @@ class AsyncContexts:
             hits = await self._chosen_memories(query, vector, options, as_of, reranker)
         if hits is not None:
             options["memory_ids"] = [hit.memory_id for hit in hits]
-            options["filter"] = _context_filter(options)
+            options["filter"] = {key: value for key, value in _context_filter(options).items()
+                                 if key not in _OF_QUERY}  # fmt: skip
         call = Call.of(
             function,
             user_id=self._conversation.user_id,

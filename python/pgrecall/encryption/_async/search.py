@@ -49,13 +49,16 @@ async def search(
 
     That is by meaning where there are vectors, else by weight.
     """
-    least = least_match(given)
+    least, nearest = least_match(given), given.get("min_similarity")
+    if isinstance(nearest, bool) or not isinstance(nearest, int | float):
+        nearest = None  # the database says what is wrong with another value
+    judged_here = {"min_match"} if nearest is None else {"min_match", "min_similarity"}
     hits = await core.read_memory(
         SearchHit,
         user,
         "search",
         limit=at_least(limit, _OPENED_MEMORIES),
-        filter={key: value for key, value in given.items() if key != "min_match"},
+        filter={key: value for key, value in given.items() if key not in judged_here},
         as_of=as_of,
         query_embedding=await core.vector(user, query, embedding),
     )
@@ -64,6 +67,12 @@ async def search(
         for hit in by_words(hits, shares_of_words([hit.content for hit in hits], query))
     ]
     ranked = [hit for hit in ranked if least is None or (hit.match or 0) >= least]
+    if nearest is not None:  # words count where there is no vector, as for any user
+        ranked = [
+            hit
+            for hit in ranked
+            if ((hit.lexical if hit.similarity is None else hit.similarity) or 0) >= nearest
+        ]
     window = favored_window(query, given, None if isinstance(as_of, Unset) else as_of)
     return first(by_window(ranked, window, lambda hit: hit.observed_at), limit)
 
