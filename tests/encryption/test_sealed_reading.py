@@ -167,7 +167,7 @@ def test_min_similarity_counts_vectors_or_else_words(
             both = chat.compile("Otto", filter={"min_similarity": -1},
                                 reranker=lambda _, texts: [1.0] * len(texts))  # fmt: skip
             assert len(both.memories) == 2
-            for wrong in ("x", True, [1]):
+            for wrong in ("x", True, [1], 1.5):
                 with pytest.raises(InvalidInputError, match=r"filter\.min_similarity"):
                     driver.search(user, "cockatoo", filter={"min_similarity": wrong})
             with pytest.raises(InvalidInputError, match="without a query"):

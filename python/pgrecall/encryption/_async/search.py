@@ -50,7 +50,8 @@ async def search(
     That is by meaning where there are vectors, else by weight.
     """
     least, nearest = least_match(given), given.get("min_similarity")
-    if isinstance(nearest, bool) or not isinstance(nearest, int | float):
+    is_cosine = isinstance(nearest, int | float) and -1 <= nearest <= 1
+    if isinstance(nearest, bool) or not is_cosine:
         nearest = None  # the database says what is wrong with another value
     judged_here = {"min_match"} if nearest is None else {"min_match", "min_similarity"}
     hits = await core.read_memory(
