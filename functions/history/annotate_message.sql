@@ -28,11 +28,15 @@ begin
     v_session := recall._lock_session(p_user_id, p_session_id);
     v_now     := clock_timestamp();
 
-    if p_turn_index is null or p_turn_index not between 1 and v_session.turn_count then
+    if p_turn_index is null
+       or p_turn_index not between v_session.first_retained_turn and v_session.turn_count then
         raise exception using
             errcode = 'RC003',
             message = format('p_turn_index is %s', coalesce(p_turn_index::text, 'null')),
-            hint    = format('The session has turns 1 to %s.', v_session.turn_count);
+            hint    = case when v_session.first_retained_turn <= v_session.turn_count
+                           then format('The session has turns %s to %s.',
+                                       v_session.first_retained_turn, v_session.turn_count)
+                           else 'The session has no turns.' end;
     end if;
 
     insert into recall.message_annotations (user_id, session_id, turn_index, annotation_id, patch,

@@ -28,7 +28,8 @@ begin
            and m.end_reason is null
            and m.expires_at is null
            and m.importance < p_settings.decay_importance
-           and coalesce(m.last_accessed_at, m.created_at) <= p_now - p_settings.decay_idle
+           -- The sum of recall._next_check: a month back from now is another time.
+           and coalesce(m.last_accessed_at, m.created_at) + p_settings.decay_idle <= p_now
         returning m.memory_id, m.importance
     )
     select coalesce(array_agg(d.memory_id), '{}'),

@@ -1,7 +1,9 @@
--- Find memories that are flagged for promotion, by user.
+-- Find memories that are flagged for promotion, by user, behind a memory.
 -- The settings below force the index, as in recall._due_memories.
 create or replace function recall._due_promotions(
-    p_limit bigint
+    p_after_user   uuid,
+    p_after_memory uuid,
+    p_limit        integer
 )
 returns table (
     user_id    uuid,
@@ -24,12 +26,14 @@ begin
               from recall.memory_store as m
              where m.promotion_due
                and m.ended_at is null
+               and (m.user_id, m.memory_id) > (p_after_user, p_after_memory)
              order by m.user_id, m.memory_id
              limit p_limit
            ) as d
-     group by d.user_id;
+     group by d.user_id
+     order by d.user_id;
 end;
 $function$;
 
-comment on function recall._due_promotions(bigint) is
+comment on function recall._due_promotions(uuid, uuid, integer) is
     'Memories that an access took across a threshold of promotion, by user.';

@@ -18,6 +18,8 @@ declare
     v_start timestamptz := clock_timestamp();
     v_now   timestamptz := coalesce(p_as_of, v_start);
     v_until timestamptz;
+    v_held  uuid[]      := '{}'::uuid[];
+    v_found integer;
     v_users uuid[];
     v_user  uuid;
     v_rows  integer;
@@ -28,18 +30,28 @@ begin
     done := 0;
     more := false;
 
-    v_users := array(
-        select distinct d.user_id
-          from (
-                select l.user_id
-                  from recall.memory_access_log as l
-                 where l.accessed_at <= v_now
-                 limit p_limit
-               ) as d);
-    foreach v_user in array v_users loop
-        v_rows := recall._count_accesses(v_user, p_limit - done, v_now);
-        done   := done + v_rows;
-        exit when done >= p_limit or clock_timestamp() >= v_until and done > 0;
+    -- Users who are locked may fill the batch. Then it is read again without them.
+    <<batch>>
+    loop
+        v_users := array(
+            select distinct d.user_id
+              from (
+                    select l.user_id
+                      from recall.memory_access_log as l
+                     where l.accessed_at <= v_now
+                       and l.user_id     <> all (v_held)
+                     limit p_limit
+                   ) as d);
+        v_found := cardinality(v_held);
+        foreach v_user in array v_users loop
+            v_rows := recall._count_accesses(v_user, p_limit - done, v_now);
+            done   := done + v_rows;
+            exit batch when done >= p_limit or clock_timestamp() >= v_until and done > 0;
+            if v_rows = 0 then
+                v_held := v_held || v_user;
+            end if;
+        end loop;
+        exit when cardinality(v_held) = v_found;
     end loop;
 
     more := exists (

@@ -21,8 +21,11 @@ declare
     v_start   timestamptz := clock_timestamp();
     v_now     timestamptz := coalesce(p_as_of, v_start);
     v_until   timestamptz;
-    v_found   integer     := 0;
     v_looked  integer     := 0;
+    v_held    boolean     := false;
+    v_found   boolean;
+    v_after   uuid        := '00000000-0000-0000-0000-000000000000';
+    v_last    uuid        := v_after;
     v_user_id uuid;
     v_ids     uuid[];
     v_seen    integer;
@@ -32,19 +35,31 @@ begin
     perform recall._check_as_of(p_as_of);
     select v_start + s.maintenance_lock_time into v_until from recall.settings as s;
     done := 0;
+    more := false;
 
-    for v_user_id, v_ids in
-        select d.user_id, d.memory_ids from recall._due_promotions(p_limit::bigint + 100) as d
+    <<batch>>
     loop
-        v_found := v_found + cardinality(v_ids);
-        exit when v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
-        select b.o_looked, b.o_done
-          into v_seen, v_count
-          from recall._promote_due(v_user_id, v_ids[1 : p_limit - v_looked], v_now) as b;
-        v_looked := v_looked + v_seen;
-        done     := done + v_count;
+        v_found := false;
+        for v_user_id, v_ids in
+            select d.user_id, d.memory_ids
+              from recall._due_promotions(v_after, v_last, greatest(p_limit - v_looked, 1)) as d
+        loop
+            more := v_looked >= p_limit or clock_timestamp() >= v_until and v_looked > 0;
+            exit batch when more;
+            v_found := true;
+            select b.o_looked, b.o_done
+              into v_seen, v_count
+              from recall._promote_due(v_user_id, v_ids, v_now) as b;
+            v_looked := v_looked + v_seen;
+            done     := done + v_count;
+            v_held   := v_held or v_seen = 0;
+            v_after  := v_user_id;
+            v_last   := case when v_seen = 0 then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+                             else v_ids[cardinality(v_ids)] end;
+        end loop;
+        exit when not v_found;
     end loop;
-    more := v_found > v_looked;
+    more := more or v_held;
     return next;
 end;
 $function$;

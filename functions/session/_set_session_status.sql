@@ -32,7 +32,7 @@ begin
 
     if p_status = 'active' then
         if v_life is null then
-            select s.session_ttl into v_life from recall.settings as s;
+            v_life := (recall._settings(p_user_id)).session_ttl;
         end if;
         v_expires_at := greatest(v_expires_at, recall._session_expiry(v_now, v_life));
     end if;

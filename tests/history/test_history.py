@@ -823,6 +823,24 @@ def test_annotations_are_merged_latest_wins(
              p_patch={})  # fmt: skip
 
 
+def test_annotation_of_a_deleted_turn_is_refused(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
+    """Retention has deleted the turn, or clear_session all of them."""
+    target = {"p_user_id": user, "p_session_id": session, "p_patch": {"liked": True}}
+    with refused("RC003", "The session has no turns"):
+        call(db, "annotate_message", **target, p_turn_index=1)
+    append(db, user, session, said("one", "two", "three"))
+    db.execute("update recall.sessions set first_retained_turn = 3 where user_id = %s", [user])
+    for turn in (1, 2, 4):
+        with refused("RC003", "The session has turns 3 to 3"):
+            call(db, "annotate_message", **target, p_turn_index=turn)
+    call(db, "annotate_message", **target, p_turn_index=3)
+    call(db, "clear_session", p_user_id=user, p_session_id=session)
+    with refused("RC003", "The session has no turns"):
+        call(db, "annotate_message", **target, p_turn_index=3)
+
+
 # --- the cursor over a list that the caller holds
 
 

@@ -241,6 +241,19 @@ def test_unimportant_memory_decays_unless_it_is_used(db: Connection, user: uuid.
         weak: "expired", edge: None, touched: None}  # fmt: skip
 
 
+def test_decay_after_months_ends_with_the_days_of_a_month(db: Connection, user: uuid.UUID) -> None:
+    """A month after 31 January is 28 February, but a month before that is 28 January."""
+    remember(db, user, "User once mentioned rain", p_importance=0.1)
+    call(db, "configure_user", p_user_id=user, p_changes={"decay_idle": "1 month"})
+    db.execute("update recall.memory_store set created_at = '2026-01-31 12:00+00'")
+    before = value(db, "select memory_revision from recall.users where user_id = %s", [user])
+    late = datetime(2026, 2, 28, 12, tzinfo=UTC)
+    assert sweep_once(db, late - DAY, "decay_memories") == 0
+    assert sweep_once(db, late, "decay_memories") == 1
+    after = value(db, "select memory_revision from recall.users where user_id = %s", [user])
+    assert after == before + 1, "it was looked at once"
+
+
 def test_what_loses_importance_decays(db: Connection, user: uuid.UUID) -> None:
     memory = remember(db, user, "User wants to run a marathon", p_kind="goal")["memory_id"]
     assert sweep_once(db, now() + 31 * DAY, "decay_memories") == 0

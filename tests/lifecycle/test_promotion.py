@@ -242,6 +242,23 @@ def test_promote_memories_processes_at_most_its_limit(db: Connection) -> None:
 
 
 @pytest.mark.concurrent
+@pytest.mark.parametrize("locked", [0, 1])
+def test_a_locked_user_does_not_fill_the_batch_of_promotions(
+    db: Connection, connect: Connect, locked: int
+) -> None:
+    users = sorted(uuid.uuid4() for _ in range(2))
+    for user in users:
+        for n in range(5):
+            access(db, user, learn(db, user, f"fact {n}"), 3)
+    holder = connect(autocommit=False)
+    holder.execute("select from recall.users where user_id = %s for update", [users[locked]])
+    assert call(db, "promote_memories", p_limit=3) == [{"done": 3, "more": True}]
+    assert call(db, "promote_memories", p_limit=3) == [{"done": 2, "more": True}]
+    holder.rollback()
+    assert call(db, "promote_memories") == [{"done": 5, "more": False}]
+
+
+@pytest.mark.concurrent
 def test_superseded_while_the_sweep_waits(
     db: Connection, connect: Connect, user: uuid.UUID
 ) -> None:

@@ -387,6 +387,27 @@ def test_a_sweep_that_passes_somebody_by_says_more(
                " recall.memory_access_log, recall.items, recall.item_vectors")  # fmt: skip
 
 
+@pytest.mark.concurrent
+def test_a_locked_user_does_not_fill_the_batch_of_accesses(
+    db: Connection, connect: Connect
+) -> None:
+    users = [uuid.uuid4() for _ in range(2)]
+    for user, count in zip(users, (30, 5), strict=True):
+        memory = remember(db, user, "User likes tea")["memory_id"]
+        db.execute(
+            "insert into recall.memory_access_log (user_id, memory_id, relevance, accessed_at)"
+            " select %s, %s, 1, now() from generate_series(1, %s)",
+            [user, memory, count],
+        )
+    holder = connect(autocommit=False)
+    holder.execute("select from recall.users where user_id = %s for update", [users[0]])
+    assert call(db, "flush_access_log", p_limit=20) == [{"done": 5, "more": True}]
+    assert call(db, "flush_access_log", p_limit=20) == [{"done": 0, "more": True}]
+    holder.rollback()
+    assert call(db, "flush_access_log", p_limit=20) == [{"done": 20, "more": True}]
+    assert call(db, "flush_access_log", p_limit=20) == [{"done": 10, "more": False}]
+
+
 def outlives(conn: Connection, user: uuid.UUID) -> None:
     """Say the same again, for good now."""
     remember(conn, user, "User is in Oslo")

@@ -368,6 +368,15 @@ def test_an_expired_session_can_be_taken_back(db: Connection, user: uuid.UUID) -
     assert row["expires_at"] > datetime.now(UTC) + timedelta(days=29)
 
 
+def test_a_resumed_session_lives_as_long_as_its_user_wants(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    call(db, "configure_user", p_user_id=user, p_changes={"session_ttl": "1 year"})
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    call(db, "resume_session", p_user_id=user, p_session_id=session)
+    late = datetime.now(UTC) + timedelta(days=364)
+    assert session_row(db, user, session)["expires_at"] > late
+
+
 # --- listing
 
 
