@@ -135,12 +135,11 @@ class Message:
     session_id: UUID | None = None
 
     def to_openai(self) -> ChatCompletionMessageParam:
-        """Return the message as `chat.completions.create` takes it."""
+        """Return the message as `chat.completions.create` takes it: without parts of type item."""
         message: JSON = {"role": self.role}
-        if self.content_parts is not None:
-            message["content"] = self.content_parts
-        elif self.content is not None or not self.tool_calls:
-            message["content"] = self.content or ""
+        shown = [part for part in self.content_parts or () if part.get("type") != "item"]
+        if shown or self.content is not None or not self.tool_calls:
+            message["content"] = shown or self.content or ""
         for key in ("name", "tool_calls", "tool_call_id"):
             if (value := getattr(self, key)) is not None:
                 message[key] = value
@@ -570,7 +569,7 @@ class CompiledContext:
             task=raw.get("task"),
             truncated=bool(raw.get("truncated")),
             left_out=tuple(
-                LeftOut(**{**part, "tool_call_ids": tuple(part.get("tool_call_ids", ()))})
+                _of_json(LeftOut, {**part, "tool_call_ids": tuple(part.get("tool_call_ids", ()))})
                 for part in raw.get("left_out") or ()
             ),
             prefix_hash=raw.get("prefix_hash"),

@@ -24,10 +24,11 @@ import pgrecall
 from pgrecall import AgentMemory, AsyncAgentMemory, errors
 from pgrecall._names import session_uuid
 from pgrecall._sql import Call, to_halfvec
-from pgrecall.rows import Message
+from pgrecall.rows import CompiledContext, LeftOut, Message
 from support.completions import CALL, USAGE, chunk, completion
 from support.fakes import MODEL, WordEmbedder
 from support.servers import DIMENSIONS
+from support.transcripts import assert_valid
 
 EXTRACTION = "verbatim"
 
@@ -397,6 +398,32 @@ def test_append_stores_a_whole_tool_loop(chat: pgrecall.ChatSession) -> None:
     assert chat.refresh().total_prompt_tokens == 40
 
 
+def test_messages_in_the_form_of_the_api_have_no_items(chat: pgrecall.ChatSession) -> None:
+    item = {"type": "item", "item": {"type": "reasoning", "id": "rs_1", "summary": []}}
+    text = {"type": "text", "text": "Vim."}
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    chat.append(
+        [
+            {"role": "user", "content": [text, image, item]},
+            {"role": "assistant", "content": [item], "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "call_1", "content": [item]},
+            {"role": "assistant", "content": [item, text]},
+            {"role": "assistant", "content": [item]},
+        ]
+    )
+    messages = list(reversed(chat.messages()))
+    assert [len(m.content_parts or ()) for m in messages] == [3, 1, 1, 2, 1]
+    plain = [m.to_openai() for m in messages]
+    assert plain == [
+        {"role": "user", "content": [text, image]},
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": ""},
+        {"role": "assistant", "content": [text]},
+        {"role": "assistant", "content": ""},
+    ]
+    assert_valid(plain)
+
+
 def test_append_stores_a_stream_as_one_reply(chat: pgrecall.ChatSession) -> None:
     stream = (
         chunk(delta, **fields)
@@ -638,6 +665,20 @@ def test_context_has_memories_question_and_budget(
     assert (row_.memory_id, row_.taken) == (added.memory_id, True)
     with pytest.raises(errors.InvalidInputError, match="no_such_option"):
         chat.context("x", no_such_option=1)
+
+
+def test_context_of_a_later_release_is_read() -> None:
+    """Keys that this driver does not know are left out, and missing ones have their defaults."""
+    turns = {"from_turn": 1, "to_turn": 2, "reason": "budget"}
+    unanswered = {**turns, "reason": "unanswered", "tool_call_ids": ["c1"], "mood": "calm"}
+    memory = {"id": str(uuid.uuid4()), "mood": "calm"}
+    raw = {"messages": [], "left_out": [turns, unanswered], "memories": [memory], "mood": "calm"}
+    compiled = CompiledContext.from_json(raw)
+    assert compiled.left_out == (
+        LeftOut(from_turn=1, to_turn=2, reason="budget"),
+        LeftOut(from_turn=1, to_turn=2, reason="unanswered", tool_call_ids=("c1",)),
+    )
+    assert [str(one.memory_id) for one in compiled.memories] == [memory["id"]]
 
 
 def test_context_counts_tools_exactly(chat: pgrecall.ChatSession) -> None:

@@ -67,7 +67,10 @@ def said(text: str) -> Any:
 
 def stored(memory: AgentMemory, user: str, name: str) -> list[Any]:
     found = memory.session(user=user, session_id=name).messages()
-    return [dict(message.to_openai()) for message in reversed(found)]
+    return [
+        {**message.to_openai(), "content": message.content_parts or message.content}
+        for message in reversed(found)
+    ]
 
 
 @pytest.mark.parametrize("is_asynchronous", [False, True])

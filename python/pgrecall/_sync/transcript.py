@@ -104,7 +104,8 @@ class Transcript:
         if self._is_sealed:
             from pgrecall.encryption._sealed import message_digest
 
-            return message_digest(dict(stored.to_openai()))
+            said = stored.content_parts or stored.content
+            return message_digest({**stored.to_openai(), "content": said})
         return stored.content_hash or b""
 
     def retract(self, from_turn: int) -> int:
