@@ -2321,10 +2321,10 @@ export class Recall extends Client {
 
   /**
    * Remember one text (importance 0 to 1); creates an unknown user. Outcome: added; duplicate
-   * (memory_id already states it); merged or superseded (it replaces a nearly equal memory, or the
-   * one in its slot); disputed (it contradicts what the user stated, and a person decides).
-   * Without an embedding only equal texts are recognized. A model passes the user's words, which
-   * prove the text.
+   * (memory_id already states it; a slot or kind that it has stays); merged or superseded (it
+   * replaces a nearly equal memory, or the one in its slot); disputed (it contradicts what the
+   * user stated, and a person decides). Without an embedding only equal texts are recognized. A
+   * model passes the user's words, which prove the text.
    */
   remember(
     given: {
