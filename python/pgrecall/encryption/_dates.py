@@ -59,7 +59,8 @@ _WORDS = re.compile(
 
 # A year that may date the months and days of a query; "room 2024" and "20:24" are none.
 _NAMED_YEAR = re.compile(
-    rf"\b(?:in|of|during|(?:{'|'.join(_SHORT)})[a-z]*\.?|\d{{1,2}}(?:st|nd|rd|th)?),?\s+({_YEAR})\b(?!\s*:)",
+    rf"\b(?:in|of|during|(?:{'|'.join(_SHORT)})[a-z]*\.?|\d{{1,2}}(?:st|nd|rd|th)?),?\s+"
+    rf"({_YEAR})\b(?!\s*:)",
     re.IGNORECASE,
 )
 
