@@ -24,8 +24,9 @@ from pgrecall.rows import CompiledContext, ExplainedMemory, SearchHit
 __all__ = ["Contexts"]
 
 # candidates that the driver offers a context, as many as the database considers
-_OF_QUERY = {"min_similarity", "min_match", "asked_at", "dates"}  # of a filter: for searches only
 _CHOSEN_MEMORIES = 90
+
+_OF_QUERY = {"min_similarity", "min_match", "asked_at", "dates"}  # of a filter: for searches only
 
 _MEASURED = 10  # one context of ten is measured, beginning with the first
 
