@@ -374,6 +374,11 @@ def limits(name: str, kind: str, checks: list[str]) -> str:
     """Return the values that the constraints of the table allow."""
     if kind == "boolean":
         return "true, false"
+    most = ""
+    for check in checks:
+        bound = re.search(rf"GREATEST\(.*NULLIF\({name}, .*<= '([\w ]+)'", check)
+        if bound:
+            most = f", at most {bound[1]} or infinity"
     cast = r"(?:::[\w ]+(?:\[\])?)?"
     number = rf"\(?'?(-?[\w. :]+?)'?{cast}\)?{cast}"
     for check in checks:
@@ -386,7 +391,7 @@ def limits(name: str, kind: str, checks: list[str]) -> str:
         above = re.search(rf"\({name} (>=?) {number}\)", check)
         if above:
             least = "0" if set(above[2]) <= set("0:") else above[2]
-            return f"{'at least' if above[1] == '>=' else 'more than'} {least}"
+            return f"{'at least' if above[1] == '>=' else 'more than'} {least}{most}"
     return ""
 
 

@@ -38,6 +38,10 @@ select current_setting('recall.due_0004') as is_due \gset
 \if :is_due
 \ir ../migrations/0004_split_check_index.sql
 \endif
+select current_setting('recall.due_0005') as is_due \gset
+\if :is_due
+\ir ../migrations/0005_bound_intervals.sql
+\endif
 
 -- Types and tables
 \ir types.sql
@@ -777,6 +781,7 @@ select current_setting('recall.due_0004') as is_due \gset
 \ir ../functions/jobs/maintenance/list_maintenance.sql
 \ir ../functions/jobs/maintenance/maintain.sql
 \ir ../functions/jobs/maintenance/maintenance_commands.sql
+\ir ../functions/jobs/maintenance/_backfill_overrides.sql
 \ir ../functions/jobs/maintenance/run_backfills.sql
 \ir ../functions/jobs/maintenance/run_due_maintenance.sql
 \ir ../functions/jobs/maintenance/run_maintenance.sql

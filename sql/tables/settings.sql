@@ -246,7 +246,17 @@ create table pg_temp.settings (
     constraint settings_retention_check check (
         phase_retention >= interval '1 day' and ledger_retention >= interval '1 day'
         and ended_vector_retention >= interval '0'
-        and message_search_retention >= interval '0')
+        and message_search_retention >= interval '0'),
+    -- The sum of a time and a longer interval overflows, unless the interval is infinite.
+    constraint settings_intervals_check check (
+        greatest(nullif(receipt_ttl, 'infinity'), nullif(future_skew, 'infinity'),
+                 nullif(extract_after_idle, 'infinity'), nullif(session_memory_grace, 'infinity'),
+                 nullif(episode_lifetime, 'infinity'), nullif(verbatim_lifetime, 'infinity'),
+                 nullif(working_ttl, 'infinity'), nullif(run_details_retention, 'infinity'),
+                 nullif(demotion_age, 'infinity'), nullif(decay_idle, 'infinity'),
+                 nullif(decay_lifetime, 'infinity'), nullif(phase_retention, 'infinity'),
+                 nullif(ledger_retention, 'infinity'), nullif(ended_vector_retention, 'infinity'),
+                 nullif(message_search_retention, 'infinity')) <= interval '1000 years')
 );
 create table if not exists recall.settings (like pg_temp.settings including all);
 

@@ -408,6 +408,48 @@ def test_a_locked_user_does_not_fill_the_batch_of_accesses(
     assert call(db, "flush_access_log", p_limit=20) == [{"done": 10, "more": False}]
 
 
+def bounded(conn: Connection) -> list[str]:
+    """The settings that are intervals, but for those with a lower bound than 1000 years."""
+    found = rows(
+        conn,
+        "select a.attname as name from pg_attribute as a"
+        " where a.attrelid = 'recall.settings'::regclass and a.atttypid = 'interval'::regtype",
+    )
+    return sorted({row["name"] for row in found}
+                  - {"maintenance_lock_time", "pattern_within", "session_ttl",
+                     "history_retention"})  # fmt: skip
+
+
+@pytest.mark.parametrize("longest", ["1000 years", "infinity"])
+def test_the_longest_intervals_break_no_call(db: Connection, user: uuid.UUID, longest: str) -> None:
+    """Of all users, and as overrides of one."""
+    changes = dict.fromkeys(bounded(db), longest)
+    for function, arguments in (("configure", {}), ("configure_user", {"p_user_id": user})):
+        with db.transaction(force_rollback=True):
+            call(db, function, **arguments, p_changes=changes)
+            session = open_session(db, user)
+            append(db, user, session, said("hello"))
+            remember(db, user, "User once mentioned rain", p_importance=0.1)
+            call(db, "put_working", p_user_id=user, p_session_id=session, p_task_id="t",
+                 p_key="k", p_value={})  # fmt: skip
+            call(db, "compile_context", p_user_id=user, p_session_id=session)
+            db.execute("update recall.sessions set search_purge_at = now()")
+            for sweep in SWEEPS:
+                call(db, sweep)
+
+
+@pytest.mark.parametrize("length", ["1001 years", "10000 years", "100000000 years"])
+def test_longer_intervals_are_refused(db: Connection, user: uuid.UUID, length: str) -> None:
+    """Each would overflow in a sum with a time, of all users or as an override."""
+    names = bounded(db)
+    assert len(names) == 15
+    for name in names:
+        with refused("RC003", f'{name} is "{length}"'):
+            call(db, "configure", p_changes={name: length})
+        with refused("RC003", f'{name} is "{length}"'):
+            call(db, "configure_user", p_user_id=user, p_changes={name: length})
+
+
 def outlives(conn: Connection, user: uuid.UUID) -> None:
     """Say the same again, for good now."""
     remember(conn, user, "User is in Oslo")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,34 @@ def test_upgraded_release_has_the_new_catalog_and_its_answers(
     dsn = restored(release, name)
     ROUTES[route](present, dsn)
     check_upgraded(dsn, release, name, fresh(name))
+
+
+@pytest.mark.parametrize("release", [each for each in RELEASES if each.version == "0.1.0"])
+def test_upgrade_bounds_intervals_that_overflow(
+    restored: Restored, present: Release, release: Released
+) -> None:
+    """Release 0.1.0 took intervals of any length, for all and as overrides of a user."""
+    dsn = restored(release, "small")
+    user = uuid.uuid4()
+    long = {"receipt_ttl": "10000 years", "decay_idle": "100000000 years",
+            "decay_lifetime": "infinity", "session_ttl": "1 year"}  # fmt: skip
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        call(conn, "configure", p_changes=long)
+        call(conn, "configure_user", p_user_id=user, p_changes=long)
+    present.by_driver(dsn)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("set intervalstyle = 'postgres'")
+        found = rows(conn, "select receipt_ttl::text, decay_idle::text, decay_lifetime::text"
+                           " from recall.settings")  # fmt: skip
+        assert found == [{"receipt_ttl": "1000 years", "decay_idle": "1000 years",
+                          "decay_lifetime": "infinity"}]  # fmt: skip
+        sweep(conn, "run_backfills")
+        overrides = "select overrides from recall.users where user_id = %s"
+        assert value(conn, overrides, [user]) == {
+            "receipt_ttl": "1000 years", "decay_idle": "1000 years",
+            "decay_lifetime": "infinity", "session_ttl": "1 year"}  # fmt: skip
+        assert value(conn, "select rows_done from recall.backfills"
+                           " where backfill = 'overrides'") == 1  # fmt: skip
 
 
 @pytest.mark.parametrize(("release", "name"), CASES)
