@@ -644,6 +644,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/jobs/queue/waiting_jobs.sql
 \ir ../functions/jobs/requests/_ask.sql
 \ir ../functions/jobs/requests/_begin_work.sql
+\ir ../functions/jobs/requests/_changed_mode.sql
 \ir ../functions/jobs/requests/_chat_model.sql
 \ir ../functions/jobs/requests/_chat_request.sql
 \ir ../functions/jobs/requests/_check_answer.sql
@@ -653,6 +654,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/jobs/requests/_defer_job.sql
 \ir ../functions/jobs/requests/_fail_step.sql
 \ir ../functions/jobs/requests/_fitted.sql
+\ir ../functions/jobs/requests/_follow_mode.sql
 \ir ../functions/jobs/requests/_model_window.sql
 \ir ../functions/jobs/requests/_note_maker.sql
 \ir ../functions/jobs/requests/_refuse_plain_answer.sql

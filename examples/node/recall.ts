@@ -1054,7 +1054,7 @@ export class Recall extends Client {
 
   /**
    * Enqueue a job for a worker and return its id. NULL when an equal job is ready: its run_at then
-   * only moves to an earlier time.
+   * only moves to an earlier time, and stays while the job waits for a retry or a cost limit.
    */
   enqueue_job(
     given: {

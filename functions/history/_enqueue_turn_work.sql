@@ -1,8 +1,8 @@
 -- Enqueue the work of an append: at most one extraction and one embedding job per session.
 -- The extraction is due after enough user turns or an idle pause; claim_jobs defers it during the
--- conversation, which saves the append an update. Verbatim extraction is due at once, also when the
--- mode has just changed. A session past its share of the history budget gets a compaction where
--- summaries are llm.
+-- conversation, which saves the append an update. Verbatim extraction is due at once. A ready job
+-- takes over a changed mode, without what the other mode has made. A session past its share of the
+-- history budget gets a compaction where summaries are llm.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,
@@ -33,7 +33,9 @@ declare
 begin
     -- Usually all jobs exist already. A look-up takes 10 µs, an insert with a conflict 50.
     select count(*),
-           bool_or(j.kind = 'extract' and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode))
+           bool_or(j.kind = 'extract'
+                   and (v_is_due and j.run_at > p_now and j.last_error is null
+                        or coalesce(j.payload ->> 'mode', 'llm') <> v_mode))
       into v_ready, v_is_late
       from recall.jobs as j
      where j.user_id    = p_session.user_id
@@ -55,15 +57,18 @@ begin
         on conflict (user_id, kind, dedupe_key) where state = 'ready' do nothing;
     end if;
 
-    if v_is_due and v_is_late then
+    -- A job that waits for a retry or a cost limit (last_error) keeps its time.
+    if v_is_late then
         update recall.jobs as j
-           set run_at  = least(j.run_at, p_now),
-               payload = jsonb_build_object('mode', v_mode)
+           set run_at  = case when v_is_due and j.last_error is null then least(j.run_at, p_now)
+                              else j.run_at end,
+               payload = j.payload || jsonb_build_object('mode', v_mode),
+               work    = case when j.payload ->> 'mode' = v_mode then j.work end,
+               vectors = case when j.payload ->> 'mode' = v_mode then j.vectors end
          where j.user_id    = p_session.user_id
            and j.kind       = 'extract'
            and j.dedupe_key = v_key
-           and j.state      = 'ready'
-           and (j.run_at > p_now or j.payload ->> 'mode' <> v_mode);
+           and j.state      = 'ready';
     end if;
     -- With extraction, the extraction job enqueues the rolling summary.
     if v_mode = 'none' and p_session.user_turn_count >= p_settings.summarize_after_turns

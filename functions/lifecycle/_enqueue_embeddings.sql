@@ -21,7 +21,8 @@ begin
     if (recall._has_unembedded(p_user_id, v_settings.embedding_model)
         or p_with_sessions
            and exists (select from recall._unembedded_summaries(p_user_id, v_settings) as u))
-       and recall._enqueue_job(p_user_id, 'embed', null, 'memories', '{}', p_run_at)
+       and recall._enqueue_job(p_user_id, 'embed', null, 'memories', '{}', p_run_at,
+                               v_settings.job_max_attempts)
            is not null then
         v_count := 1;
     end if;
@@ -60,7 +61,8 @@ begin
          where s.user_id              = p_user_id
            and s.indexed_through_turn < s.turn_count
     loop
-        if recall._enqueue_job(p_user_id, 'embed', v_session, v_session::text, '{}', p_run_at)
+        if recall._enqueue_job(p_user_id, 'embed', v_session, v_session::text, '{}', p_run_at,
+                               v_settings.job_max_attempts)
            is not null then
             v_count := v_count + 1;
         end if;

@@ -132,6 +132,12 @@ def test_equal_jobs_are_one_while_ready(db: Connection, user: uuid.UUID) -> None
         ({"p_payload": Jsonb([])}, "p_payload"),
         ({"p_payload": None}, "p_payload"),
         ({"p_user_id": None}, "p_user_id is null"),
+        ({"p_run_at": "infinity"}, "p_run_at is infinity"),
+        ({"p_run_at": "-infinity"}, "p_run_at is -infinity"),
+        ({"p_run_at": "10000-01-01"}, "p_run_at is 10000-01-01"),
+        ({"p_run_at": "0044-03-15 BC"}, "p_run_at is 0044-03-15"),
+        ({"p_dedupe_key": "k" * 2001}, "p_dedupe_key has 2001 bytes"),
+        ({"p_dedupe_key": "家" * 667}, "p_dedupe_key has 2001 bytes"),
     ],
 )
 def test_enqueue_job_refuses_malformed_arguments(
@@ -139,6 +145,16 @@ def test_enqueue_job_refuses_malformed_arguments(
 ) -> None:
     with refused("RC003", words):
         call(db, "enqueue_job", **{"p_user_id": user, "p_kind": "extract"} | arguments)
+
+
+def test_enqueue_job_accepts_the_longest_key_and_the_last_time(
+    db: Connection, user: uuid.UUID
+) -> None:
+    key = "".join(random.Random(7).choices("0123456789abcdefghijklmnopqrstuv", k=2000))
+    last = "9999-12-31T09:59:59Z"
+    first = enqueue(db, user, p_dedupe_key=key, p_run_at=last)
+    assert enqueue(db, user, p_dedupe_key=key, p_run_at=last) is None
+    assert [row["job_id"] for row in call(db, "list_jobs")] == [first]
 
 
 def test_fifty_appends_leave_two_jobs(db: Connection, user: uuid.UUID) -> None:
@@ -194,6 +210,88 @@ def test_a_mode_that_was_changed_changes_what_waits(db: Connection, user: uuid.U
     (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
     assert job["payload"] == {"mode": "verbatim"}
     assert job["run_at"] <= now()
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "llm"})
+    append(db, user, session, said("three"))
+    (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
+    assert job["payload"] == {"mode": "llm"}
+    assert claim(db, p_kinds=["extract"]) == [], "it waits for the idle pause, as llm does"
+
+
+def test_close_session_gives_ready_extraction_the_present_mode(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("I live in Oslo now."))
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    assert finish(db, claim_one(db, "extract:verbatim"))
+    assert [row["content"] for row in memories(db, user)] == ["I live in Oslo now."]
+
+
+@pytest.mark.parametrize("end", ["append", "close_session"])
+def test_changed_mode_drops_what_the_other_mode_has_made(
+    db: Connection, user: uuid.UUID, end: str
+) -> None:
+    """Vectors of extracted facts would become those of the user's sentences."""
+    session = open_session(db, user)
+    append(db, user, session, said(*(f"My lucky number is {n} I think." for n in range(10))))
+    job = claim_one(db, "extract")
+    facts = {"facts": [fact("User likes 7."), fact("User likes 8.")], "episodes": []}
+    request = ask(db, job, answer_to(ask(db, job), {"extract": facts}), embed_batch=1)
+    request = ask(db, job, answer_to(request, {"embed": lambda _: vector(1)}), embed_batch=1)
+    assert request["inputs"] == ["User likes 8."], "the first has a vector"
+    db.execute("update recall.jobs set state = 'ready', worker = null, lease_token = null,"
+               " lease_until = null where kind = 'extract'")  # fmt: skip
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    if end == "append":
+        append(db, user, session, said("Thanks!"))
+    else:
+        call(db, "close_session", p_user_id=user, p_session_id=session)
+    request = ask(db, claim_one(db, "extract:verbatim"))
+    assert len(request["inputs"]) == 10
+
+
+def test_append_leaves_a_failed_extraction_its_backoff(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said(*"abcdefghij"))
+    job = claim_one(db, "extract")
+    assert fail(db, job)
+    due = stored(db, job["job_id"])["run_at"]
+    assert due > now()
+    append(db, user, session, said("k"))
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    assert stored(db, job["job_id"])["run_at"] == due
+    assert claim(db, p_kinds=["extract"]) == []
+
+
+def test_append_gives_a_failed_extraction_the_present_mode(db: Connection, user: uuid.UUID) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said(*"abcdefghij"))
+    job = claim_one(db, "extract")
+    assert fail(db, job)
+    due = stored(db, job["job_id"])["run_at"]
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    append(db, user, session, said("k"))
+    row = stored(db, job["job_id"])
+    assert (row["payload"], row["run_at"]) == ({"mode": "verbatim"}, due)
+
+
+def test_enqueue_job_leaves_a_failed_job_its_backoff(db: Connection, user: uuid.UUID) -> None:
+    enqueue(db, user, "embed", p_dedupe_key="k")
+    (job,) = claim(db)
+    assert fail(db, job)
+    due = stored(db, job["job_id"])["run_at"]
+    assert enqueue(db, user, "embed", p_dedupe_key="k") is None
+    assert stored(db, job["job_id"])["run_at"] == due
+
+
+def test_jobs_have_the_attempts_of_their_user(db: Connection, user: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"job_max_attempts": 2})
+    session = open_session(db, user)
+    append(db, user, session, said("a"))
+    enqueue(db, user, "summarize", p_session_id=session)
+    assert {job["kind"]: job["max_attempts"] for job in job_rows(db, user)} == {
+        "embed": 2, "extract": 2, "summarize": 2}  # fmt: skip
 
 
 # --- claiming
@@ -228,6 +326,10 @@ def test_kinds_can_be_narrowed(db: Connection, user: uuid.UUID) -> None:
     embedding = enqueue(db, user, "embed")
     assert claim(db, p_kinds=["merge"]) == []
     assert [j["job_id"] for j in claim(db, p_kinds=["extract:verbatim"])] == [as_it_stands]
+    without_mode = enqueue(db, user)
+    assert [j["job_id"] for j in claim(db, p_kinds=["extract:llm"], p_limit=2)] == [
+        by_model, without_mode]  # fmt: skip
+    by_model = enqueue(db, user, p_payload={"mode": "llm"})
     assert {j["job_id"] for j in claim(db, p_kinds=["embed", "extract"])} == {by_model, embedding}
 
 
@@ -305,7 +407,7 @@ def test_claim_with_flush_leases_only_what_waits_for_its_idle_time(
     append(db, user, session, said("a"))
     assert claim(db, p_kinds=["extract"]) == []
     assert claim(db, p_kinds=["extract"], p_flush=None) == []
-    for reason in ("attempts = 1", "last_error = 'RC005'"):
+    for reason in ("attempts = 1, last_error = 'boom'", "last_error = 'RC005'"):
         db.execute(f"update recall.jobs set {reason} where kind = 'extract'")  # type: ignore[arg-type]
         assert claim(db, p_kinds=["extract"], p_flush=True) == [], reason
         db.execute("update recall.jobs set attempts = 0, last_error = null")
@@ -322,6 +424,39 @@ def test_claim_with_flush_respects_the_daily_cost_limit(db: Connection, user: uu
     assert claim(db, p_kinds=["extract"], p_flush=True) == []
     (job,) = (job for job in job_rows(db, user) if job["kind"] == "extract")
     assert job["last_error"].startswith("RC005")
+
+
+@pytest.mark.parametrize("reason", ["failure", "cost limit"])
+def test_claim_with_flush_leases_an_extraction_deferred_after_an_error(
+    db: Connection, user: uuid.UUID, reason: str
+) -> None:
+    """Once its backoff or limit has ended, it waits for its idle time only."""
+    append(db, user, open_session(db, user), said("a"))
+    if reason == "failure":
+        (job,) = claim(db, p_kinds=["extract"], p_flush=True)
+        assert fail(db, job)
+    else:
+        limit = {"daily_user_cost_limit_microcents": 0}
+        call(db, "configure_user", p_user_id=user, p_changes=limit)
+        assert claim(db, p_kinds=["extract"], p_flush=True) == []
+        limit = {"daily_user_cost_limit_microcents": None}
+        call(db, "configure_user", p_user_id=user, p_changes=limit)
+    assert claim(db, p_kinds=["extract"], p_flush=True) == [], "its time has not come"
+    db.execute("update recall.jobs set run_at = now() where kind = 'extract'")
+    assert claim(db, p_kinds=["extract"]) == [], "it waits for the idle pause again"
+    (job,) = claim(db, p_kinds=["extract"], p_flush=True)
+    assert job["attempts"] == (2 if reason == "failure" else 1)
+
+
+def test_extraction_of_a_session_without_messages_stops_no_claim(
+    db: Connection, user: uuid.UUID
+) -> None:
+    empty = enqueue(db, user, p_session_id=open_session(db, user))
+    other = enqueue(db, user, "embed")
+    jobs = claim(db)
+    assert {job["job_id"] for job in jobs} == {empty, other}
+    (job,) = (job for job in jobs if job["job_id"] == empty)
+    assert finish(db, job)
 
 
 def test_claim_reads_due_jobs_by_their_index(db: Connection, user: uuid.UUID) -> None:
@@ -739,6 +874,150 @@ def test_an_extraction_moves_on_between_the_step_and_its_effect(
     assert memories(db, user) == []
 
 
+# --- extraction in a mode that has changed
+
+
+@pytest.fixture
+def leased(db: Connection, user: uuid.UUID) -> Job:
+    """An extraction by a model, leased, of a session of ten messages."""
+    append(db, user, open_session(db, user), said(*(f"I own {n} red boats." for n in range(10))))
+    return claim_one(db, "extract:llm")
+
+
+def test_an_extraction_sends_nothing_after_its_session_opts_out(
+    db: Connection, user: uuid.UUID
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("I live in Oslo now."))
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "none"})
+    append(db, user, session, said("SECRET AFTER OPT OUT"))
+    job = claim_one(db, "extract:llm", p_flush=True)
+    assert ask(db, job) == {"type": "done", "outcome": {"kind": "extract", "items": 0}}
+    assert "extract" not in {row["kind"] for row in job_rows(db, user)}
+    # the turns still wait for a mode that takes them
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    append(db, user, session, said("I moved to Bergen last week."))
+    assert "I live in Oslo now." in ask(db, claim_one(db, "extract:verbatim"))["inputs"]
+
+
+def test_metadata_of_a_session_stops_its_extraction(
+    db: Connection, user: uuid.UUID, leased: Job
+) -> None:
+    assert ask(db, leased)["type"] == "chat"
+    call(db, "update_session", p_user_id=user, p_session_id=leased["session_id"],
+         p_changes={"metadata": {"extraction": "none"}})  # fmt: skip
+    assert ask(db, leased)["type"] == "done"
+
+
+@pytest.mark.parametrize("has_embedder", [True, False])
+def test_an_answer_after_an_opt_out_is_paid_for_but_not_stored(
+    db: Connection, user: uuid.UUID, leased: Job, has_embedder: bool
+) -> None:
+    request = ask(db, leased)
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "none"})
+    answer = answer_to(request, {
+        "extract": {"facts": [fact("User owns boats.")], "episodes": []},
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 100}})  # fmt: skip
+    embedding_model = EMBEDDING_MODEL if has_embedder else None
+    end = ask(db, leased, answer, embedding_model=embedding_model)
+    assert end["type"] == ("done" if has_embedder else "deferred")
+    if not has_embedder:
+        assert ask(db, claim_one(db, "extract"))["type"] == "done"
+    assert memories(db, user) == []
+    span = rows(db, "select * from recall.job_phases where user_id = %s order by phase_id", [user])[
+        0
+    ]
+    assert (span["phase"], span["prompt_tokens"]) == ("extract", 1000)
+
+
+def test_an_extraction_goes_to_a_worker_of_the_present_mode(
+    db: Connection, user: uuid.UUID, leased: Job
+) -> None:
+    assert ask(db, leased)["type"] == "chat"
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "verbatim"})
+    end = ask(db, leased)
+    assert (end["type"], end["reason"]) == ("deferred", "the extraction is verbatim now")
+    job = claim_one(db, "extract:verbatim")
+    assert (job["job_id"], job["attempts"]) == (leased["job_id"], 1)
+    assert len(ask(db, job)["inputs"]) == 10
+
+
+def test_a_verbatim_extraction_stores_nothing_after_its_session_opts_out(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract:verbatim")
+    request = ask(db, job)
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "none"})
+    assert ask(db, job, answer_to(request, {}))["type"] == "deferred"
+    assert do_job(db, claim_one(db, "extract"))["type"] == "done", "without an embedder"
+    assert memories(db, user) == []
+
+
+def test_a_verbatim_extraction_goes_to_a_model_where_the_mode_is_llm_now(
+    db: Connection, user: uuid.UUID, verbatim: uuid.UUID
+) -> None:
+    append(db, user, verbatim, said("I work at the harbour office."))
+    job = claim_one(db, "extract:verbatim")
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": "llm"})
+    end = do_job(db, job)
+    assert (end["type"], end["reason"]) == ("deferred", "the extraction is llm now")
+    assert claim(db, p_kinds=["extract:llm"]) == [], "the conversation goes on"
+    assert ask(db, claim_one(db, "extract:llm", p_flush=True))["purpose"] == "extract"
+
+
+@pytest.mark.parametrize(
+    ("extraction", "mode", "end"),
+    [
+        ("llm", "verbatim", "embed"),
+        ("verbatim", "llm", "chat"),
+        ("verbatim", None, "deferred"),
+        ("none", "llm", "done"),
+        ("none", "verbatim", "done"),
+    ],
+)
+def test_an_extraction_that_a_caller_asked_for_keeps_its_mode_unless_this_is_none_now(
+    db: Connection, user: uuid.UUID, extraction: str, mode: str | None, end: str
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said("I work at the harbour office."))
+    db.execute("delete from recall.jobs")
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": extraction})
+    enqueue(db, user, p_session_id=session, p_payload={} if mode is None else {"mode": mode})
+    assert ask(db, claim_one(db, "extract", p_flush=True))["type"] == end
+
+
+@pytest.mark.parametrize("kind", ["summarize", "compact"])
+@pytest.mark.parametrize("changes", [{"extraction": "none"}, {"extraction": "verbatim"},
+                                     {"summaries": "none"}], ids=str)  # fmt: skip
+def test_a_summary_sends_nothing_where_no_model_may_summarize_now(
+    db: Connection, user: uuid.UUID, kind: str, changes: dict[str, str]
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said(*"abcdefghij"))
+    enqueue(db, user, kind, p_session_id=session, p_dedupe_key=str(session))
+    call(db, "configure_user", p_user_id=user, p_changes=changes)
+    assert ask(db, claim_one(db, kind)) == {
+        "type": "done", "outcome": {"kind": kind, "items": 0}}  # fmt: skip
+    assert kind not in {row["kind"] for row in job_rows(db, user)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [({"extraction": "none"}, "done"), ({"extraction": "verbatim"}, "chat"),
+     ({"extraction": "none", "summaries": "llm"}, "chat"), ({"summaries": "none"}, "done")],
+    ids=str,
+)  # fmt: skip
+def test_a_summary_that_a_caller_asked_for_is_made_unless_the_mode_is_none(
+    db: Connection, user: uuid.UUID, changes: dict[str, str], end: str
+) -> None:
+    session = open_session(db, user)
+    append(db, user, session, said(*"abcdefghij"))
+    call(db, "configure_user", p_user_id=user, p_changes=changes)
+    enqueue(db, user, "summarize", p_session_id=session)
+    assert ask(db, claim_one(db, "summarize"))["type"] == end
+
+
 NO_PHASES = [
     {},
     "x",
@@ -755,6 +1034,18 @@ NO_PHASES = [
     [{"phase": "a", "duration_ms": 1}, {"phase": "b"}],
 ]
 """What is no list of spans."""
+
+
+def test_a_failure_with_spans_that_no_client_could_read_is_still_one(
+    db: Connection, user: uuid.UUID
+) -> None:
+    enqueue(db, user, "embed")
+    (job,) = claim(db)
+    spans = '[{"phase": "a", "duration_ms": 1e400}]'
+    assert value(db, "select recall.fail_job(%s, %s, %s, 'boom', p_phases => %s::jsonb)",
+                 [*held(job).values(), spans])  # fmt: skip
+    assert stored(db, job["job_id"])["last_error"].startswith(
+        "boom (its spans are not recorded: p_phases")  # fmt: skip
 
 
 @pytest.mark.parametrize("phases", NO_PHASES)

@@ -1,4 +1,4 @@
--- Store an extraction's memories; return false when the session has changed meanwhile.
+-- Store an extraction's memories; return false when the session has changed or opted out meanwhile.
 -- Candidates with a decision follow it. The others are added, which handles duplicates and slots.
 -- The cursor moves in the same transaction, so that a result is applied once. Memories without a
 -- vector get one later.
@@ -25,7 +25,8 @@ declare
 begin
     perform recall._lock_user_and_bump_revision(p_job.user_id);
     v_session := recall._lock_session(p_job.user_id, p_job.session_id);
-    if v_from <> v_session.extracted_through_turn then
+    if v_from <> v_session.extracted_through_turn
+       or recall._extraction_mode(v_session, v_settings) = 'none' then
         return false;
     end if;
 

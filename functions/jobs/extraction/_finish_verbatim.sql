@@ -1,4 +1,5 @@
--- Store a verbatim extraction's statements; return false if the session has changed meanwhile.
+-- Store a verbatim extraction's statements; return false if the session has changed or opted out
+-- meanwhile.
 -- The statements are read again by the message ids that the step chose. For an encrypted user the
 -- result contains them.
 -- Locks   the user, the session.
@@ -23,7 +24,8 @@ begin
     perform recall._lock_user_and_bump_revision(p_job.user_id);
     v_session := recall._lock_session(p_job.user_id, p_job.session_id);
 
-    if (p_result ->> 'from_turn')::integer <> v_session.extracted_through_turn then
+    if (p_result ->> 'from_turn')::integer <> v_session.extracted_through_turn
+       or recall._extraction_mode(v_session, v_settings) = 'none' then
         return false;
     end if;
     if v_settings.has_sealed_users and recall._is_sealed_user(p_job.user_id) then

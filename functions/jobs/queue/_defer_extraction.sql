@@ -1,6 +1,7 @@
 -- Defer an extraction while its conversation goes on; return whether it was deferred.
 -- It waits while the session is active, has fewer than extract_after_turns new user turns, and its
--- last message is younger than extract_after_idle.
+-- last message is younger than extract_after_idle. Then it no longer waits for a retry or a cost
+-- limit, so last_error is cleared.
 create or replace function recall._defer_extraction(
     p_job recall.jobs,
     p_now timestamptz
@@ -28,12 +29,14 @@ begin
        and s.status     = 'active'
        and s.user_turn_count - s.extracted_user_turns < v_settings.extract_after_turns;
 
-    if not found or v_idle_at <= p_now then
+    -- A session without messages has no idle time, and nothing to wait for.
+    if not found or v_idle_at is null or v_idle_at <= p_now then
         return false;
     end if;
 
     update recall.jobs as j
-       set run_at = v_idle_at
+       set run_at     = v_idle_at,
+           last_error = null
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
     return true;

@@ -20,13 +20,14 @@ begin
       from recall.jobs as j
      where j.state = 'ready'
        and j.run_at <= p_until
-       and (j.run_at <= p_now
-            or j.kind = 'extract' and j.attempts = 0 and j.last_error is null)
+       and (j.run_at <= p_now or j.kind = 'extract' and j.last_error is null)
        and (p_user is null or j.user_id::text = p_user)
        and ((p_kinds is null or j.kind = any (p_kinds))
             and (j.kind <> 'embed' or j.payload ->> 'mode' is null
                  or j.payload ->> 'mode' = p_current)
-            or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
+            or j.kind || ':' || coalesce(j.payload ->> 'mode',
+                                          case j.kind when 'extract' then 'llm' end)
+               = any (p_kinds))
      order by j.priority, j.run_at
      limit p_limit;
 end;

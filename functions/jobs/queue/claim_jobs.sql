@@ -1,7 +1,8 @@
 -- Lease due jobs to a worker.
--- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. Embed jobs of
--- another model than the current one must be named ('embed:MODEL'). In a transaction of one user
--- (recall.user_id) the function leases that user's jobs only.
+-- A kind may be narrowed to a mode ('extract:verbatim'), for workers without a model. An extraction
+-- without a mode counts as llm. Embed jobs of another model than the current one must be named
+-- ('embed:MODEL'). In a transaction of one user (recall.user_id) the function leases that user's
+-- jobs only.
 -- Locks   each job it looks at; it skips jobs that another claim has locked.
 -- Raises  RC003.
 create or replace function recall.claim_jobs(
@@ -48,13 +49,14 @@ declare
          where j.state = 'ready'
            and j.run_at <= v_until
            -- p_flush takes jobs that wait for their idle time, not for a retry or a cost limit.
-           and (j.run_at <= v_now
-                or j.kind = 'extract' and j.attempts = 0 and j.last_error is null)
+           and (j.run_at <= v_now or j.kind = 'extract' and j.last_error is null)
            and (v_user is null or j.user_id::text = v_user)
            and ((p_kinds is null or j.kind = any (p_kinds))
                 and (j.kind <> 'embed' or j.payload ->> 'mode' is null
                      or j.payload ->> 'mode' = v_current)
-                or j.kind || ':' || (j.payload ->> 'mode') = any (p_kinds))
+                or j.kind || ':' || coalesce(j.payload ->> 'mode',
+                                              case j.kind when 'extract' then 'llm' end)
+                   = any (p_kinds))
            and (v_deferred = 0 or not recall._needs_model(j.kind, j.payload)
                 or v_models and j.user_id <> all (v_waiting)
                    and (v_deferred < v_most

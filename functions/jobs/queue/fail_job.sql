@@ -23,7 +23,6 @@ declare
     v_phases recall.job_phases[];
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_phases, 'p_phases');
     v_job := recall._lock_leased_job(p_user_id, p_job_id, p_lease_token);
     if v_job.job_id is null then
         return false;
@@ -33,6 +32,7 @@ begin
     -- A failure must always be reportable, so malformed spans are left out, which last_error
     -- mentions. Raising RC003 would leave the job to its lease and lose its error.
     begin
+        perform recall._check_json(p_phases, 'p_phases');
         v_phases := recall._phase_rows(v_job, coalesce(p_phases, '[]'));
     exception when sqlstate 'RC003' then
         v_error := v_error || ' (its spans are not recorded: ' || sqlerrm || ')';

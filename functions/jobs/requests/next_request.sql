@@ -23,6 +23,7 @@ set constraint_exclusion = off  -- no CHECK excludes a partition
 as $function$
 declare
     v_job   recall.jobs;
+    v_mode  text;
     v_work  jsonb;
     v_step  jsonb;
     v_done  jsonb;
@@ -56,10 +57,12 @@ begin
     end if;
 
     begin
+        -- The mode of the session may have changed: look before the first step and each question.
+        v_mode := case when p_answer is null then recall._changed_mode(v_job) end;
         -- Each step is one function, read from top to bottom and run again at every call. It
         -- returns `made` with one of: `chat`, `embed` or `select`, a question; `result`, the end;
         -- `moved`, the session has gone on without this job; `problem`, an error in the answer.
-        while not v_work ? 'failure' loop
+        while v_mode is null and not v_work ? 'failure' loop
             v_step := jsonb_build_object('made', v_work -> 'made') || case
                 when v_job.kind = 'extract' and v_job.payload ->> 'mode' = 'verbatim'
                     then recall._step_verbatim(v_job, v_work)
@@ -83,6 +86,9 @@ begin
             v_work := v_work || jsonb_build_object('made', v_step -> 'made');
             exit;
         end loop;
+        if p_answer is not null and v_step ?| '{chat,embed,select}' then
+            v_mode := recall._changed_mode(v_job);
+        end if;
         if v_step ? 'result' then
             v_job.work := jsonb_build_object(
                 'made', v_work -> 'made',
@@ -107,6 +113,7 @@ begin
         perform recall._record_spans(v_spans);
     end if;
     return case
+        when v_mode is not null then recall._follow_mode(v_job, v_mode)
         when v_work ? 'failure' then recall._fail_step(v_job, v_work)
         when v_done is not null then v_done
         when v_step ? 'moved' then recall._defer_job(v_job, v_work - 'made', 'the session moved on')
