@@ -1363,8 +1363,8 @@ export class Recall extends Client {
 
   /**
    * Call log: the rules for a driver that records its own model calls: ledger (how much it
-   * records), max_body (bytes), is_sealed (encrypted user), and the patterns of stored headers and
-   * masked secrets.
+   * records), max_body (bytes), is_sealed (encrypted user), the patterns of stored headers and
+   * masked secrets; and memory_max_characters, for a driver that encrypts memories.
    */
   get_ledger_rules(
     given: { user_id: string },

@@ -1,6 +1,7 @@
 -- Return the first wrong field among those that most candidates have, or that hold text; or NULL.
 -- A null value counts as missing. A text is empty when normalization leaves nothing. A text with an
--- ASCII letter or digit skips this check (12 µs).
+-- ASCII letter or digit skips this check (12 µs). The driver counts the characters of a ciphertext:
+-- here only its bytes are known, at most four for each character.
 create or replace function recall._wrong_candidate_text(
     p_candidate      jsonb,
     p_kinds          text[],
@@ -16,9 +17,9 @@ return case
              or length(p_candidate ->> 'agent_id') not between 1 and 200) then 'agent_id'
     when jsonb_typeof(p_candidate -> 'content') <> 'null'
         and (jsonb_typeof(p_candidate -> 'content') <> 'string'
-             or length(p_candidate ->> 'content')
-                > p_max_characters
-                  * case when recall._is_sealed(p_candidate ->> 'content') then 6 else 1 end
+             or case when recall._is_sealed(p_candidate ->> 'content')
+                     then recall._text_length(p_candidate ->> 'content') > 4 * p_max_characters
+                     else length(p_candidate ->> 'content') > p_max_characters end
              or p_candidate ->> 'content' !~ '[0-9A-Za-z]'
                 and recall._normalize_text(p_candidate ->> 'content') = '') then 'content'
     when jsonb_typeof(p_candidate -> 'embedding_model') <> 'null'
@@ -38,7 +39,9 @@ return case
         then 'provenance'
     when jsonb_typeof(p_candidate -> 'slot') <> 'null'
         and (jsonb_typeof(p_candidate -> 'slot') <> 'string'
-             or length(p_candidate ->> 'slot') not between 1 and 200) then 'slot'
+             or case when recall._is_sealed(p_candidate ->> 'slot')
+                     then recall._text_length(p_candidate ->> 'slot') > 800
+                     else length(p_candidate ->> 'slot') not between 1 and 200 end) then 'slot'
     when p_candidate ->> 'source' not in ('conversation', 'manual', 'inference', 'tool',
                                           'consolidation', 'import') then 'source'
     when jsonb_typeof(p_candidate -> 'tags') <> 'null'

@@ -1,4 +1,5 @@
 -- Refuse arguments that cannot be a value of working memory.
+-- A ciphertext of 200 characters decrypts to at most 800 bytes.
 -- Raises  RC003.
 create or replace function recall._check_working(
     p_task_id     text,
@@ -15,9 +16,13 @@ set search_path from current
 as $function$
 declare
     v_problem text := case
-        when p_task_id is null or length(p_task_id) not between 1 and 200 then
+        when p_task_id is null or length(p_task_id) < 1
+            or recall._text_length(p_task_id)
+               > case when recall._is_sealed(p_task_id) then 800 else 200 end then
             format('p_task_id is %L', left(p_task_id, 80))
-        when p_key is null or length(p_key) not between 1 and 200 then
+        when p_key is null or length(p_key) < 1
+            or recall._text_length(p_key)
+               > case when recall._is_sealed(p_key) then 800 else 200 end then
             format('p_key is %L', left(p_key, 80))
         when p_value is null then 'p_value is null'
         when octet_length(p_value::text) > 1048576 then

@@ -37,7 +37,6 @@ Kin = Collection[tuple[str, str, str]]  # field, the row of a ciphertext, the ro
 _SHOWN = {"message", "parts", "arguments", "name", "memory", "summary", "slot", "tag"}
 _SAID = {"message", "parts"}
 _LONGEST = {"memory": 500, "solution": 500, "tag": 40, "slot": 60}  # characters, by field
-_SLOT_BYTES = 90  # its ciphertext has at most 200 characters
 _MAX_SOLUTIONS = 5  # named in the text of a pattern, the latest
 _MAX_ERROR = 2000
 _LONGEST_ANSWER = 1_000_000  # characters
@@ -296,7 +295,6 @@ class _Answer:
             return self._sealer.text(text.strip(), field, self._session_id)
         if field == "slot":
             text = re.sub(r"\W+", "_", _line(text, _LONGEST[field]).lower()).strip("_")
-            text = text.encode()[:_SLOT_BYTES].decode(errors="ignore")
         elif field == "tag":
             text = _line(text.lower(), _LONGEST[field])
         elif purpose in ("merge", "pattern") and field == "memory":

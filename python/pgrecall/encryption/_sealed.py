@@ -66,6 +66,8 @@ _WITH_SECRETS = {
     "fail_job": {"error"},
 }
 _OF_MODELS = {"fail_job"}
+_NAME_CHARACTERS = 200  # of a slot, a task and a key
+_NAME_HINT = "Names have 1 to 200 characters."
 _NO_SECRETS = {"embedding", "embeddings", "embedding_model", "source_turn_ids", "memory_ids",
                "token_count", "tool_call_id", "model_call_id", "created_at", "role",
                "target_id"}  # fmt: skip
@@ -98,12 +100,14 @@ class Sealing:
         has_vectors: whether vectors of the texts are stored.
         secrets: masks secrets; None where they are stored unchanged.
         is_refusing: whether a text that holds a secret is refused instead.
+        memory_characters: the most that a memory may have; None where the database alone decides.
     """
 
     keys: UserKeys
     has_vectors: bool = False
     secrets: Redactor | None = None
     is_refusing: bool = False
+    memory_characters: int | None = None
 
 
 def sealed_call(call: Call, sealing: Sealing) -> Call:
@@ -254,6 +258,16 @@ def has_text(text: Any, what: str) -> TypeGuard[str]:
     return bool(text)
 
 
+def refuse_long(text: Any, most: int, what: str, hint: str) -> None:
+    """Refuse a text that is too long in the words of the database, which counts only bytes of it.
+
+    Raises:
+        InvalidInputError: it has more characters.
+    """
+    if isinstance(text, str) and len(text) > most:
+        raise InvalidInputError(f"{what} is {json_text(text)[:80]}", hint=hint)
+
+
 _LEFT_OUT = object()
 _OF_VECTORS = ("embedding", "embeddings", "embedding_model", "query_embedding")
 
@@ -265,6 +279,7 @@ class Sealer:
         self._keys = sealing.keys
         self._context = context
         self._last = UUID(int=0)
+        self._memory_characters = sealing.memory_characters
         self.has_vectors = sealing.has_vectors
 
     def new_row(self) -> UUID:
@@ -300,17 +315,26 @@ class Sealer:
             for key, value in metadata.items()
         }  # fmt: skip
 
-    def candidate(self, candidate: Any) -> Any:
+    def candidate(self, candidate: Any, where: str = "p_") -> Any:
+        """Encrypt the texts of a candidate, which errors name with `where` in front.
+
+        Raises:
+            InvalidInputError: one is too long, or of another type.
+        """
         if not isinstance(candidate, Mapping):
             return candidate
         sealed = {k: v for k, v in candidate.items()
                   if self.has_vectors or k not in _OF_VECTORS}  # fmt: skip
         if content := candidate.get("content"):
+            if (most := self._memory_characters) is not None:
+                hint = f"A text of at most {most} characters with words in it."
+                refuse_long(content, most, f"{where}content", hint)
             sealed["content"] = self.memory(content)
             if sealed.get("token_count") is None:
                 sealed["token_count"] = count_text_tokens(content, COUNTED_AS)
+        refuse_long(sealed.get("slot"), _NAME_CHARACTERS, f"{where}slot", _NAME_HINT)
         if isinstance(sealed.get("tags"), str):
-            raise InvalidInputError("tags is a text", hint="Pass a list of texts.")
+            raise InvalidInputError(f"{where}tags is a text", hint="Pass a list of texts.")
         for key, made in (("slot", self.text), ("tags", self.texts)):
             if key in sealed:
                 sealed[key] = made(sealed[key], key.removesuffix("s"))
@@ -455,7 +479,8 @@ def _remember(sealer: Sealer, given: _Given) -> _Given:
 
 
 def _ingest(sealer: Sealer, given: _Given) -> _Given:
-    candidates = [sealer.candidate(one) for one in given["candidates"]]
+    candidates = [sealer.candidate(one, f"candidates[{place}].")
+                  for place, one in enumerate(given["candidates"])]  # fmt: skip
     vectors = given.get("embeddings", _LEFT_OUT) if sealer.has_vectors else _LEFT_OUT
     return given | {"candidates": candidates, "embeddings": vectors}
 
@@ -513,6 +538,8 @@ def _working(sealer: Sealer, given: _Given) -> _Given:
         if name in sealed:
             sealed[name] = sealer.text(sealed[name], field)
     if "value" in sealed:
+        for name in ("task_id", "key"):
+            refuse_long(given.get(name), _NAME_CHARACTERS, f"p_{name}", _NAME_HINT)
         if sealed.get("token_count") is None:
             text = f"{given.get('key')}: {json_text(given['value'])}"
             sealed["token_count"] = count_text_tokens(text, COUNTED_AS)

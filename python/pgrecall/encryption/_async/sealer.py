@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
@@ -118,6 +118,9 @@ class AsyncSealer:
                 sealing = Sealing(keys, has_vectors, redactor, secrets == "refuse")
         else:
             sealing = known.sealing
+        if sealing is not None:
+            characters = await self._memory_characters(user_id)
+            sealing = replace(sealing, memory_characters=characters)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
         until = time.monotonic() + _FRESH_SECONDS
@@ -134,6 +137,13 @@ class AsyncSealer:
         _, rows = await self._transport.send(call, repeatable=True)
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
+
+    async def _memory_characters(self, user_id: UUID) -> int | None:
+        """Return the most characters of a memory of a user; None before an upgrade."""
+        call = Call.of("get_ledger_rules", user_id=user_id)
+        _, [[rules]] = await self._transport.send(call, repeatable=True)
+        found: int | None = rules.get("memory_max_characters")
+        return found
 
     def forget(self, user_id: UUID) -> bool:
         """Ask again for the user's keys at the next call; return whether there was an answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
@@ -119,6 +119,9 @@ class SyncSealer:
                 sealing = Sealing(keys, has_vectors, redactor, secrets == "refuse")
         else:
             sealing = known.sealing
+        if sealing is not None:
+            characters = self._memory_characters(user_id)
+            sealing = replace(sealing, memory_characters=characters)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
         until = time.monotonic() + _FRESH_SECONDS
@@ -135,6 +138,13 @@ class SyncSealer:
         _, rows = self._transport.send(call, repeatable=True)
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
+
+    def _memory_characters(self, user_id: UUID) -> int | None:
+        """Return the most characters of a memory of a user; None before an upgrade."""
+        call = Call.of("get_ledger_rules", user_id=user_id)
+        _, [[rules]] = self._transport.send(call, repeatable=True)
+        found: int | None = rules.get("memory_max_characters")
+        return found
 
     def forget(self, user_id: UUID) -> bool:
         """Ask again for the user's keys at the next call; return whether there was an answer."""

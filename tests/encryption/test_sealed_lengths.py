@@ -1,0 +1,95 @@
+"""Limits of texts are the same for encrypted users: characters of the plaintext."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgrecall import AgentMemory
+from pgrecall.encryption._keys import UserKeys
+from pgrecall.errors import InvalidInputError
+from support import call, refused
+from support.sealed import connected
+
+Connection = psycopg.Connection[Any]
+Write = Callable[[AgentMemory, uuid.UUID, str], Any]
+
+LETTERS = ["x", "あ", "🎉"]
+
+
+def edit(memory: AgentMemory, user: uuid.UUID, **changes: Any) -> None:
+    made = memory.remember(user, "User has a boat.", embedding=None)
+    memory.memories.edit(user, made.memory_id, changes.pop("content", "Sold."), changes=changes)
+
+
+LIMITED: dict[str, tuple[int, Write]] = {
+    "content": (4000, lambda m, u, text: m.remember(u, text, embedding=None)),
+    "content of a candidate": (
+        4000,
+        lambda m, u, text: m.memories.ingest(u, [{"content": "Tea"}, {"content": text}]),
+    ),
+    "content of an edit": (4000, lambda m, u, text: edit(m, u, content=text)),
+    "slot": (200, lambda m, u, text: m.remember(u, "Tea", slot=text)),
+    "slot of a candidate": (
+        200,
+        lambda m, u, text: m.memories.ingest(u, [{"content": "Tea", "slot": text}]),
+    ),
+    "slot of an edit": (200, lambda m, u, text: edit(m, u, slot=text)),
+    "task": (
+        200,
+        lambda m, u, text: m.session(user=u, model="gpt-4o-mini").put_working(text, "k", 1),
+    ),
+    "key": (
+        200,
+        lambda m, u, text: m.session(user=u, model="gpt-4o-mini").put_working("t", text, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("letter", LETTERS, ids=["ascii", "kana", "emoji"])
+@pytest.mark.parametrize("name", LIMITED)
+def test_limit_of_characters_is_that_of_other_users(
+    configured: str, user: uuid.UUID, sealed: uuid.UUID, name: str, letter: str
+) -> None:
+    most, write = LIMITED[name]
+    with connected(configured) as memory:
+        said = []
+        for owner in (uuid.uuid4(), sealed):
+            write(memory, owner, "a" + letter * (most - 1))
+            with pytest.raises(InvalidInputError) as caught:
+                write(memory, owner, "a" + letter * most)
+            said.append(str(caught.value).partition(" (")[0].replace("'", '"')[:60])
+        assert said[0] == said[1]
+
+
+def test_memory_max_characters_of_a_user_holds_for_an_encrypted_one(
+    memory: AgentMemory, sealed: uuid.UUID, configured: str
+) -> None:
+    memory.admin.configure_user(sealed, memory_max_characters=100)
+    with connected(configured) as other:
+        other.remember(sealed, "🎉a" * 50)
+        with pytest.raises(InvalidInputError, match="at most 100 characters"):
+            other.remember(sealed, "x" * 101)
+
+
+def test_database_bounds_the_bytes_of_a_ciphertext(sealed: uuid.UUID, db: Connection) -> None:
+    """It cannot count characters: four bytes for each are allowed, and no more."""
+    keys = UserKeys(sealed, {1: bytes(32)})
+
+    def remember(characters: int, of_slot: int) -> None:
+        content = keys.seal("x" * characters, "memory", with_hash=True)
+        slot = keys.seal("x" * of_slot, "slot")
+        call(db, "remember", p_user_id=sealed, p_content=content, p_slot=slot)
+
+    remember(16_000, 800)
+    with refused("RC003", "p_content is"):
+        remember(16_004, 800)
+    with refused("RC003", "p_slot is"):
+        remember(16_000, 804)
+    for text in ("x" * 201, "sealed:v1:" + "x" * 191):
+        with refused("RC003", "p_slot is"):
+            call(db, "remember", p_user_id=uuid.uuid4(), p_content="Tea", p_slot=text)
