@@ -143,8 +143,11 @@ _TIMEOUTS = {
 }
 
 
+_WRONG_VALUES = {"22003", "22007", "22008", "22P02"}  # out of range, or not of the type
+
+
 def raise_translated(error: psycopg.Error) -> NoReturn:
-    """Raise a clearer error for an interruption or a missing schema, any other as it is."""
+    """Raise a clearer error for an interruption, a missing schema or a wrong value, else it."""
     ours = _translated(error)
     raise ours from (error.__cause__ if ours is error else error)
 
@@ -159,11 +162,11 @@ def _translated(error: psycopg.Error) -> psycopg.Error:
             hint="pgrecall install --dsn DSN installs and upgrades it.",
         )
     if isinstance(error, PoolTimeout):
-        return CallTimeoutError(
-            message, hint="All connections of the pool are in use, or the server is away."
-        )
+        return CallTimeoutError(message, hint="All connections are in use, or the server is away.")
     if error.sqlstate in _TIMEOUTS:
         return CallTimeoutError(message, hint=_TIMEOUTS[error.sqlstate], sqlstate=error.sqlstate)
+    if error.sqlstate in _WRONG_VALUES:
+        return InvalidInputError(message, hint="It must be a value of the parameter's type.")
     if is_lost(error):
         return ConnectionLostError(message, sqlstate=error.sqlstate)
     return error

@@ -37,6 +37,24 @@ EXTRACTION = "verbatim"
 
 
 @pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda m, user: m.search(user, "tea", limit=2**31), "out of range"),
+        (lambda m, user: m.memories.get(user, "zz"), '"zz"'),
+        (lambda m, user: m.search(user, "tea", as_of="some day"), '"some day"'),
+        (lambda m, user: m.remember(user, "tea", provenance="bogus"), '"bogus"'),
+        (lambda m, user: m.remember(user, "tea", importance="high"), '"high"'),
+    ],
+)
+def test_a_value_of_another_type_is_named(
+    memory: AgentMemory, user: uuid.UUID, wrong: Callable[[AgentMemory, uuid.UUID], Any], named: str
+) -> None:
+    with pytest.raises(errors.InvalidInputError, match=named) as error:
+        wrong(memory, user)
+    assert (error.value.sqlstate, bool(error.value.hint)) == ("RC003", True)
+
+
+@pytest.mark.parametrize(
     ("code", "error"),
     [
         ("RC001", errors.NotFoundError),
