@@ -1,7 +1,8 @@
 -- Return the first wrong field among those that most candidates have, or that hold text; or NULL.
 -- A null value counts as missing. A text is empty when normalization leaves nothing. A text with an
 -- ASCII letter or digit skips this check (12 µs). The driver counts the characters of a ciphertext:
--- here only its bytes are known, at most four for each character.
+-- here only its bytes are known, at most four for each character. Ciphertexts of tags and metadata
+-- are at most 16 times as long: that is a value of one digit.
 create or replace function recall._wrong_candidate_text(
     p_candidate      jsonb,
     p_kinds          text[],
@@ -49,10 +50,15 @@ return case
              or jsonb_path_exists(p_candidate -> 'tags',
                                   '$[*] ? (@.type() <> "string" || @ == "")')
              or jsonb_path_exists(p_candidate -> 'tags', 'strict $ ? (@.size() > 100)')
-             or length(p_candidate ->> 'tags') > 16 * p_max_characters)
+             or length(p_candidate ->> 'tags')
+                > 16 * p_max_characters
+                  * case when recall._is_sealed(p_candidate ->> 'content') then 16 else 1 end)
         then 'tags'
     when jsonb_typeof(p_candidate -> 'metadata') not in ('object', 'null')
-        or length(p_candidate ->> 'metadata') > 16 * p_max_characters then 'metadata'
+        or length(p_candidate ->> 'metadata')
+           > 16 * p_max_characters
+             * case when recall._is_sealed(p_candidate ->> 'content') then 16 else 1 end
+        then 'metadata'
     when p_candidate ->> 'token_count' !~ '^[0-9]{1,9}$' then 'token_count'
 end;
 

@@ -39,6 +39,8 @@ LIMITED: dict[str, tuple[int, Write]] = {
         lambda m, u, text: m.memories.ingest(u, [{"content": "Tea", "slot": text}]),
     ),
     "slot of an edit": (200, lambda m, u, text: edit(m, u, slot=text)),
+    "tags": (6396, lambda m, u, text: m.remember(u, "Tea", tags=[text] * 10)),
+    "metadata": (6391, lambda m, u, text: edit(m, u, metadata={str(n): text for n in range(10)})),
     "task": (
         200,
         lambda m, u, text: m.session(user=u, model="gpt-4o-mini").put_working(text, "k", 1),
@@ -64,6 +66,16 @@ def test_limit_of_characters_is_that_of_other_users(
                 write(memory, owner, "a" + letter * most)
             said.append(str(caught.value).partition(" (")[0].replace("'", '"')[:60])
         assert said[0] == said[1]
+
+
+def test_limit_of_tags_and_small_values_is_that_of_other_users(
+    memory: AgentMemory, sealed: uuid.UUID
+) -> None:
+    small = {str(n): 1 for n in range(5000)}
+    for owner in (uuid.uuid4(), sealed):
+        memory.remember(owner, "Tea", tags=["x"] * 100, metadata=small)
+        with pytest.raises(InvalidInputError, match=r'p_tags is \["x", "x"'):
+            memory.remember(owner, "Milk", tags=["x"] * 101)
 
 
 def test_memory_max_characters_of_a_user_holds_for_an_encrypted_one(

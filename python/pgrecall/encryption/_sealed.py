@@ -68,6 +68,11 @@ _WITH_SECRETS = {
 _OF_MODELS = {"fail_job"}
 _NAME_CHARACTERS = 200  # of a slot, a task and a key
 _NAME_HINT = "Names have 1 to 200 characters."
+_MAX_TAGS = 100
+_LIST_HINT = (
+    "Tags are a list of at most 100 texts, metadata an object, each of at most 16 characters for "
+    "each of settings.memory_max_characters."
+)
 _NO_SECRETS = {"embedding", "embeddings", "embedding_model", "source_turn_ids", "memory_ids",
                "token_count", "tool_call_id", "model_call_id", "created_at", "role",
                "target_id"}  # fmt: skip
@@ -268,6 +273,18 @@ def refuse_long(text: Any, most: int, what: str, hint: str) -> None:
         raise InvalidInputError(f"{what} is {json_text(text)[:80]}", hint=hint)
 
 
+def refuse_large(value: Any, most: int, items: int | None, what: str) -> None:
+    """Refuse a list or an object that is too large, as `refuse_long` does.
+
+    Raises:
+        InvalidInputError: its JSON has more characters, or it has more items.
+    """
+    if value:
+        text = json.dumps(json.loads(json_text(value)), ensure_ascii=False)  # as jsonb writes it
+        if len(text) > most or (items is not None and len(value) > items):
+            raise InvalidInputError(f"{what} is {text[:80]}", hint=_LIST_HINT)
+
+
 _LEFT_OUT = object()
 _OF_VECTORS = ("embedding", "embeddings", "embedding_model", "query_embedding")
 
@@ -329,6 +346,8 @@ class Sealer:
             if (most := self._memory_characters) is not None:
                 hint = f"A text of at most {most} characters with words in it."
                 refuse_long(content, most, f"{where}content", hint)
+                for key, items in (("tags", _MAX_TAGS), ("metadata", None)):
+                    refuse_large(candidate.get(key), 16 * most, items, f"{where}{key}")
             sealed["content"] = self.memory(content)
             if sealed.get("token_count") is None:
                 sealed["token_count"] = count_text_tokens(content, COUNTED_AS)
