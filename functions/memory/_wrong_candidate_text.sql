@@ -18,9 +18,9 @@ return case
              or length(p_candidate ->> 'agent_id') not between 1 and 200) then 'agent_id'
     when jsonb_typeof(p_candidate -> 'content') <> 'null'
         and (jsonb_typeof(p_candidate -> 'content') <> 'string'
-             or case when recall._is_sealed(p_candidate ->> 'content')
-                     then recall._text_length(p_candidate ->> 'content') > 4 * p_max_characters
-                     else length(p_candidate ->> 'content') > p_max_characters end
+             or length(p_candidate ->> 'content') > p_max_characters
+                and not (recall._is_sealed(p_candidate ->> 'content')
+                         and recall._text_length(p_candidate ->> 'content') <= 4 * p_max_characters)
              or p_candidate ->> 'content' !~ '[0-9A-Za-z]'
                 and recall._normalize_text(p_candidate ->> 'content') = '') then 'content'
     when jsonb_typeof(p_candidate -> 'embedding_model') <> 'null'
@@ -40,9 +40,9 @@ return case
         then 'provenance'
     when jsonb_typeof(p_candidate -> 'slot') <> 'null'
         and (jsonb_typeof(p_candidate -> 'slot') <> 'string'
-             or case when recall._is_sealed(p_candidate ->> 'slot')
-                     then recall._text_length(p_candidate ->> 'slot') > 800
-                     else length(p_candidate ->> 'slot') not between 1 and 200 end) then 'slot'
+             or length(p_candidate ->> 'slot') not between 1 and 200
+                and not (recall._is_sealed(p_candidate ->> 'slot')
+                         and recall._text_length(p_candidate ->> 'slot') <= 800)) then 'slot'
     when p_candidate ->> 'source' not in ('conversation', 'manual', 'inference', 'tool',
                                           'consolidation', 'import') then 'source'
     when jsonb_typeof(p_candidate -> 'tags') <> 'null'
@@ -50,14 +50,14 @@ return case
              or jsonb_path_exists(p_candidate -> 'tags',
                                   '$[*] ? (@.type() <> "string" || @ == "")')
              or jsonb_path_exists(p_candidate -> 'tags', 'strict $ ? (@.size() > 100)')
-             or length(p_candidate ->> 'tags')
-                > 16 * p_max_characters
-                  * case when recall._is_sealed(p_candidate ->> 'content') then 16 else 1 end)
+             or length(p_candidate ->> 'tags') > 16 * p_max_characters
+                and not (recall._is_sealed(p_candidate ->> 'content')
+                         and length(p_candidate ->> 'tags') <= 16 * 16 * p_max_characters))
         then 'tags'
     when jsonb_typeof(p_candidate -> 'metadata') not in ('object', 'null')
-        or length(p_candidate ->> 'metadata')
-           > 16 * p_max_characters
-             * case when recall._is_sealed(p_candidate ->> 'content') then 16 else 1 end
+        or length(p_candidate ->> 'metadata') > 16 * p_max_characters
+           and not (recall._is_sealed(p_candidate ->> 'content')
+                    and length(p_candidate ->> 'metadata') <= 16 * 16 * p_max_characters)
         then 'metadata'
     when p_candidate ->> 'token_count' !~ '^[0-9]{1,9}$' then 'token_count'
 end;
