@@ -2,7 +2,8 @@
 -- The extraction is due after enough user turns or an idle pause; claim_jobs defers it during the
 -- conversation, which saves the append an update. Verbatim extraction is due at once. A ready job
 -- takes over a changed mode, without what the other mode has made. A session past its share of the
--- history budget gets a compaction where summaries are llm.
+-- history budget gets a compaction where summaries are llm. An infinite idle time gives the last
+-- day that the time types of clients hold.
 create or replace function recall._enqueue_turn_work(
     p_session  recall.sessions,
     p_settings recall.settings,
@@ -50,7 +51,8 @@ begin
         select p_session.user_id, v_ids[w.place], w.kind, p_session.session_id, v_key,
                case when w.kind = 'extract' then jsonb_build_object('mode', v_mode) else '{}' end,
                case when w.kind = 'extract' and not v_is_due
-                    then greatest(p_now, p_last_at + p_settings.extract_after_idle)
+                    then least(greatest(p_now, p_last_at + p_settings.extract_after_idle),
+                               '9999-12-31 00:00Z')
                     else p_now end,
                p_settings.job_max_attempts, p_now
           from unnest(v_wanted) with ordinality as w (kind, place)

@@ -167,6 +167,20 @@ def test_fifty_appends_leave_two_jobs(db: Connection, user: uuid.UUID) -> None:
     assert jobs["extract"]["payload"] == {"mode": "llm"}
 
 
+def test_an_extraction_that_no_pause_makes_due_has_a_time_that_clients_read(
+    db: Connection, user: uuid.UUID
+) -> None:
+    changes = {"extraction": "llm", "extract_after_idle": "infinity"}
+    call(db, "configure_user", p_user_id=user, p_changes=changes)
+    session = open_session(db, user)
+    append(db, user, session, said("I live in Oslo"))
+    last = datetime(9999, 12, 31, tzinfo=UTC)
+    assert [row["run_at"] for row in job_rows(db, user) if row["kind"] == "extract"] == [last]
+    db.execute("update recall.jobs set run_at = now() where user_id = %s", [user])
+    assert call(db, "claim_jobs", p_worker="w", p_kinds=["extract:llm"]) == []
+    assert [row["run_at"] for row in job_rows(db, user) if row["kind"] == "extract"] == [last]
+
+
 def test_an_extraction_waits_for_an_idle_pause(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said(*"abc"))

@@ -35,7 +35,7 @@ begin
     end if;
 
     update recall.jobs as j
-       set run_at     = v_idle_at,
+       set run_at     = least(v_idle_at, '9999-12-31 00:00Z'),
            last_error = null
      where j.user_id = p_job.user_id
        and j.job_id  = p_job.job_id;
