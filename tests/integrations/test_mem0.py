@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psycopg
 import pytest
@@ -24,6 +24,7 @@ from pgrecall.integrations import mem0
 from pgrecall.integrations.mem0 import AsyncMemory, Config, Memory
 from support.scripted_model import Script, fact, model
 from support.scripted_openai import Request, ScriptedOpenAI
+from support.sealed import KEYS, connected
 
 VERSION = "2.2.0"
 ROOT = Path(__file__).resolve().parents[2]
@@ -485,6 +486,37 @@ def test_reset_erases_the_users_of_this_class_only(m: Memory, ada: str) -> None:
     assert m.history(kept) == []
     assert [one.content for one in m.client.memories.list(other)] == ["Bob likes tea"]
     add(m, "Ada likes tea", user_id=ada)
+
+
+@pytest.mark.parametrize("required", [None, "require"])
+def test_encrypted_user_is_added_to_and_erased_by_reset(
+    dsn: str, ada: str, required: Literal["require"] | None
+) -> None:
+    other = f"bob-{uuid.uuid4()}"
+    with AgentMemory.connect(
+        dsn, embedder=False, wrapping_keys=KEYS, sealed=required
+    ) as client, psycopg.connect(dsn) as db:  # fmt: skip
+        users = [client.users.id(name) for name in (ada, other)]
+        assert all(client.encryption.seal_user(user) for user in users)
+        client.remember(other, "Bob likes tea")
+        client.session(user=other, model="gpt-5-mini").open()
+        m = Memory(Config(client=client))
+        kept = add(m, "Ada likes tea", user_id=ada)
+        add(m, "Ada has a boat", user_id=ada, run_id="r")
+        assert (m.get(kept) or {})["memory"] == "Ada likes tea"
+        m.reset()
+        found = db.execute("select user_id from recall.users where user_id = any(%s)", [users])
+        assert found.fetchall() == [(users[1],)]
+
+
+def test_client_without_keys_resets_beside_encrypted_users(m: Memory, dsn: str, ada: str) -> None:
+    with connected(dsn) as client:
+        bob = f"bob-{uuid.uuid4()}"
+        assert client.encryption.seal_user(client.users.id(bob))
+        client.session(user=bob, model="gpt-5-mini").open()
+    kept = add(m, "Ada likes tea", user_id=ada)
+    m.reset()
+    assert m.history(kept) == []
 
 
 def test_results_of_another_process_have_the_same_scope(

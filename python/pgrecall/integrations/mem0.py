@@ -340,11 +340,12 @@ class Memory:
 
         Raises:
             NotAllowedError: the login lacks the rights of `recall_admin`.
+            ConfigurationError: an encrypted user's key encryption key is not among the client's.
         """
         after: Any = UNSET
         while page := self._client.pages.users(limit=_PAGE, after_id=after):
             for one in page:
-                if _OWN in one.metadata:
+                if _OWN in one.metadata or (one.is_sealed and self._has_session(one.user_id)):
                     self._client.privacy.forget_user(one.user_id)
             after = page[-1].user_id
         self._sessions.clear()
@@ -357,6 +358,17 @@ class Memory:
     def chat(self, query: str) -> Any:
         """Raise NotImplementedError, as mem0 does; `client.session` has conversations."""
         raise NotImplementedError("use client.session(…).send(…)")
+
+    def _has_session(self, user: UUID) -> bool:
+        """Return whether an encrypted user has a session of this class; a client needs keys."""
+        if self._client._core.sealing(user) is None:  # noqa: SLF001
+            return False
+        before: Any = UNSET
+        while page := self._client.sessions.list(user, limit=_PAGE, before_id=before):
+            if any(_OWN in one.metadata for one in page):
+                return True
+            before = page[-1].session_id
+        return False
 
     # Writing
 
@@ -374,8 +386,9 @@ class Memory:
             **options,
         )
         is_new = chat.open().session_id not in self._sessions
-        if is_new and not self._client._core.guard.required:  # noqa: SLF001
-            self._client.users.ensure(scope.user, metadata={_OWN: True})  # for reset
+        # `reset` finds users by this mark; encrypted users have no readable metadata
+        if is_new and self._client._core.sealing(scope.user) is None:  # noqa: SLF001
+            self._client.users.ensure(scope.user, metadata={_OWN: True})
         self._sessions[chat.session_id] = carried
         return chat
 
