@@ -486,6 +486,26 @@ def test_own_retention_passes_sessions_that_keep_their_turns(
     check_invariants(db)
 
 
+def test_purge_expired_pauses_at_the_end_of_a_walk_that_met_a_lock(
+    db: Connection, own: str, user: uuid.UUID
+) -> None:
+    """Each batch moves the position, and the last one resets it."""
+    sessions = many_over(db, user, 6)
+    call(db, "configure_user", p_user_id=user, p_changes={"history_retention": "10 days"})
+    db.execute("delete from recall.jobs")
+    for session in sessions[:5]:
+        call(db, "enqueue_job", p_user_id=user, p_kind="extract", p_session_id=session)
+    db.execute("update recall.maintenance_tasks set batch_size = 2 where task = 'purge_expired'")
+    with psycopg.connect(own) as holder:
+        holder.execute("select from recall.sessions where session_id = %s for update",
+                       [sessions[5]])  # fmt: skip
+        (row,) = call(db, "run_maintenance", p_task="purge_expired")
+        assert row["run_maintenance"] | {"ms": 0} == {
+            "done": 0, "more": True, "waits": True, "ms": 0}  # fmt: skip
+    (row,) = call(db, "run_maintenance", p_task="purge_expired")
+    assert row["run_maintenance"] | {"ms": 0} == {"done": 1, "more": False, "ms": 0}
+
+
 def test_expired_month_is_detached_when_dropping_is_off(db: Connection, user: uuid.UUID) -> None:
     call(db, "configure", p_changes={"drop_expired_history": False})
     session = open_session(db, user)

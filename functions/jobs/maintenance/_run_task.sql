@@ -52,11 +52,13 @@ begin
                 'sqlstate', sqlstate);
         end;
         exit when not v_more;
-        -- More is due, but this batch did nothing and moved no position: other transactions lock
-        -- the due rows. `waits` tells the caller to pause.
+        -- More is due, but this batch did nothing and either moved no position or ended a walk,
+        -- which resets the position: other transactions lock the due rows. Between two backfills
+        -- no row need be locked. `waits` tells the caller to pause.
         if v_batch = 0 then
-            select (t.last_user, t.position)
-                   is not distinct from (v_task.last_user, v_task.position)
+            select num_nonnulls(t.last_user, t.position) = 0
+                   or (t.last_user, t.position)
+                      is not distinct from (v_task.last_user, v_task.position)
               into v_waits
               from recall.maintenance_tasks as t
              where t.task = p_task.task;
