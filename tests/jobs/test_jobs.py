@@ -265,6 +265,35 @@ def test_changed_mode_drops_what_the_other_mode_has_made(
     assert len(request["inputs"]) == 10
 
 
+@pytest.mark.parametrize("is_lapsed", [False, True])
+@pytest.mark.parametrize("modes", [("llm", "verbatim"), ("verbatim", "llm"), ("llm", "llm")])
+def test_failed_extraction_hands_its_work_only_to_a_job_of_its_mode(
+    db: Connection, user: uuid.UUID, modes: tuple[str, str], is_lapsed: bool
+) -> None:
+    old, new = modes
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": old})
+    session = open_session(db, user)
+    append(db, user, session, said(*(f"My lucky number is {n} I think." for n in range(10))))
+    job = claim_one(db, f"extract:{old}", p_flush=True)
+    request = ask(db, job, embed_batch=1)
+    if old == "llm":
+        facts = {"facts": [fact("User likes 7."), fact("User likes 8.")], "episodes": []}
+        request = ask(db, job, answer_to(request, {"extract": facts}), embed_batch=1)
+    ask(db, job, answer_to(request, {"embed": lambda _: vector(1)}), embed_batch=1)
+    call(db, "configure_user", p_user_id=user, p_changes={"extraction": new})
+    append(db, user, session, said("Thanks!"))
+    if is_lapsed:
+        db.execute("update recall.jobs set lease_until = now() - interval '1 s'"
+                   " where job_id = %s", [job["job_id"]])  # fmt: skip
+        assert call(db, "release_expired_leases")
+    else:
+        assert fail(db, job)
+    (row,) = (each for each in job_rows(db, user) if each["kind"] == "extract")
+    assert row["payload"] == {"mode": new}
+    assert row["attempts"] == 1
+    assert (row["work"] is not None, row["vectors"] is not None) == (old == new, old == new)
+
+
 def test_append_leaves_a_failed_extraction_its_backoff(db: Connection, user: uuid.UUID) -> None:
     session = open_session(db, user)
     append(db, user, session, said(*"abcdefghij"))

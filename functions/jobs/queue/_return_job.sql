@@ -15,16 +15,23 @@ as $function$
 declare
     v_dead boolean := not p_retry or p_job.attempts >= p_job.max_attempts;
 begin
-    -- An equal job that became ready meanwhile takes over the models' output and the attempts:
-    -- otherwise a job that always fails would never die.
+    -- An equal job that became ready meanwhile takes over the attempts: otherwise a job that always
+    -- fails would never die. A job of the same mode takes over the models' output, too. In another
+    -- mode the vectors would belong to other texts.
     if not v_dead then
         update recall.jobs as t
            set attempts   = greatest(t.attempts, p_job.attempts),
                run_at     = greatest(t.run_at, p_run_at),
-               work       = coalesce(recall._kept_work(j.work), t.work),
-               vectors    = case when recall._kept_work(j.work) is null then t.vectors
-                                 else j.vectors end,
-               last_error = p_error
+               last_error = p_error,
+               (work, vectors) = (
+                   select coalesce(k.work, t.work),
+                          case when k.work is null then t.vectors else j.vectors end
+                     from (
+                            select case when coalesce(t.payload ->> 'mode', 'llm')
+                                             = coalesce(j.payload ->> 'mode', 'llm')
+                                        then recall._kept_work(j.work) end
+                          ) as k (work)
+               )
           from recall.jobs as j
          where j.user_id    = p_job.user_id
            and j.job_id     = p_job.job_id
