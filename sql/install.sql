@@ -203,6 +203,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/audit/verify_integrity.sql
 
 -- functions/session
+\ir ../functions/session/_bounded_intervals.sql
 \ir ../functions/session/_check_language.sql
 \ir ../functions/session/_check_session_values.sql
 \ir ../functions/session/_check_settings_keys.sql

@@ -40,7 +40,8 @@ begin
                 hint    = 'With p_allow_weaker => true they are taken over, and hold for the '
                           'texts of the document too.';
         end if;
-        perform recall.configure_user(p_user_id, p_overrides);
+        perform recall.configure_user(p_user_id,
+                                      p_overrides || recall._bounded_intervals(p_overrides));
     end if;
     return recall._settings(p_user_id);
 end;

@@ -26,7 +26,7 @@ begin atomic
            )) as v (month, count, unit, weekday, year, day, relation, part)
      cross join lateral (
             select v.*, format('(?:(?:%s|first|second|third|fourth|last)\s+)?'
-                               '(?!years?\s+(?:of|in)\y)(?:%s|weekend|%s)s?'
+                               '(?!years?\s+in\y)(?:%s|weekend|%s)s?'
                                '\s+(?:before|after|of|in)', v.count, v.unit, v.weekday) as span
            ) as w
      cross join lateral (values

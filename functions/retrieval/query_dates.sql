@@ -23,7 +23,6 @@ declare
     v_text  constant text collate pg_c_utf8 := left(p_query, 10000);
     v_zone  constant text := coalesce(p_time_zone, 'UTC');
     v_today   date;
-    v_year    text;
     v_kind    text;
     v_pattern text;
     v_parts   text[];
@@ -36,10 +35,14 @@ begin
         return;
     end if;
 
-    v_year := recall._named_year(v_text, v_today);
     for v_kind, v_pattern in select e.kind, e.pattern from recall._date_expressions() as e loop
         for v_parts in select regexp_matches(v_text, v_pattern, 'gi') limit 20 loop
-            v_days := recall._expressed_days(v_kind, v_parts, v_today, v_year);
+            v_days := recall._expressed_days(
+                v_kind, v_parts, v_today, recall._named_year(
+                    (select s.sentence
+                       from regexp_split_to_table(v_text, '[.?!\n]\s') as s (sentence)
+                      where strpos(s.sentence, v_parts[1]) > 0
+                      limit 1), v_today));
             if v_days is not null then
                 return query
                 select lower(v_days)::timestamp at time zone v_zone,

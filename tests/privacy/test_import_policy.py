@@ -129,6 +129,21 @@ def test_the_settings_here_guard_the_texts(
     assert KEY in str(call(db, "get_memories", p_user_id=user))
 
 
+def test_an_interval_that_an_earlier_release_took_is_bounded(
+    db: Connection, user: uuid.UUID, document: Document
+) -> None:
+    """Release 0.1.0 took intervals that overflow; an upgrade bounds those of its users."""
+    old = with_overrides(document, decay_idle="100000 years")
+    call(db, "import_user", p_user_id=user, p_document=old, p_allow_weaker=True)
+    found = value(db, "select overrides ->> 'decay_idle' from recall.users where user_id = %s",
+                  [user])  # fmt: skip
+    assert found == "1000 years"
+    call(db, "forget_user", p_user_id=user)
+    with refused("RC003", "soon"):
+        call(db, "import_user", p_user_id=user, p_allow_weaker=True,
+             p_document=with_overrides(document, decay_idle="soon"))  # fmt: skip
+
+
 def relations(db: Connection) -> int:
     return int(value(db, "select count(*) from pg_class"))
 

@@ -95,6 +95,11 @@ EXPRESSIONS = [
     ("between 3 March and 5 March 2024", "3 March", "2024-03-03", "2024-03-04"),
     ("March 3-5, 2024", "March 3", "2024-03-03", "2024-03-04"),
     ("from May 2022 to June 2023, on 7 March", "7 March", "2026-03-07", "2026-03-08"),
+    ("in the year of 2020", "year of 2020", "2020-01-01", "2021-01-01"),
+    ("Who came on May 5? I was born in 1990.", "May 5", "2025-05-05", "2025-05-06"),
+    ("Since I moved in 2019, what did I do in March?", "in March", "2026-03-01", "2026-04-01"),
+    ("In 2031, as planned in May?", "in May", "2025-05-01", "2025-06-01"),
+    ("room 12 2024 in March", "in March", "2026-03-01", "2026-04-01"),
     ("in January, room 2023", "in January", "2026-01-01", "2026-02-01"),
 ]  # fmt: skip
 SAY_NOTHING = [

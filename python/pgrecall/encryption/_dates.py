@@ -49,7 +49,7 @@ _RELATION = "since|after|before|until|till|up to|as of|by"
 _PART = r"early|mid|late|(?:beginning|start|middle|end)\s+of"
 _ORDINALS = ("first", "second", "third", "fourth")
 _SPAN = (
-    rf"(?:(?:{_COUNT}|{'|'.join(_ORDINALS)}|last)\s+)?(?!years?\s+(?:of|in)\b)"
+    rf"(?:(?:{_COUNT}|{'|'.join(_ORDINALS)}|last)\s+)?(?!years?\s+in\b)"
     rf"(?:{_UNIT}|weekend|{_WEEKDAY})s?\s+(?:before|after|of|in)"
 )
 _WORDS = re.compile(
@@ -57,9 +57,10 @@ _WORDS = re.compile(
     rf"({_RELATION}|early|mid|late|(?:beginning|start|middle|end) of|of|in) (?:the )?"
 )
 
-# A year that may date the months and days of a query; "room 2024" and "20:24" are none.
+# A year that dates the months of its sentence: it begins the sentence, or follows another month.
 _NAMED_YEAR = re.compile(
-    rf"\b(?:in|of|during|(?:{'|'.join(_SHORT)})[a-z]*\.?|\d{{1,2}}(?:st|nd|rd|th)?),?\s+"
+    rf"(\blast year\b)|(?:^\s*(?:in|during)|\b(?:{'|'.join(_SHORT)})[a-z]*\.?(?:\s+\d{{1,2}}"
+    rf"(?:st|nd|rd|th)?(?:\s*(?:-|to|and)\s*\d{{1,2}}(?:st|nd|rd|th)?)?)?),?\s+"
     rf"({_YEAR})\b(?!\s*:)",
     re.IGNORECASE,
 )
@@ -141,9 +142,10 @@ def favored_window(
 def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
     """Return the time that a query asks about; None when it names none.
 
-    Days are those of the time zone of `as_of`. A month without a year is of the only year that the
-    query names. Else a month or weekday is the last one that has begun. After "since" the window
-    ends at the end of the day of `as_of`; after "before" and "until" it has no beginning.
+    Days are those of the time zone of `as_of`. A month without a year is of the only year that
+    dates months of its sentence. Else a month or weekday is the last one that has begun. After
+    "since" the window ends at the end of the day of `as_of`; after "before" and "until" it has no
+    beginning.
 
     Args:
         text: the query.
@@ -153,10 +155,10 @@ def time_window(text: str, as_of: datetime | None = None) -> TimeWindow | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     today = moment.date()
-    year = _named_year(text, today)
     for name, expression in _EXPRESSIONS:
         for match in expression.finditer(text):
             words, *groups = (group or "" for group in match.groups())
+            year = _named_year(text, match[0], today)
             try:
                 since, until = _related(words, *_days(name, groups, today, year), today)
             except (ValueError, OverflowError):  # 31 June; three hundred years ago and more
@@ -174,11 +176,12 @@ def _midnight(day: date, moment: datetime) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=moment.tzinfo)
 
 
-def _named_year(text: str, today: date) -> str:
-    """Return the only year that a query names, for months and days without one; else nothing."""
-    dated = re.sub(r"\blast year\b", f"in {today.year - 1}", text, flags=re.IGNORECASE)
-    years = set(_NAMED_YEAR.findall(dated))
-    return years.pop() if len(years) == 1 else ""
+def _named_year(text: str, expression: str, today: date) -> str:
+    """Return the only year that dates the months of the expression's sentence; else nothing."""
+    sentence = next((one for one in re.split(r"[.?!\n]\s", text) if expression in one), "")
+    found = {year or str(today.year - 1) for _, year in _NAMED_YEAR.findall(sentence)}
+    years = [year for year in found if int(year) <= today.year]
+    return years[0] if len(years) == 1 else ""
 
 
 def _days(name: str, groups: list[str], today: date, year: str) -> tuple[date, date]:
