@@ -1,5 +1,6 @@
 -- Apply the result of a step by the kind of its job, and delete the job.
--- When the session has changed meanwhile, the result has no effect, and the job is due again.
+-- When the session has changed meanwhile, the result has no effect, and the job is due again. A job
+-- whose mode is none by now ends instead, also in its last attempt.
 -- o_next is what next_request returns; o_span times the effect.
 -- Raises  RC001, RC003, RC004 for an invalid result.
 create or replace function recall._complete_job(
@@ -25,6 +26,8 @@ declare
                                                > (p_result ->> 'from_turn')::integer, false);
     v_items   integer := 0;
     v_is_done boolean;
+    v_is_none boolean := false;
+    v_reason  text;
 begin
     v_is_done := case
         when p_job.kind = 'extract' and p_job.payload ->> 'mode' = 'verbatim'
@@ -43,6 +46,10 @@ begin
           from jsonb_each(p_result) as e
          cross join lateral jsonb_path_query(e.value, '$[*] ? (@ != null)')
          where e.key = any (v_lists);
+    else
+        v_is_none := coalesce(recall._changed_mode(p_job) = 'none', false);
+        v_reason  := case when v_is_none then 'the session has opted out'
+                          else 'the session moved on' end;
     end if;
     o_span := recall._phase_row(p_job, jsonb_build_object(
         'phase', 'persist',
@@ -50,9 +57,10 @@ begin
         'items', v_items,
         'from_turn', case when v_has_turns then (p_result ->> 'from_turn')::integer + 1 end,
         'to_turn', case when v_has_turns then p_result -> 'through_turn' end,
-        'error', case when not v_is_done then 'the session moved on' end));
+        'error', v_reason));
     if not v_is_done then
-        o_next := recall._defer_job(p_job, '{}', 'the session moved on');
+        o_next := case when v_is_none then recall._follow_mode(p_job, 'none')
+                       else recall._defer_job(p_job, '{}', v_reason) end;
         return;
     end if;
 
