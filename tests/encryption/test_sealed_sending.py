@@ -10,7 +10,7 @@ import pytest
 
 from pgrecall import AgentMemory
 from pgrecall._sync.transport import Transport
-from pgrecall.errors import PgRecallError
+from pgrecall.errors import InvalidInputError, PgRecallError
 from support.sealed import MARK
 
 Write = Callable[[AgentMemory, uuid.UUID, uuid.UUID], Any]
@@ -158,3 +158,37 @@ def test_extra_fields_of_a_tool_call_are_encrypted(
     assert call["extra_content"] == extra
     assert (call["id"], call["function"]) == ("c", {"name": "f", "arguments": "{}"})
     assert MARK not in str(sent)
+
+
+def append(memory: AgentMemory, user: uuid.UUID, **change: Any) -> Any:
+    said: list[dict[str, Any]] = [{"role": "user", "content": "Hi"} for _ in range(5)]
+    said[3].update(change)
+    return memory.session(user=user, model="gpt-4o-mini").append(said)
+
+
+def ingest(memory: AgentMemory, user: uuid.UUID, **change: Any) -> Any:
+    candidates: list[dict[str, Any]] = [{"content": f"Tea {n}"} for n in range(5)]
+    candidates[3].update(change)
+    return memory.memories.ingest(user, candidates)
+
+
+@pytest.mark.parametrize(
+    ("write", "change", "place"),
+    [
+        (ingest, {"source_session": MARK}, "candidates[3].source_session of"),
+        (ingest, {"content": {"a": MARK}}, "candidates[3].content is a dict"),
+        (ingest, {"slot": {"a": MARK}}, "candidates[3].slot is a dict"),
+        (ingest, {"tags": [{"a": MARK}]}, "candidates[3].tags[0] is a dict"),
+        (append, {"content": {"a": MARK}}, "messages[3] is malformed"),
+        (append, {"content": {"a": MARK}, "token_count": 1}, "messages[3].content is a dict"),
+        (append, {"name": {"a": MARK}, "token_count": 1}, "messages[3].name is a dict"),
+        (append, {"refusal": {"a": MARK}}, "messages[3].refusal is a dict"),
+    ],
+)
+def test_refusal_names_the_index_of_the_element(
+    memory: AgentMemory, sealed: uuid.UUID, write: Any, change: dict[str, Any], place: str
+) -> None:
+    """`pgrecall import` finds the line by it."""
+    with pytest.raises(InvalidInputError) as caught:
+        write(memory, sealed, **change)
+    assert caught.value.message.startswith(place)

@@ -182,7 +182,7 @@ def _readable_place(value: Any, key: str, place: str) -> str | None:
     if isinstance(value, Mapping):
         found = (_readable_place(item, name, f"{place}.{name}") for name, item in value.items())
     elif isinstance(value, list):
-        found = (_readable_place(item, key, place) for item in value)
+        found = (_readable_place(item, key, f"{place}[{n}]") for n, item in enumerate(value))
     return next((one for one in found if one is not None), None)
 
 
@@ -305,19 +305,20 @@ class Sealer:
         self._last = made if made > self._last else UUID(int=self._last.int + 1)
         return self._last
 
-    def text(self, text: Any, field: str, row: UUID | None = None) -> Any:
-        """Encrypt a text; None and an empty one stay.
+    def text(self, text: Any, field: str, row: UUID | None = None, what: str = "") -> Any:
+        """Encrypt a text, which errors name `what`; None and an empty one stay.
 
         Raises:
             InvalidInputError: it is something else.
         """
-        return self._keys.seal(text, field, row=row) if has_text(text, field) else text
+        return self._keys.seal(text, field, row=row) if has_text(text, what or field) else text
 
-    def texts(self, items: Any, field: str) -> Any:
+    def texts(self, items: Any, field: str, what: str = "") -> Any:
         """Encrypt each text of a list, or a single one."""
+        what = what or field
         if isinstance(items, list):
-            return [self.text(item, field) for item in items]
-        return self.text(items, field)
+            return [self.text(one, field, what=f"{what}[{n}]") for n, one in enumerate(items)]
+        return self.text(items, field, what=what)
 
     def value(self, value: Any, field: str = "note", row: UUID | None = None) -> str:
         return self._keys.seal(json_text(value), field, row=row)
@@ -348,21 +349,22 @@ class Sealer:
                 refuse_long(content, most, f"{where}content", hint)
                 for key, items in (("tags", _MAX_TAGS), ("metadata", None)):
                     refuse_large(candidate.get(key), 16 * most, items, f"{where}{key}")
-            sealed["content"] = self.memory(content)
+            sealed["content"] = self.memory(content, f"{where}content")
             if sealed.get("token_count") is None:
                 sealed["token_count"] = count_text_tokens(content, COUNTED_AS)
         refuse_long(sealed.get("slot"), _NAME_CHARACTERS, f"{where}slot", _NAME_HINT)
         if isinstance(sealed.get("tags"), str):
             raise InvalidInputError(f"{where}tags is a text", hint="Pass a list of texts.")
-        for key, made in (("slot", self.text), ("tags", self.texts)):
-            if key in sealed:
-                sealed[key] = made(sealed[key], key.removesuffix("s"))
+        if "slot" in sealed:
+            sealed["slot"] = self.text(sealed["slot"], "slot", what=f"{where}slot")
+        if "tags" in sealed:
+            sealed["tags"] = self.texts(sealed["tags"], "tag", f"{where}tags")
         if "metadata" in sealed:
             sealed["metadata"] = self.metadata(sealed["metadata"], "value")
         return sealed
 
-    def memory(self, content: Any) -> Any:
-        if not has_text(content, "content") or not content.strip():
+    def memory(self, content: Any, what: str = "content") -> Any:
+        if not has_text(content, what) or not content.strip():
             return content
         return self._keys.seal(content, "memory", row=self.new_row(), with_hash=True)
 
@@ -374,14 +376,16 @@ class Sealer:
             sealed["value"] = self.value(sealed["value"], "item", item_row(sealed))
         return sealed
 
-    def message(self, message: Any, place: int) -> Any:
+    def message(self, message: Any, place: int, what: str = "") -> Any:
+        """Encrypt the texts of a message, which errors name `what`, or by its place."""
+        what = what or f"messages[{place}]"
         if not isinstance(message, Mapping):
             return message
         where = f"{self._context} {place}" if self._context else ""
         row = self._keys.row_of(where) if where else self.new_row()
 
         def seal(text: Any, field: str, part: str = "") -> Any:
-            if not has_text(text, field):
+            if not has_text(text, f"{what}.{part or 'content'}"):
                 return text
             return self._keys.seal(text, field, row=row, context=f"{where} {part}")
 
@@ -394,7 +398,7 @@ class Sealer:
                 sealed["token_count"] = count_message_tokens(message, COUNTED_AS)
             except (AttributeError, TypeError):
                 raise InvalidInputError(
-                    "a message is malformed", hint="Its content is a text or a list of parts."
+                    f"{what} is malformed", hint="Its content is a text or a list of parts."
                 ) from None
         content = message.get("content")
         if isinstance(content, list) and content:
@@ -407,7 +411,7 @@ class Sealer:
         elif content not in (None, []):
             sealed["content"] = seal(content, "message")
         if "name" in sealed:
-            sealed["name"] = self.text(sealed["name"], "name")
+            sealed["name"] = self.text(sealed["name"], "name", what=f"{what}.name")
         if "refusal" in sealed:
             sealed["refusal"] = seal(sealed["refusal"], "message", "refusal")
         if "metadata" in sealed:
@@ -542,7 +546,7 @@ def _context(sealer: Sealer, given: _Given) -> _Given:
             message = options["current_message"]
             if not isinstance(message, Mapping):
                 message = {"role": "user", "content": message}
-            options["current_message"] = sealer.message(message, 0)
+            options["current_message"] = sealer.message(message, 0, "options.current_message")
         if "include_working" in options:
             options["include_working"] = sealer.text(options["include_working"], "task")
         if "filter" in options:
