@@ -88,6 +88,17 @@ def test_memory_max_characters_of_a_user_holds_for_an_encrypted_one(
             other.remember(sealed, "x" * 101)
 
 
+def test_raised_memory_max_characters_holds_at_the_next_call(
+    memory: AgentMemory, sealed: uuid.UUID, configured: str
+) -> None:
+    with connected(configured) as other:
+        for most in (100, 200):  # the second time the driver has cached the first
+            memory.admin.configure_user(sealed, memory_max_characters=most)
+            other.remember(sealed, "x" * most)
+            with pytest.raises(InvalidInputError, match=f"at most {most} characters"):
+                other.remember(sealed, "x" * (most + 1))
+
+
 def test_database_bounds_the_bytes_of_a_ciphertext(sealed: uuid.UUID, db: Connection) -> None:
     """It cannot count characters: four bytes for each are allowed, and no more."""
     keys = UserKeys(sealed, {1: bytes(32)})

@@ -22,7 +22,7 @@ from pgrecall.encryption._keys import (
 )
 from pgrecall.encryption._requests import opened_request, sealed_answer, select_statements
 from pgrecall.encryption._sealed import MovedError, Opener, Sealing, sealed_call
-from pgrecall.errors import ConfigurationError, NotFoundError
+from pgrecall.errors import ConfigurationError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from pgrecall._sync.transport import Transport
@@ -154,15 +154,24 @@ class SyncSealer:
         """Return a call as it may be sent.
 
         Raises:
-            InvalidInputError: it holds a ciphertext, and the user is not encrypted.
+            InvalidInputError: it holds a ciphertext, and the user is not encrypted; or a text that
+                cannot be encrypted, or is too long.
         """
         if call.function in _OF_KEYS | _WITHOUT_TEXTS | _OF_DOCUMENTS:
             return call
         sealing = self.sealing(user_id)
-        if sealing is not None:
+        if sealing is None:
+            refuse_ciphertext(call)
+            return call
+        try:
             return sealed_call(call, sealing)
-        refuse_ciphertext(call)
-        return call
+        except InvalidInputError:
+            # the limit may have been raised since it was cached
+            characters = self._memory_characters(user_id)
+            if characters == sealing.memory_characters:
+                raise
+            self.forget(user_id)
+            return sealed_call(call, replace(sealing, memory_characters=characters))
 
     def opened(
         self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID
