@@ -265,6 +265,25 @@ def test_sync_of_an_encrypted_list_stores_only_new_messages(
     assert [one.content for one in chat.messages()] == ["Three", "Two", "One"]
 
 
+@pytest.mark.parametrize("refusal", [{}, {"refusal": "no"}])
+@pytest.mark.parametrize(
+    "content", [{}, {"content": None}, {"content": []}, {"content": ""}, {"content": "Sorry."}]
+)
+def test_sync_appends_a_message_with_refusal_or_without_content_once(
+    memory: AgentMemory, user: uuid.UUID, content: dict[str, Any], refusal: dict[str, Any]
+) -> None:
+    listed = [{"role": "user", "content": "One"}, {"role": "assistant", **content, **refusal}]
+    memory.encryption.seal_user(user)
+    found = []
+    for owner in (uuid.uuid4(), user):
+        chat = memory.session(user=owner, model="gpt-4o-mini")
+        assert len(chat.sync(listed)) == 2
+        assert chat.sync(listed) == []
+        stored = chat.messages()[0]
+        found.append((stored.content, stored.content_parts, stored.metadata))
+    assert found[0] == found[1]
+
+
 def test_sync_of_an_encrypted_list_compares_parts_that_no_model_sees(
     memory: AgentMemory, sealed: uuid.UUID
 ) -> None:

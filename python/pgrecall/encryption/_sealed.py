@@ -414,6 +414,9 @@ class Sealer:
             sealed["name"] = self.text(sealed["name"], "name", what=f"{what}.name")
         if "refusal" in sealed:
             sealed["refusal"] = seal(sealed["refusal"], "message", "refusal")
+            if sealed["refusal"] and content is not None:
+                # the database stores it in metadata, where ciphertexts are notes
+                sealed["refusal"] = self.value(message["refusal"])
         if "metadata" in sealed:
             sealed["metadata"] = self.metadata(sealed["metadata"])
         if isinstance(calls := message.get("tool_calls"), list):
@@ -908,8 +911,11 @@ def _harmless(opened: Opened) -> str:
 
 def message_digest(message: Mapping[str, Any]) -> bytes:
     """Return a hash of a message's content, to compare decrypted messages with a caller's."""
+    content = message.get("content")
+    if content is None and message.get("refusal") is not None:
+        content = [{"type": "refusal", "refusal": message["refusal"]}]  # as the database stores it
     said: Sequence[Any] = [
-        message.get("role"), message.get("content"), message.get("tool_calls") or None,
+        message.get("role"), content or None, message.get("tool_calls") or None,
         message.get("tool_call_id"),
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).digest()
