@@ -24,7 +24,7 @@ declare
     v_looked  integer     := 0;
     v_held    boolean     := false;
     v_found   boolean;
-    v_after   uuid        := '00000000-0000-0000-0000-000000000000';
+    v_after   uuid        := uuid '00000000-0000-0000-0000-000000000000';
     v_last    uuid        := v_after;
     v_user_id uuid;
     v_ids     uuid[];

@@ -69,6 +69,10 @@ def attempts(
             yield sane | {parameter.name: bad}, f"{parameter.name} {word}"
 
 
+# Left out with words in last_error, since a failure must always be reportable.
+REPORTED = {("fail_job", "p_phases")}
+
+
 @pytest.mark.slow
 def test_every_parameter_is_bounded(db: Connection) -> None:
     """Whichever JSON of whichever function: RC003 with the parameter's name."""
@@ -78,6 +82,8 @@ def test_every_parameter_is_bounded(db: Connection) -> None:
     for function, parameters in functions.items():
         for sane in sane_arguments(function, parameters, world):
             for arguments, words in attempts(parameters, sane):
+                if (function, words.split(" ")[0]) in REPORTED:
+                    continue
                 with refused("RC003", words), db.transaction():
                     call_with(db, function, parameters, arguments)
                 asked.add((function, words.split(" ")[0]))
@@ -87,7 +93,7 @@ def test_every_parameter_is_bounded(db: Connection) -> None:
         for parameter in parameters
         if parameter.kind == "jsonb"
     }
-    assert asked == wanted
+    assert asked == wanted - REPORTED
     assert len(wanted) > 30
 
 

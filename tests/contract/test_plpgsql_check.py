@@ -14,6 +14,10 @@ EXPECTED: list[tuple[str, str]] = [
     ("recall.list_sealed_rows", "is maybe unmodified"),  # it returns a query of its own making
     # the next request and a span are two results
     ("recall._complete_job", 'composite OUT variable "o_span" is not single argument'),
+    # a user has one row, so the parameters of every backfill say nothing here
+    ("recall._backfill_overrides", 'unmodified OUT variable "o_position"'),
+    ("recall._backfill_overrides", 'unused parameter "p_position"'),
+    ("recall._backfill_overrides", 'unused parameter "p_limit"'),
     # pg_cron, which is in another database
     ("recall.schedule_maintenance", '"cron" does not exist'),
     ("recall.schedule_maintenance", '"cron.job" does not exist'),

@@ -117,7 +117,7 @@ def test_no_function_writes_without_write(
         ("get_memories", {"user_id": 5}, 400, "user_id is no uuid"),
         ("get_memories", {"user_id": None, "wrong": 1}, 400, "no parameter wrong"),
         ("get_memories", {"user_id": None}, 400, "RC003"),
-        ("get_memories", {"user_id": "{user}", "limit": "many"}, 400, "22P02"),
+        ("get_memories", {"user_id": "{user}", "limit": "many"}, 400, "RC003"),
         ("get_memories", {"user_id": "{user}", "limit": {"a": 1}}, 400, "limit is no integer"),
         ("get_memories", {"user_id": "{user}", "filter": {"wrong": 1}}, 400, "RC003"),
         ("get_session", {"user_id": "{user}", "session_id": "{user}"}, 200, "[]"),
