@@ -7,6 +7,7 @@ index: with one on updated_at 0 of 365 session updates were HOT.
 from __future__ import annotations
 
 import random
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from support import append, call, open_session, rows, said, session_row
+from support import append, call, open_session, rows, said, session_row, value
 
 Connection = psycopg.Connection[Any]
 UPDATES = 300
@@ -47,15 +48,20 @@ def hot_updates(conn: Connection, table: str, at_least: int) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def undisturbed(dsn: str) -> None:
-    """No autovacuum here: while its snapshot lasts, old versions stay on their page and fill it."""
+def undisturbed(dsn: str) -> Iterator[None]:
+    """No autovacuum here: while its snapshot lasts, old versions stay on their page and fill it.
+
+    It is off for the server, since an analysis of the catalog has a snapshot, too.
+    """
     with psycopg.connect(dsn, autocommit=True) as conn:
-        for row in rows(
-            conn,
-            "select c.oid::regclass::text as leaf from pg_class as c"
-            " where c.relnamespace = 'recall'::regnamespace and c.relkind = 'r'",
-        ):
-            conn.execute(f"alter table {row['leaf']} set (autovacuum_enabled = off)")
+        conn.execute("alter system set autovacuum = off")
+        conn.execute("select pg_reload_conf()")
+        while value(conn, "select count(*) from pg_stat_activity"
+                          " where backend_type = 'autovacuum worker'"):  # fmt: skip
+            time.sleep(0.05)
+        yield
+        conn.execute("alter system reset autovacuum")
+        conn.execute("select pg_reload_conf()")
 
 
 def test_appends_update_their_session_within_its_page(db: Connection, user: uuid.UUID) -> None:
