@@ -5,7 +5,7 @@ create or replace function recall._expressed_days(
     p_kind  text,
     p_parts text[],
     p_today date,
-    p_year  text default null
+    p_year  text
 )
 returns daterange
 language plpgsql

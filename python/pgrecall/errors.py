@@ -147,7 +147,7 @@ _WRONG_VALUES = {"22003", "22007", "22008", "22P02"}  # out of range, or not of 
 
 
 def raise_translated(error: psycopg.Error) -> NoReturn:
-    """Raise a clearer error for an interruption, a missing schema or a wrong value, else it."""
+    """Raise a clearer error for an interruption, a missing schema or wrong value, else the same."""
     ours = _translated(error)
     raise ours from (error.__cause__ if ours is error else error)
 
