@@ -1,7 +1,8 @@
 -- Log one event for each of some memories of a user; return whether embedding_due was set before.
 -- Call it after the change: an event records the memory's hash after the change, unless the caller
 -- passes hashes. Pass one detail for all or one each. The caller has locked the user's row; the
--- other parameters change that row (_append_events).
+-- other parameters change that row (_append_events). The ciphertext of a content is left out: it is
+-- bound to a row that is not stored, so it would not open here.
 create or replace function recall._log_events(
     p_user_id       uuid,
     p_memory_ids    uuid[],
@@ -50,6 +51,9 @@ begin
         v_event.memory_hash := v_hashes[v_index];
         v_event.detail      := jsonb_strip_nulls(coalesce(
             p_details[least(v_index, cardinality(p_details))], '{}'));
+        if recall._is_sealed(v_event.detail ->> 'content') then
+            v_event.detail := v_event.detail - 'content';
+        end if;
         v_events := v_events || v_event;
     end loop;
     return recall._append_events(p_user_id, v_events, p_change, p_merge_due, p_pattern_due,

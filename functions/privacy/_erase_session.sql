@@ -17,11 +17,12 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_until    timestamptz;
-    v_now     timestamptz;
+    v_now      timestamptz;
     v_session  recall.sessions;
     v_detached bigint;
     v_messages uuid[];
     v_ids      uuid[];
+    v_copies   uuid[];
     v_counts   jsonb;
     v_table    text;
     v_rows     bigint;
@@ -49,6 +50,31 @@ begin
                 || recall._delete_session_calls(p_user_id, p_session_id)
                 || jsonb_build_object('detached', v_detached);
 
+    -- A session inherits its parent's newest summary, which may be the parent's own copy.
+    v_copies := array(
+        with recursive copies (session_id, summary_id, content) as (
+            select c.session_id, c.summary_id, c.content
+              from recall.sessions as s
+              join recall.session_summaries as c
+                on c.user_id    = s.user_id
+               and c.session_id = s.session_id
+             where s.user_id           = p_user_id
+               and s.parent_session_id = p_session_id
+               and c.to_turn           = 0
+            union all
+            select c.session_id, c.summary_id, c.content
+              from copies as k
+              join recall.sessions as s
+                on s.user_id           = p_user_id
+               and s.parent_session_id = k.session_id
+              join recall.session_summaries as c
+                on c.user_id    = s.user_id
+               and c.session_id = s.session_id
+               and c.content    = k.content
+               and c.to_turn    = 0
+        ) cycle session_id set is_cycle using path
+        select k.summary_id from copies as k);
+
     foreach v_table in array array[
         'sessions', 'session_summaries', 'message_search', 'message_words',
         'message_annotations', 'append_receipts', 'job_phases', 'conversation_history', 'jobs']
@@ -64,12 +90,8 @@ begin
     end loop;
 
     delete from recall.session_summaries as c
-     using recall.sessions as s
-     where s.user_id           = p_user_id
-       and s.parent_session_id = p_session_id
-       and c.user_id           = p_user_id
-       and c.session_id        = s.session_id
-       and c.to_turn           = 0;
+     where c.user_id    = p_user_id
+       and c.summary_id = any (v_copies);
     if p_keeps_session then
         -- The counters of cost and tokens stay, and turn numbers continue.
         update recall.sessions as s

@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from pgrecall import AgentMemory
 from support import call, rows, sweep, tool, value
 from support.invariants import check_invariants
 from support.released import (
@@ -29,6 +30,7 @@ from support.released import (
     releases,
 )
 from support.releases import ROUTES, Release
+from support.sealed import KEYS
 from support.servers import TestServer, running_server
 
 Connection = psycopg.Connection[Any]
@@ -165,6 +167,41 @@ def test_upgrade_bounds_intervals_that_overflow(
             "decay_lifetime": "infinity", "session_ttl": "1 year"}  # fmt: skip
         assert value(conn, "select rows_done from recall.backfills"
                            " where backfill = 'overrides'") == 1  # fmt: skip
+
+
+@pytest.mark.parametrize("release", [each for each in RELEASES if each.version == "0.1.0"])
+def test_upgraded_encrypted_user_who_repeated_themselves_is_exported_and_moved(
+    server: TestServer, restored: Restored, present: Release, release: Released
+) -> None:
+    """The audit of release 0.1.0 holds the ciphertext of a repetition, bound to no row."""
+    dsn = restored(release, "awkward")
+    with AgentMemory.connect(dsn, embedder=False, wrapping_keys=KEYS) as memory:
+        first = memory.remember("sealed", "I ski every day.")
+        assert memory.remember("sealed", "I SKI every day!").outcome == "duplicate"
+    held = "select count(*) from recall.memory_events where detail ->> 'content' like 'sealed:%'"
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        assert value(conn, held) == 1
+    present.by_driver(dsn)
+    elsewhere = server.dsn(server.cloned_database("moved"))
+    with (
+        AgentMemory.connect(dsn, embedder=False, wrapping_keys=KEYS) as memory,
+        AgentMemory.connect(elsewhere, embedder=False, wrapping_keys=KEYS) as other,
+    ):
+        memory.remember("sealed", "I ski every day")
+        user = memory.users.id("sealed")
+        for _ in range(2):
+            document = memory.privacy.export_user(user, sealed=True)
+            other.privacy.forget_user(user)
+            other.privacy.import_user(document)
+            for one in (memory, other):
+                assert "I SKI every day!" in str(one.privacy.export_user(user))
+                events = one.memories.history(user, first.memory_id)
+                assert [event.detail.get("content") for event in events
+                        if event.event == "duplicate"] == ["I SKI every day!", None]  # fmt: skip
+                assert one.privacy.verify_integrity(user) == []
+            memory.encryption.rotate_user(user)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        assert value(conn, held) == 1
 
 
 @pytest.mark.parametrize(("release", "name"), CASES)

@@ -561,3 +561,23 @@ def test_replayed_receipts_erase_users_of_a_restored_backup(
 def test_malformed_receipts_are_refused(db: Connection, erasures: str) -> None:
     with refused("RC003", "p_erasures"):
         db.execute("select recall.replay_erasures(%s)", [erasures])
+
+
+def test_erased_session_leaves_no_copy_of_its_summary_in_any_descendant(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """A session that continues a continuation begins with the same summary."""
+    first = open_session(db, user)
+    append(db, user, first, said("I keep bees"))
+    db.execute(
+        "insert into recall.session_summaries (user_id, session_id, summary_id, kind, from_turn,"
+        " to_turn, content, token_count, created_at)"
+        " values (%s, %s, recall.uuidv7(), 'rolling', 1, 1, 'About bees.', 9, now())",
+        [user, first],
+    )
+    heirs = [first]
+    for _ in range(3):
+        heirs.append(open_session(db, user, p_parent_session_id=heirs[-1]))
+    assert counts(db, user)["session_summaries"] == 4
+    call(db, "forget_session", p_user_id=user, p_session_id=first)
+    assert counts(db, user)["session_summaries"] == 0

@@ -682,6 +682,8 @@ _ID_OF = {
     "item": "item_id",
 } | dict.fromkeys(_MESSAGE, "message_id")  # fmt: skip
 _IDS = {"memory_id", "message_id", "session_id", "disputed_id"}
+# events whose detail may hold the text of a memory that was not stored (release 0.1.0)
+_QUOTING = {"duplicate", "merge_refused"}
 _JSON = {"note", "value", "state", "item", "kept"}
 _ALWAYS_SEALED = {
     "content",
@@ -779,13 +781,17 @@ class Opener:
     ) -> dict[str, Any]:
         own = {key: str(value[key]) for key in _IDS & value.keys() if value[key] is not None}
         within = {**ids, **own} if own else ids
+        quoted = within
+        if value.get("event") in _QUOTING:
+            quoted = {key: one for key, one in within.items() if key != "memory_id"}
         nested = name if name in _FIELDS else None
         return {
             self._text(key, None, within): self._value(
-                item, key if key in _FIELDS or key == "content" else nested, within
+                item, key if key in _FIELDS or key == "content" else nested,
+                quoted if key == "detail" else within,
             )
             for key, item in value.items()
-        }
+        }  # fmt: skip
 
     def _text(self, text: str, name: str | None, ids: Mapping[str, str]) -> Any:
         if not text:
