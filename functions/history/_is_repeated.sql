@@ -1,4 +1,5 @@
 -- Tell whether this append was made before.
+-- An erasure of its messages leaves no hash (0) to compare with.
 -- Raises  RC008 the same request id with a different payload.
 create or replace function recall._is_repeated(
     p_user_id    uuid,
@@ -17,7 +18,7 @@ declare
     v_is_same boolean;
 begin
     select r.session_id = p_session_id
-           and r.payload_hash = recall._payload_hash(p_messages, p_usage)
+           and r.payload_hash in (0, recall._payload_hash(p_messages, p_usage))
       into v_is_same
       from recall.append_receipts as r
      where r.user_id    = p_user_id

@@ -1,4 +1,5 @@
 -- Return the result of an earlier append with this request id.
+-- The id of a message that was erased since is null.
 create or replace function recall._read_receipt(
     p_user_id    uuid,
     p_session_id uuid,
@@ -31,13 +32,17 @@ begin
        and r.request_id = p_request_id;
 
     return query
-    select h.message_id, h.turn_index
-      from recall.conversation_history as h
-     where h.user_id    = p_user_id
-       and h.session_id = p_session_id
-       and h.created_at between v_session.created_at and v_session.last_message_at
-       and h.turn_index between v_receipt.from_turn and v_receipt.to_turn
-     order by h.turn_index;
+    select h.message_id, t.turn_index
+      from generate_series(v_receipt.from_turn, v_receipt.to_turn) as t (turn_index)
+      left join (
+            select m.message_id, m.turn_index
+              from recall.conversation_history as m
+             where m.user_id    = p_user_id
+               and m.session_id = p_session_id
+               and m.created_at between v_session.created_at and v_session.last_message_at
+               and m.turn_index between v_receipt.from_turn and v_receipt.to_turn
+           ) as h on h.turn_index = t.turn_index
+     order by t.turn_index;
 end;
 $function$;
 

@@ -79,7 +79,7 @@ begin
         'sessions', 'session_summaries', 'message_search', 'message_words',
         'message_annotations', 'append_receipts', 'job_phases', 'conversation_history', 'jobs']
     loop
-        continue when v_table = 'sessions' and p_keeps_session;
+        continue when p_keeps_session and v_table in ('sessions', 'append_receipts');
         execute format('delete from recall.%I where user_id = $1 and session_id = $2 %s', v_table,
                        case when v_table in ('conversation_history', 'job_phases')
                             then 'and created_at between $3 and $4' end)
@@ -93,6 +93,12 @@ begin
      where c.user_id    = p_user_id
        and c.summary_id = any (v_copies);
     if p_keeps_session then
+        -- Receipts stay without the hash of the messages: an append that is repeated now would
+        -- store the erased messages again.
+        update recall.append_receipts as r
+           set payload_hash = 0
+         where r.user_id    = p_user_id
+           and r.session_id = p_session_id;
         -- The counters of cost and tokens stay, and turn numbers continue.
         update recall.sessions as s
            set active_tokens          = 0,

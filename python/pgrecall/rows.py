@@ -99,9 +99,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """One appended message; `inserted` is False when the request had come before."""
+    """One appended message; `inserted` is False when the request had come before.
 
-    message_id: UUID
+    `message_id` is None when the message was erased since then.
+    """
+
+    message_id: UUID | None
     turn_index: int
     inserted: bool
 

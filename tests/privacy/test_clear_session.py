@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 
-from support import append, call, dialog, open_session, refused, rows, session_row, value
+from support import (
+    append,
+    call,
+    dialog,
+    open_session,
+    refused,
+    rows,
+    session_row,
+    value,
+    wait_for_lock,
+)
 from support.everyfunction import furnish
 
 Connection = psycopg.Connection[Any]
@@ -50,6 +61,7 @@ def test_clear_erases_what_forget_erases(db: Connection) -> None:
             (row,) = call(db, function, p_user_id=world["user"], p_session_id=world["session"])
             erased.append(row[function]["counts"])
     assert erased[0].pop("sessions") == 1
+    assert erased[0].pop("append_receipts") > 0
     assert erased[0] == erased[1]
 
 
@@ -76,3 +88,65 @@ def test_an_append_waits_for_a_clear_and_continues(
     assert [turn for _, turn, _ in made] == [3]
     assert len(rows(db, "select from recall.conversation_history where session_id = %s",
                     [session])) == 1  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+def test_append_repeated_after_a_clear_stores_nothing(
+    db: Connection, user: uuid.UUID, level: str
+) -> None:
+    session, request = open_session(db, user), uuid.uuid4()
+    made = append(db, user, session, dialog("a", "b"), request_id=request)
+    call(db, "clear_session", p_user_id=user, p_session_id=session)
+    held = rows(db, "select * from recall.append_receipts where user_id = %s", [user])
+    assert [(row["payload_hash"], row["from_turn"], row["to_turn"]) for row in held] == [(0, 1, 2)]
+    for payload in (dialog("a", "b"), dialog("c")):
+        with db.transaction():
+            db.execute(f"set transaction isolation level {level}".encode())
+            again = append(db, user, session, payload, request_id=request)
+        assert again == [(None, turn, False) for _, turn, _ in made]
+    assert call(db, "get_messages", p_user_id=user, p_session_id=session) == []
+    assert [turn for _, turn, _ in append(db, user, session, dialog("d"))] == [3]
+    call(db, "close_session", p_user_id=user, p_session_id=session)
+    assert append(db, user, session, dialog("a"), request_id=request) == again
+
+
+def test_append_that_waits_for_a_clear_stores_nothing_again(
+    db: Connection, connect: Callable[..., Connection], user: uuid.UUID
+) -> None:
+    session, request = open_session(db, user), uuid.uuid4()
+    append(db, user, session, dialog("a"), request_id=request)
+    eraser, writer = connect(), connect()
+    with ThreadPoolExecutor(1) as pool:
+        with eraser.transaction():
+            call(eraser, "clear_session", p_user_id=user, p_session_id=session)
+            waiting = pool.submit(append, writer, user, session, dialog("a"), request_id=request)
+            wait_for_lock(db, writer.info.backend_pid)
+        assert waiting.result() == [(None, 1, False)]
+    assert call(db, "get_messages", p_user_id=user, p_session_id=session) == []
+
+
+@pytest.mark.parametrize("erased", ["retracted", "popped", "retention", "forgotten"])
+def test_append_repeated_after_another_erasure_stores_nothing(
+    db: Connection, user: uuid.UUID, erased: str
+) -> None:
+    session, request = open_session(db, user), uuid.uuid4()
+    made = append(db, user, session, dialog("a", "b"), request_id=request)
+    match erased:
+        case "retracted":
+            call(db, "retract_turns", p_user_id=user, p_session_id=session, p_from_turn=1)
+        case "popped":
+            call(db, "pop_turns", p_user_id=user, p_session_id=session, p_limit=2)
+        case "retention":
+            call(db, "close_session", p_user_id=user, p_session_id=session)
+            db.execute("update recall.sessions set first_retained_turn = 3, active_tokens = 0"
+                       " where session_id = %s", [session])  # fmt: skip
+            db.execute("delete from recall.conversation_history where session_id = %s", [session])
+            made = [(None, turn, inserted) for _, turn, inserted in made]
+        case "forgotten":
+            call(db, "forget_session", p_user_id=user, p_session_id=session)
+            with refused("RC001"):
+                append(db, user, session, dialog("a", "b"), request_id=request)
+            return
+    again = append(db, user, session, dialog("a", "b"), request_id=request)
+    assert again == [(one, turn, False) for one, turn, _ in made]
+    assert call(db, "get_messages", p_user_id=user, p_session_id=session) == []
