@@ -6,7 +6,7 @@
 import { Client, type Json } from './client.ts';
 
 export interface AppendMessagesRow {
-  message_id: string;
+  message_id: string | null;
   turn_index: number;
   inserted: boolean;
 }
@@ -797,9 +797,10 @@ export class Recall extends Client {
   /**
    * Append OpenAI messages to a session; each may add token_count, created_at, model_id,
    * finish_reason, latency_ms, metadata. Usage: prompt_tokens, completion_tokens, cached_tokens,
-   * latency_ms, cost_microcents. A call repeated with its request id returns the first result.
-   * RC001: the session does not exist. RC002: the session takes no messages. RC003: a malformed
-   * message, or a secret. RC008: the request id was used with another payload.
+   * latency_ms, cost_microcents. A call repeated with its request id returns the first result;
+   * message_id is null for a message that was erased since. RC001: the session does not exist.
+   * RC002: the session takes no messages. RC003: a malformed message, or a secret. RC008: the
+   * request id was used with another payload.
    */
   append_messages(
     given: {
@@ -884,8 +885,9 @@ export class Recall extends Client {
 
   /**
    * Erase what forget_session erases, and keep the session: title, metadata, parameters and
-   * totals. The next append continues its turn numbers. Returns {"counts": rows deleted by table}.
-   * RC001: the session does not exist. RC007: the transaction is not read committed.
+   * totals. The next append continues its turn numbers. An erased append that is repeated with its
+   * request id stores nothing. Returns {"counts": rows deleted by table}. RC001: the session does
+   * not exist. RC007: the transaction is not read committed.
    */
   clear_session(
     given: { user_id: string; session_id: string },
@@ -1364,7 +1366,8 @@ export class Recall extends Client {
   /**
    * Call log: the rules for a driver that records its own model calls: ledger (how much it
    * records), max_body (bytes), is_sealed (encrypted user), the patterns of stored headers and
-   * masked secrets; and memory_max_characters, for a driver that encrypts memories.
+   * masked secrets; and for a driver that encrypts, memory_max_characters and the time in
+   * milliseconds.
    */
   get_ledger_rules(
     given: { user_id: string },

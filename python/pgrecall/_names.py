@@ -10,9 +10,15 @@ from uuid import UUID, uuid5
 __all__ = ["new_uuid", "session_uuid"]
 
 
-def new_uuid() -> UUID:
-    """Return a new UUIDv7 (RFC 9562), as `recall.uuidv7` does: milliseconds, then random bits."""
-    number = time.time_ns() // 1_000_000 << 80 | secrets.randbits(80)
+def new_uuid(milliseconds: int | None = None) -> UUID:
+    """Return a new UUIDv7 (RFC 9562), as `recall.uuidv7` does: milliseconds, then random bits.
+
+    Args:
+        milliseconds: since 1970; by default those of this machine's clock.
+    """
+    if milliseconds is None:
+        milliseconds = time.time_ns() // 1_000_000
+    number = milliseconds << 80 | secrets.randbits(80)
     number = number & ~(0xF << 76) | 0x7 << 76  # the version
     return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)  # the variant
 

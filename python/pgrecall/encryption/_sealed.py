@@ -7,6 +7,7 @@ rejects plaintext, too.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import re
@@ -27,6 +28,7 @@ from pgrecall._plain import plain_text
 from pgrecall._signatures import SIGNATURES
 from pgrecall._sql import Call
 from pgrecall.calls._redaction import Redactor
+from pgrecall.encryption._clock import DatabaseClock
 from pgrecall.encryption._keys import Opened, UserKeys
 from pgrecall.errors import ConfigurationError, InvalidInputError, NotAllowedError
 from pgrecall.models._tokens import count_message_tokens, count_text_tokens
@@ -106,6 +108,7 @@ class Sealing:
         secrets: masks secrets; None where they are stored unchanged.
         is_refusing: whether a text that holds a secret is refused instead.
         memory_characters: the most that a memory may have; None where the database alone decides.
+        clock: makes the ids of new rows.
     """
 
     keys: UserKeys
@@ -113,6 +116,7 @@ class Sealing:
     secrets: Redactor | None = None
     is_refusing: bool = False
     memory_characters: int | None = None
+    clock: DatabaseClock = dataclasses.field(default_factory=DatabaseClock)
 
 
 def sealed_call(call: Call, sealing: Sealing) -> Call:
@@ -295,15 +299,13 @@ class Sealer:
     def __init__(self, sealing: Sealing, context: str = "") -> None:
         self._keys = sealing.keys
         self._context = context
-        self._last = UUID(int=0)
+        self._clock = sealing.clock
         self._memory_characters = sealing.memory_characters
         self.has_vectors = sealing.has_vectors
 
     def new_row(self) -> UUID:
         """Return an id for a row, later than those before."""
-        made = new_uuid()
-        self._last = made if made > self._last else UUID(int=self._last.int + 1)
-        return self._last
+        return self._clock.new_id()
 
     def text(self, text: Any, field: str, row: UUID | None = None, what: str = "") -> Any:
         """Encrypt a text, which errors name `what`; None and an empty one stay.

@@ -12,6 +12,7 @@ from pgrecall._ciphertext import has_ciphertext, refuse_ciphertext
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sql import Call
 from pgrecall.calls._redaction import Redactor
+from pgrecall.encryption._clock import DatabaseClock, elapsed
 from pgrecall.encryption._keys import (
     NO_KEYS_HINT,
     UnknownKeyError,
@@ -79,6 +80,7 @@ class AsyncSealer:
             aes_gcm()  # its error now, not at the first call
         self._transport = transport
         self._known: dict[UUID, _Known] = {}
+        self._clock = DatabaseClock()
         self.wrapping = wrapping
         self.required = sealed
 
@@ -115,7 +117,9 @@ class AsyncSealer:
                 keys = await AsyncRuntime.in_thread(self._unwrapped, user_id, wrapped, retired)
                 has_vectors, secrets, patterns, _ = rest[0]
                 redactor = None if patterns is None else Redactor(patterns, headers="")
-                sealing = Sealing(keys, has_vectors, redactor, secrets == "refuse")
+                sealing = Sealing(
+                    keys, has_vectors, redactor, secrets == "refuse", clock=self._clock
+                )
         else:
             sealing = known.sealing
         if sealing is not None:
@@ -139,9 +143,15 @@ class AsyncSealer:
         return wrapped, [tuple(row[3:]) for row in rows]
 
     async def _memory_characters(self, user_id: UUID) -> int | None:
-        """Return the most characters of a memory of a user; None before an upgrade."""
+        """Return the most characters of a memory of a user; None before an upgrade.
+
+        The answer sets the clock, too.
+        """
         call = Call.of("get_ledger_rules", user_id=user_id)
+        asked = elapsed()
         _, [[rules]] = await self._transport.send(call, repeatable=True)
+        if "time_ms" in rules:
+            self._clock.set(rules["time_ms"], asked, elapsed())
         found: int | None = rules.get("memory_max_characters")
         return found
 
