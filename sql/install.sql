@@ -844,6 +844,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_restore_displaced.sql
 \ir ../functions/privacy/_skip_unread_turns.sql
+\ir ../functions/privacy/_summary_copies.sql
 \ir ../functions/privacy/_unlink_memories.sql
 \ir ../functions/privacy/_user_tables.sql
 \ir ../functions/privacy/_weaker_settings.sql

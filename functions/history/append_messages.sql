@@ -124,5 +124,6 @@ comment on function recall.append_messages(uuid, uuid, jsonb, jsonb, uuid) is
     'Append OpenAI messages to a session; each may add token_count, created_at, model_id, '
     'finish_reason, latency_ms, metadata. Usage: prompt_tokens, completion_tokens, cached_tokens, '
     'latency_ms, cost_microcents. A call repeated with its request id returns the first result; '
-    'message_id is null for a message that was erased since. RC001: the session does not exist. RC002: the session takes no messages. RC003: a malformed '
-    'message, or a secret. RC008: the request id was used with another payload.';
+    'message_id is null for a message that was erased since. RC001: the session does not exist. '
+    'RC002: the session takes no messages. RC003: a malformed message, or a secret. RC008: the '
+    'request id was used with another payload.';

@@ -50,31 +50,7 @@ begin
                 || recall._delete_session_calls(p_user_id, p_session_id)
                 || jsonb_build_object('detached', v_detached);
 
-    -- A session inherits its parent's newest summary, which may be the parent's own copy.
-    v_copies := array(
-        with recursive copies (session_id, summary_id, content) as (
-            select c.session_id, c.summary_id, c.content
-              from recall.sessions as s
-              join recall.session_summaries as c
-                on c.user_id    = s.user_id
-               and c.session_id = s.session_id
-             where s.user_id           = p_user_id
-               and s.parent_session_id = p_session_id
-               and c.to_turn           = 0
-            union all
-            select c.session_id, c.summary_id, c.content
-              from copies as k
-              join recall.sessions as s
-                on s.user_id           = p_user_id
-               and s.parent_session_id = k.session_id
-              join recall.session_summaries as c
-                on c.user_id    = s.user_id
-               and c.session_id = s.session_id
-               and c.content    = k.content
-               and c.to_turn    = 0
-        ) cycle session_id set is_cycle using path
-        select k.summary_id from copies as k);
-
+    v_copies := recall._summary_copies(p_user_id, p_session_id);
     foreach v_table in array array[
         'sessions', 'session_summaries', 'message_search', 'message_words',
         'message_annotations', 'append_receipts', 'job_phases', 'conversation_history', 'jobs']

@@ -24,5 +24,6 @@ $function$;
 
 comment on function recall.clear_session(uuid, uuid) is
     'Erase what forget_session erases, and keep the session: title, metadata, parameters and '
-    'totals. The next append continues its turn numbers. An erased append that is '
-    'repeated with its request id stores nothing. Returns {"counts": rows deleted by table}. RC001: the session does not exist. RC007: the transaction is not read committed.';
+    'totals. The next append continues its turn numbers. An erased append that is repeated with '
+    'its request id stores nothing. Returns {"counts": rows deleted by table}. RC001: the session '
+    'does not exist. RC007: the transaction is not read committed.';
