@@ -80,7 +80,7 @@ OVER = {
 
 PLANNED_OVER = {
     "next_request llm end": 90, "next_request embed end": 96, "apply_decisions": 15,
-    "forget_session": 19, "clear_session": 19,
+    "forget_session": 26, "clear_session": 26,
 }  # fmt: skip
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
 and storing at once. Decisions build those of all their kinds, and of discarding the state of
