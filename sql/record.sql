@@ -1,5 +1,6 @@
--- Record the release with the functions, composite types and triggers that it created, and its
--- migrations. By these names the next upgrade tells objects of pgrecall from others in the schema.
+-- Record the release with the functions, composite types, triggers and tables that it created, and
+-- its migrations. By these names an upgrade and uninstall.sql tell objects of pgrecall from others
+-- in the schema.
 insert into recall.migrations (version, checksum, objects)
 select recall.version(), sha256(convert_to(recall.version(), 'UTF8')),
        array(
@@ -27,6 +28,16 @@ select recall.version(), sha256(convert_to(recall.version(), 'UTF8')),
               and p.pronamespace = 'recall'::regnamespace
               and not current_setting('recall.foreign_names')::jsonb
                       ? format('%s on %s', t.tgname, c.relname)
+            order by 1)
+       || array(
+           select format('table %s', c.relname)
+             from pg_catalog.pg_class as c
+            where c.relnamespace = 'recall'::regnamespace
+              and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+              and not c.relispartition
+              and pg_get_userbyid(c.relowner) = current_user
+              and not current_setting('recall.foreign_names')::jsonb
+                      ? format('table %s', c.relname)
             order by 1)
 on conflict (version) do update set objects = excluded.objects;
 

@@ -6,6 +6,7 @@ declare
     v_value   text;
     v_names   text[];
     v_users   bigint;
+    v_detail  text;
 begin
     perform set_config('intervalstyle', 'postgres', true);
     for v_setting in
@@ -38,5 +39,12 @@ begin
             raise warning 'overrides of % users that are constants now are dropped', v_users;
         end if;
     end if;
+exception when dependent_objects_still_exist then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    raise exception using
+        errcode = 'RC007',
+        message = 'other objects use settings that are constants now',
+        detail  = v_detail,
+        hint    = 'Drop what the detail names, upgrade, and create it without these settings.';
 end;
 $removed$;

@@ -1,18 +1,30 @@
 -- Remove pgrecall and all of its data from this database.
+-- Objects of others that would go with it stop it, unless recall.uninstall_cascade is on:
+--     PGOPTIONS="-c recall.uninstall_cascade=on" psql -d DATABASE -f sql/uninstall.sql
 -- The extensions vector and pg_trgm stay. The roles stay, too, since other databases of the cluster
 -- may use them. The last message is the statement that drops the roles, with the names used here.
--- If the extensions live in a schema of their own, first run `drop owned by PREFIX_owner;` here.
 \set ON_ERROR_STOP on
 begin;
 set local client_min_messages = warning;
 set local search_path to pg_catalog, pg_temp;
 do $uninstall$
 declare
-    v_suffix text;
-    v_prefix text := 'recall';
-    v_roles  text;
-    v_other  text;
+    v_cascade constant text := coalesce(
+        nullif(current_setting('recall.uninstall_cascade', true), ''), 'off');
+    v_created text[] := '{}';
+    v_suffix  text;
+    v_prefix  text := 'recall';
+    v_roles   text;
+    v_other   text;
+    v_foreign text[];
+    v_jobs    text[];
 begin
+    if lower(v_cascade) not in ('on', 'off', 'true', 'false') then
+        raise exception using
+            errcode = 'RC007',
+            message = format('recall.uninstall_cascade is %L', v_cascade),
+            hint    = 'on or off.';
+    end if;
     perform set_config('lock_timeout', '5min', true);  -- any login can take the next lock
     perform pg_advisory_xact_lock(hashtextextended('pgrecall.install', 0));
 
@@ -42,6 +54,13 @@ begin
                  where starts_with(j.jobname, 'recall_')
                    and right(j.jobname, length($1)) = $1
             $sql$ using v_suffix;
+            execute $sql$
+                select array_agg(format('pg_cron job %s of %s: %s', j.jobid,
+                                        j.job ->> 'username', left(j.job ->> 'command', 80)))
+                  from (select to_jsonb(c) as job, c.jobid from cron.job as c) as j
+                 where j.job ->> 'database' = current_database()
+                   and j.job ->> 'command' ~* '\mrecall"?\s*\.'
+            $sql$ into v_jobs;
             v_other := case when row_security_active('cron.job') then v_other end;
         end if;
         -- Row-level security hides jobs of other roles.
@@ -59,6 +78,154 @@ begin
                       length(v_suffix), quote_literal(v_suffix);
     end if;
 
+    if exists (
+        select from pg_catalog.pg_attribute as a
+         where a.attrelid = to_regclass('recall.migrations') and a.attname = 'objects'
+    ) then
+        execute 'select coalesce(max(m.objects), ''{}'') from recall.migrations as m'
+           into v_created;
+    end if;
+    -- recall.migrations names what the installation created. Types of arguments lose their schemas,
+    -- which depend on the search path. Other objects are pgrecall's if its owner owns them.
+    with recursive created (name) as materialized (
+        select regexp_replace(replace(o.name, '"', ''), '[^ (,]+\.', '', 'g')
+          from unnest(v_created) as o (name)
+    ), members as materialized (
+        select d.classid, d.objid, n.nspowner as owner, n.nspname as schema,
+               coalesce((
+                   select s.refobjid
+                     from pg_catalog.pg_shdepend as s
+                    where s.deptype = 'o'
+                      and s.dbid    = (select b.oid from pg_catalog.pg_database as b
+                                        where b.datname = current_database())
+                      and s.classid = d.classid
+                      and s.objid   = d.objid), 10) as has_owner
+          from pg_catalog.pg_namespace as n
+          join pg_catalog.pg_depend as d
+            on d.refclassid = 'pg_namespace'::regclass and d.refobjid = n.oid
+         where n.nspname in ('recall', 'recall_shard')
+           and d.deptype = 'n'
+    ), ours (classid, objid) as (
+        select m.classid, m.objid
+          from members as m
+          left join pg_catalog.pg_proc as p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
+          left join pg_catalog.pg_class as c on m.classid = 'pg_class'::regclass and c.oid = m.objid
+          left join pg_catalog.pg_type as t on m.classid = 'pg_type'::regclass and t.oid = m.objid
+         where m.has_owner = m.owner
+           and case
+                   when m.schema = 'recall_shard' then true
+                   when not exists (select from created) then to_regclass('recall.settings') > 0
+                   when p.oid is not null then exists (
+                       select
+                         from created as o
+                        where o.name = format('%s(%s)', p.proname, regexp_replace(
+                                  replace(pg_get_function_identity_arguments(p.oid), '"', ''),
+                                  '[^ (,]+\.', '', 'g')))
+                   -- months may be detached
+                   when c.oid is not null and exists (
+                       select from created as o where starts_with(o.name, 'table ')) then exists (
+                       select
+                         from created as o
+                        where o.name = 'table ' || regexp_replace(
+                                  c.relname, '(_p[0-9]+)?(_old|_y[0-9]+m[0-9]{2})(_[0-9]+)?$', ''))
+                   when t.typtype = 'c' then exists (
+                       select from created as o where o.name = t.typname)
+                   else true
+               end
+         union
+        select d.classid, d.objid
+          from ours as o
+          join pg_catalog.pg_depend as d on d.refclassid = o.classid and d.refobjid = o.objid
+          left join pg_catalog.pg_trigger as t
+            on d.classid = 'pg_trigger'::regclass and t.oid = d.objid
+          left join pg_catalog.pg_class as c on c.oid = t.tgrelid
+          left join pg_catalog.pg_policy as p on d.classid = 'pg_policy'::regclass and p.oid = d.objid
+          left join pg_catalog.pg_class as r on d.classid = 'pg_class'::regclass and r.oid = d.objid
+          left join pg_catalog.pg_rewrite as w
+            on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid
+         where d.deptype in ('a', 'i', 'P', 'S')
+           and d.classid not in ('pg_publication_rel'::regclass,
+                                 'pg_publication_namespace'::regclass,
+                                 'pg_statistic_ext'::regclass)
+           and (t.oid is null or t.tgisinternal or t.tgparentid <> 0
+                or not exists (select from created)
+                or format('%s on %s', t.tgname, c.relname) in (select n.name from created as n))
+           and (p.oid is null or p.polname = (select l.relname || '_own_rows'
+                                                from pg_catalog.pg_class as l
+                                               where l.oid = p.polrelid))
+           and (w.oid is null or w.rulename = '_RETURN')
+           and (r.oid is null or r.relkind not in ('r', 'p', 'f', 'v', 'm')
+                or r.relnamespace in (select n.oid from pg_catalog.pg_namespace as n
+                                       where n.nspname in ('recall', 'recall_shard')))
+    ), known as materialized (
+        select o.classid, o.objid from ours as o
+         union all
+        select 'pg_namespace'::regclass, n.oid
+          from pg_catalog.pg_namespace as n
+         where n.nspname in ('recall', 'recall_shard')
+    ), theirs (classid, objid, objsubid) as (
+        select s.classid, s.objid, s.objsubid
+          from known as k
+          join pg_catalog.pg_depend as d on d.refclassid = k.classid and d.refobjid = k.objid
+          left join pg_catalog.pg_rewrite as w
+            on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid and w.rulename = '_RETURN'
+         cross join lateral (
+                select case when w.oid is null then d.classid
+                            else 'pg_class'::regclass::oid end as classid,
+                       coalesce(w.ev_class, d.objid) as objid,
+                       case when w.oid is null then d.objsubid else 0 end as objsubid
+               ) as s
+         where d.classid <> 'pg_default_acl'::regclass
+           and not exists (select from known as o
+                            where o.classid = d.classid and o.objid = d.objid)
+           and not exists (select from known as o
+                            where o.classid = s.classid and o.objid = s.objid)
+         union
+        select s.classid, s.objid, s.objsubid
+          from theirs as t
+          join pg_catalog.pg_depend as d
+            on d.refclassid = t.classid and d.refobjid = t.objid
+               and (t.objsubid = 0 or d.refobjsubid = t.objsubid)
+          left join pg_catalog.pg_rewrite as w
+            on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid and w.rulename = '_RETURN'
+         cross join lateral (
+                select case when w.oid is null then d.classid
+                            else 'pg_class'::regclass::oid end as classid,
+                       coalesce(w.ev_class, d.objid) as objid,
+                       case when w.oid is null then d.objsubid else 0 end as objsubid
+               ) as s
+         where d.deptype = 'n'
+           and (s.classid, s.objid) <> (t.classid, t.objid)
+    )
+    select array_agg(distinct pg_describe_object(t.classid, t.objid, t.objsubid))
+      into v_foreign
+      from theirs as t
+     where not (t.objsubid > 0 and (t.classid, t.objid, 0) in (select * from theirs))
+       and not exists (
+               select
+                 from pg_catalog.pg_depend as d
+                 join theirs as o
+                   on o.classid = d.refclassid and o.objid = d.refobjid
+                      and o.objsubid in (0, d.refobjsubid)
+                where d.classid  = t.classid
+                  and d.objid    = t.objid
+                  and d.objsubid = t.objsubid
+                  and d.deptype in ('a', 'i'));
+
+    v_foreign := v_foreign || v_jobs;
+    if cardinality(v_foreign) > 0 and lower(v_cascade) not in ('on', 'true') then
+        raise exception using
+            errcode = 'RC007',
+            message = format('%s objects that are not pgrecall''s would go or fail with it',
+                             cardinality(v_foreign)),
+            detail  = array_to_string(v_foreign[:50], e'\n')
+                      || case when cardinality(v_foreign) > 50
+                              then format(e'\nand %s more', cardinality(v_foreign) - 50)
+                              else '' end,
+            hint    = 'Drop, move or change them first; or let them go: '
+                      'set recall.uninstall_cascade = on;';
+    end if;
+
     drop schema if exists recall cascade;
     drop schema if exists recall_shard cascade;  -- of a shard behind a proxy
 
@@ -68,7 +235,16 @@ begin
      where r.rolname in (v_prefix || '_owner', v_prefix || '_writer', v_prefix || '_reader',
                          v_prefix || '_worker', v_prefix || '_admin');
     if v_roles is not null then
-        raise info 'The roles stay. Where no other database uses them: drop role %;', v_roles;
+        select string_agg(distinct format('revoke all on schema %I from %I; ', n.nspname,
+                                          a.grantee::regrole), '')
+          into v_other
+          from pg_catalog.pg_extension as e
+          join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
+         cross join aclexplode(n.nspacl) as a
+         where e.extname in ('vector', 'pg_trgm')
+           and a.grantee = to_regrole(v_prefix || '_owner');
+        raise info 'The roles stay. Where no other database uses them: %drop role %;',
+                   coalesce(v_other, ''), v_roles;
     end if;
 end;
 $uninstall$;

@@ -153,6 +153,16 @@ begin
                           from pg_catalog.pg_trigger as t
                           join pg_catalog.pg_class as c on c.oid = t.tgrelid
                          where c.relnamespace = 'recall'::regnamespace
+                         union all
+                        -- releases before 0.2.0 have not recorded tables
+                        select format('table %s', c.relname)
+                          from pg_catalog.pg_class as c
+                         where c.relnamespace = 'recall'::regnamespace
+                           and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+                           and not c.relispartition
+                           and exists (
+                                   select from unnest(v_created) as o (name)
+                                    where starts_with(o.name, 'table '))
                        ) as f
                  where f.name <> all (v_created)), '[]')::text, true),
             set_config('recall.foreign_functions', coalesce((

@@ -53,6 +53,8 @@ class InstallError(Exception):
         line: the line in that file, counted from 1, or None when the server named no position.
         sqlstate: the server's code, such as `RC007` from the preflight checks, or None.
         hint: the server's hint, or None.
+        detail: the server's detail, such as the objects of others that an uninstall would drop, or
+            None.
     """
 
     def __init__(
@@ -63,13 +65,19 @@ class InstallError(Exception):
         line: int | None = None,
         sqlstate: str | None = None,
         hint: str | None = None,
+        detail: str | None = None,
     ) -> None:
         place = file if line is None else f"{file}:{line}"
-        super().__init__(f"{place}: {message}" + (f" ({hint})" if hint else ""))
+        super().__init__(
+            f"{place}: {message}"
+            + (f": {detail}" if detail else "")
+            + (f" ({hint})" if hint else "")
+        )
         self.file = file
         self.line = line
         self.sqlstate = sqlstate
         self.hint = hint
+        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,13 +262,22 @@ def install(
     )
 
 
-def uninstall(conn: psycopg.Connection[Any]) -> None:
+def uninstall(conn: psycopg.Connection[Any], *, cascade: bool | None = None) -> None:
     """Remove the schema with all its data, as `sql/uninstall.sql` says.
 
+    `cascade` also drops columns, views and other objects of others that depend on the schema or
+    are in it. None means the session's own setting `recall.uninstall_cascade`, which is off by
+    default.
+
     Raises:
-        InstallError: the server refused a statement; nothing was removed.
+        InstallError: the server refused a statement, or objects of others would be dropped, which
+            `detail` lists; nothing was removed.
     """
-    _run(conn, "sql/uninstall.sql", {})
+    _run(
+        conn,
+        "sql/uninstall.sql",
+        {"recall.uninstall_cascade": None if cascade is None else "on" if cascade else "off"},
+    )
 
 
 def _run(conn: psycopg.Connection[Any], name: str, settings: dict[str, int | str | None]) -> None:
@@ -339,6 +356,7 @@ def _located(error: psycopg.Error, step: _Step) -> InstallError:
         line=line,
         sqlstate=diag.sqlstate,
         hint=diag.message_hint or _HINTS.get(diag.sqlstate or ""),
+        detail=diag.message_detail,
     )
 
 

@@ -370,7 +370,46 @@ statements (place, name, statement) as (
         'and l.lanname = ''plproxy'' and p.prosrc like ''%recall_shard.enter%'' loop '
         'execute ''drop function '' || v_function; end loop; end $$'
     union all
-    select 0, '0', 'drop schema if exists recall cascade'
+    -- objects of others that use the functions and types of the former release
+    select 0, '0', $check$do $$ declare v_names text; begin
+        with members as (
+            select d.classid, d.objid
+              from pg_catalog.pg_depend as d
+             where d.refclassid = 'pg_namespace'::regclass
+               and d.refobjid = to_regnamespace('recall')
+             union
+            select 'pg_type'::regclass, t.typarray
+              from pg_catalog.pg_type as t
+             where t.typnamespace = to_regnamespace('recall') and t.typarray <> 0
+             union
+            select 'pg_class'::regclass, c.oid
+              from pg_catalog.pg_class as c where c.relnamespace = to_regnamespace('recall')
+        ), theirs as (
+            select distinct
+                   case when r.oid is null then d.classid else 'pg_class'::regclass end as classid,
+                   coalesce(r.ev_class, d.objid) as objid,
+                   case when r.oid is null then d.objsubid else 0 end as objsubid
+              from pg_catalog.pg_depend as d
+              join members as m on m.classid = d.refclassid and m.objid = d.refobjid
+              left join pg_catalog.pg_rewrite as r
+                on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+             where d.deptype = 'n' and (d.classid, d.objid) not in (select * from members)
+        )
+        select string_agg(pg_describe_object(t.classid, t.objid, t.objsubid), e'\n'
+                          order by 1)
+          into v_names
+          from theirs as t
+         where (t.classid, t.objid) not in (select * from members);
+        if v_names is not null then
+            raise exception using
+                errcode = 'RC007',
+                message = 'other objects use functions or types of schema recall',
+                detail  = v_names,
+                hint    = 'Drop what the detail names, and create it again afterwards.';
+        end if;
+    end $$ $check$
+    union all
+    select 0, '00', 'drop schema if exists recall cascade'
     union all
     select 0, '1', 'create schema recall'
     union all

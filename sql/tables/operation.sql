@@ -144,7 +144,8 @@ comment on column recall.migrations.checksum is 'SHA-256 of the file, or of the 
 comment on column recall.migrations.applied_at is 'Time of application.';
 comment on column recall.migrations.applied_by is 'Login role that applied it.';
 comment on column recall.migrations.objects is
-    'Functions, composite types and triggers that the version created; NULL for a migration.';
+    'Functions, composite types, triggers and tables that the version created; NULL for a '
+    'migration.';
 
 create table if not exists recall.backfills (
     backfill      text        not null,

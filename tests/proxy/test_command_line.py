@@ -76,6 +76,21 @@ def test_init_again_keeps_the_shards(run: Run) -> None:
     assert (code, [shard["slots"] for shard in json.loads(out)]) == (0, [512, 512])
 
 
+def test_init_again_keeps_objects_of_others(fleet: Fleet, run: Run) -> None:
+    with fleet.proxy() as conn:
+        conn.execute("create view public.release as select recall.version()")
+        conn.execute("create table public.orders (p recall.provenance)")
+        conn.execute("update recall_proxy.release set checksum = 'older'")
+        code, _, err = run("init")
+        assert (code != 0, "use functions or types of schema recall" in err) == (True, True)
+        conn.execute("drop view public.release")
+        assert run("init")[0] != 0
+        conn.execute("drop table public.orders")
+        assert run("init")[0] == 0
+        assert call(conn, "version")
+
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
