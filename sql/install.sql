@@ -87,6 +87,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/common/_is_calendar_time.sql
 \ir ../functions/common/_is_uuid_list.sql
 \ir ../functions/common/_json_problem.sql
+\ir ../functions/common/_lock_counts.sql
 \ir ../functions/common/_lock_session.sql
 \ir ../functions/common/_lock_session_for_share.sql
 \ir ../functions/common/_lock_user_and_bump_revision.sql
@@ -94,6 +95,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/common/_lock_user_for_update.sql
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_model_dimensions.sql
+\ir ../functions/common/_needed_locks.sql
 \ir ../functions/common/_preserve_installation.sql
 \ir ../functions/common/_read_session.sql
 \ir ../functions/common/_read_user.sql
@@ -110,6 +112,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/common/uuidv7.sql
 
 -- functions/partitions
+\ir ../functions/partitions/_check_locks.sql
 \ir ../functions/partitions/_create_hash_leaves.sql
 \ir ../functions/partitions/_create_leaf.sql
 \ir ../functions/partitions/_drop_month.sql

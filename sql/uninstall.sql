@@ -139,7 +139,8 @@ begin
           left join pg_catalog.pg_trigger as t
             on d.classid = 'pg_trigger'::regclass and t.oid = d.objid
           left join pg_catalog.pg_class as c on c.oid = t.tgrelid
-          left join pg_catalog.pg_policy as p on d.classid = 'pg_policy'::regclass and p.oid = d.objid
+          left join pg_catalog.pg_policy as p
+            on d.classid = 'pg_policy'::regclass and p.oid = d.objid
           left join pg_catalog.pg_class as r on d.classid = 'pg_class'::regclass and r.oid = d.objid
           left join pg_catalog.pg_rewrite as w
             on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid

@@ -17,7 +17,7 @@ from support.servers import DIMENSIONS, TestServer
 from support.steps import STEPS, done, stored
 
 Connection = psycopg.Connection[Any]
-PARTITIONS = 32
+PARTITIONS = 8
 
 
 LEAF = re.compile(r"(\w+)_p(\d+)(?:_\w+)?")

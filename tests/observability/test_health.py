@@ -319,15 +319,20 @@ def test_vacuum_does_not_keep_pace(db: Connection, connect: Callable[..., Connec
 @pytest.mark.slow
 def test_health_warns_of_a_small_lock_table() -> None:
     """And a server whose writes last."""
-    small = {"max_connections": "20", "max_locks_per_transaction": "30",
-             "autovacuum_worker_slots": "3", "max_wal_senders": "0"}  # fmt: skip
     home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
+
+    def running(locks: str) -> EmbeddedServer:
+        return EmbeddedServer(home, settings={
+            "max_connections": "20", "max_locks_per_transaction": locks,
+            "autovacuum_worker_slots": "3", "max_wal_senders": "0"})  # fmt: skip
+
     try:
+        with running("128") as server, psycopg.connect(server.dsn, autocommit=True) as conn:
+            schema.install(conn, embedding_dimensions=4, hash_partitions=1)
         with (
-            EmbeddedServer(home, settings=small) as server,
+            running("30") as server,
             psycopg.connect(server.dsn, autocommit=True) as conn,
         ):
-            schema.install(conn, embedding_dimensions=4, hash_partitions=1)
             assert finding(conn, "locks")[0] == "ok"
             call(conn, "configure", p_changes={"history_months_ahead": 24})
             while call(conn, "ensure_partitions", p_limit=10)[0]["more"]:

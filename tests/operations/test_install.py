@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
+import tempfile
 import threading
 import time
 import uuid
@@ -16,6 +18,7 @@ import pytest
 from psycopg import conninfo, sql
 
 from pgrecall import schema
+from pgrecall.embedded import EmbeddedServer
 from pgrecall.schema import InstallError
 from support import (
     append,
@@ -817,6 +820,73 @@ def test_a_killed_installer_leaves_nothing(fresh: TestServer) -> None:
     install_by_driver(dsn, **SMALL)
     with psycopg.connect(dsn, autocommit=True) as conn:
         use(conn)
+
+
+# --- a small lock table
+
+
+@pytest.mark.slow
+def test_partitions_that_the_lock_table_cannot_hold_are_refused() -> None:
+    """With the numbers that fit: as many partitions, or so large a table."""
+    home = Path(tempfile.mkdtemp(prefix="pgrecall-test-"))
+
+    def running(locks: str) -> EmbeddedServer:
+        return EmbeddedServer(home, settings={
+            "max_connections": "20", "max_locks_per_transaction": locks,
+            "autovacuum_worker_slots": "3", "max_wal_senders": "0"})  # fmt: skip
+
+    try:
+        with running("64") as server:
+            with pytest.raises(InstallError, match="8 hash partitions and 3 months ahead") as no:
+                install_by_driver(server.dsn)
+            assert (no.value.sqlstate, exists(server.dsn)) == ("RC007", False)
+            (locks,) = re.findall(r"max_locks_per_transaction = (\d+);", str(no.value.hint))
+            (fits,) = map(int, re.findall(r"hash_partitions = (\d+);", str(no.value.hint)))
+            with pytest.raises(InstallError, match="max_locks_per_transaction"):
+                install_by_driver(server.dsn, hash_partitions=fits + 1)
+            with psycopg.connect(server.dsn) as other:
+                install_by_driver(server.dsn, hash_partitions=fits)
+                assert value(other, "select count(*) from recall.users") == 0
+            install_by_driver(server.dsn)  # an upgrade is never refused
+            with psycopg.connect(server.dsn, autocommit=True) as conn:
+                assert health(conn)["locks"] == "ok"
+                schema.uninstall(conn)
+        with running(locks) as server:
+            with psycopg.connect(server.dsn) as installing:
+                installing.execute("select 1")
+                schema.install(installing, hash_partitions=8)
+                with psycopg.connect(server.dsn) as other:
+                    assert value(other, "select count(*) from pg_class") > 100
+            with psycopg.connect(server.dsn, autocommit=True) as conn:
+                assert health(conn)["locks"] == "ok"
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_planned_locks_are_those_of_the_installation(empty_dsn: str) -> None:
+    """Exactly for relations, and by a twentieth for all locks that the installer takes."""
+    planned: dict[str, int] = {}
+    with psycopg.connect(empty_dsn) as conn:
+        for name, size in SMALL.items():
+            conn.execute("select set_config(%s, %s, true)", [f"recall.{name}", str(size)])
+        for file in schema.install_files():
+            if file.name == "sql/partitions.sql":
+                (planned,) = rows(
+                    conn,
+                    "select c.* from recall.settings as s cross join"
+                    " recall._lock_counts(s.hash_partitions, s.history_months_ahead) as c",
+                )
+            if not file.name.startswith("migrations/"):
+                conn.execute(file.text.encode())
+        (counts,) = rows(conn, "select * from recall._lock_counts()")
+        locks = value(
+            conn,
+            "select count(distinct (locktype, database, relation, classid, objid, objsubid))"
+            " from pg_locks where pid = pg_backend_pid()",
+        )
+    assert planned["o_relations"] == counts["o_relations"]
+    assert planned["o_first"] == counts["o_first"]
+    assert abs(planned["o_installation"] - locks) < locks / 20
 
 
 # --- away again

@@ -48,18 +48,18 @@ THEIRS: dict[str, tuple[str, list[str]]] = {
         ["default value for column id of table public.orders"],
     ),
     "generated column": (
-        "create table public.orders (name text,"
-        " id uuid generated always as (recall.user_id(name)) stored)",
+        ("create table public.orders (name text,"
+        " id uuid generated always as (recall.user_id(name)) stored)"),
         ["default value for column id of table public.orders"],
     ),
     "index": (
-        "create table public.orders (name text);"
-        "create index orders_user on public.orders (recall.user_id(name))",
+        ("create table public.orders (name text);"
+        "create index orders_user on public.orders (recall.user_id(name))"),
         ["index public.orders_user"],
     ),
     "check": (
-        "create table public.orders (name text, constraint known check"
-        " (recall.user_id(name) is not null))",
+        ("create table public.orders (name text, constraint known check"
+        " (recall.user_id(name) is not null))"),
         ["constraint known on table public.orders"],
     ),
     "view": (
@@ -67,13 +67,13 @@ THEIRS: dict[str, tuple[str, list[str]]] = {
         ["view public.people"],
     ),
     "view of a view": (
-        "create view public.people as select user_id from recall.users;"
-        "create materialized view public.count as select count(*) from public.people",
+        ("create view public.people as select user_id from recall.users;"
+        "create materialized view public.count as select count(*) from public.people"),
         ["materialized view public.count", "view public.people"],
     ),
     "view of a column": (
-        "create table public.orders (id integer, st recall.session_status);"
-        "create view public.states as select st from public.orders",
+        ("create table public.orders (id integer, st recall.session_status);"
+        "create view public.states as select st from public.orders"),
         ["column st of table public.orders", "view public.states"],
     ),
     "function": (
@@ -89,8 +89,8 @@ THEIRS: dict[str, tuple[str, list[str]]] = {
         ["constraint owner on table public.orders"],
     ),
     "policy of theirs": (
-        "create table public.orders (name text);"
-        "create policy mine on public.orders using (recall.user_id(name) is not null)",
+        ("create table public.orders (name text);"
+        "create policy mine on public.orders using (recall.user_id(name) is not null)"),
         ["policy mine on table public.orders"],
     ),
     "policy on ours": (
@@ -98,15 +98,15 @@ THEIRS: dict[str, tuple[str, list[str]]] = {
         ["policy mine on table recall.users"],
     ),
     "trigger on ours": (
-        "create function public.f() returns trigger language plpgsql as 'begin return new; end';"
+        ("create function public.f() returns trigger language plpgsql as 'begin return new; end';"
         "create trigger audit after insert on recall.users"
-        " for each row execute function public.f()",
+        " for each row execute function public.f()"),
         ["trigger audit on table recall.users"],
     ),
     "trigger of theirs": (
-        "create table public.orders (id integer);"
+        ("create table public.orders (id integer);"
         "create trigger fixed before update on public.orders"
-        " for each row execute function recall._refuse_update()",
+        " for each row execute function recall._refuse_update()"),
         ["trigger fixed on table public.orders"],
     ),
     "publication": (
@@ -142,13 +142,13 @@ THEIRS: dict[str, tuple[str, list[str]]] = {
         ["table recall.users_backup"],
     ),
     "function in the schema": (
-        "set role recall_owner; create function recall.mine(a halfvec) returns int"
-        " language sql as 'select 1'; reset role",
+        ("set role recall_owner; create function recall.mine(a halfvec) returns int"
+        " language sql as 'select 1'; reset role"),
         ["function recall.mine("],
     ),
     "overload of ours": (
-        "set role recall_owner; create function recall.version(a integer) returns int"
-        " language sql as 'select 1'; reset role",
+        ("set role recall_owner; create function recall.version(a integer) returns int"
+        " language sql as 'select 1'; reset role"),
         ["function recall.version(integer)"],
     ),
     "type in the schema": (
@@ -195,7 +195,7 @@ def test_objects_of_others_stop_an_uninstall(copied: str, case: str) -> None:
 
 
 def test_a_used_installation_has_nothing_of_others(copied: str) -> None:
-    """With partitions, a detached month, grants to others, default privileges and every task run."""
+    """With partitions, a detached month and default privileges."""
     with psycopg.connect(copied, autocommit=True) as conn:
         use(conn)
         call(conn, "configure", p_changes={"drop_expired_history": False})
@@ -227,9 +227,10 @@ def test_psql_lists_the_objects_and_takes_the_setting(copied: str) -> None:
     refused = psql("")
     assert (refused.returncode, exists(copied)) == (3, True)
     assert "DETAIL:  column st of table public.orders" in refused.stderr
-    assert "recall.uninstall_cascade is 'perhaps'" in psql(
-        "-c recall.uninstall_cascade=perhaps"
-    ).stderr
+    assert (
+        "recall.uninstall_cascade is 'perhaps'"
+        in psql("-c recall.uninstall_cascade=perhaps").stderr
+    )
     done = psql("-c recall.uninstall_cascade=on")
     assert (done.returncode, exists(copied)) == (0, False)
 

@@ -90,7 +90,6 @@ def test_init_again_keeps_objects_of_others(fleet: Fleet, run: Run) -> None:
         assert call(conn, "version")
 
 
-
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
